@@ -9,18 +9,18 @@ import { benchFaults } from './detector/faults.ts'
 import { benchNab } from './detector/nab.ts'
 import { benchSilence } from './detector/silence.ts'
 import { benchEvaluate } from './evaluation/evaluate.ts'
-import { benchTelling } from './evaluation/notification-delay.ts'
+import { benchNotificationDelay } from './evaluation/notification-delay.ts'
 import { benchLargeBodies } from './organizations/large-bodies.ts'
 import { benchNeighbours } from './organizations/neighbours.ts'
 import { benchScale } from './organizations/scale.ts'
 import { benchSignIn } from './organizations/sign-in.ts'
 import type { Budget } from './tools/budget.ts'
-import { benchAnswers } from './warehouse/api-latency.ts'
+import { benchApiLatency } from './warehouse/api-latency.ts'
 import { benchBacktest } from './warehouse/backtest.ts'
-import { benchQuestions } from './warehouse/concurrent-queries.ts'
-import { benchFiles } from './warehouse/file-layouts.ts'
+import { benchConcurrentQueries } from './warehouse/concurrent-queries.ts'
+import { benchFileLayouts } from './warehouse/file-layouts.ts'
 import { benchQuery } from './warehouse/query.ts'
-import { benchCurve } from './warehouse/scaling-curve.ts'
+import { benchScalingCurve } from './warehouse/scaling-curve.ts'
 
 /** All benches by name. Each returns its measured figures with their limits. */
 export const benches: Record<string, () => Promise<Budget[]>> = {
@@ -28,12 +28,12 @@ export const benches: Record<string, () => Promise<Budget[]>> = {
   judge: benchJudge,
   scan: benchScan,
   query: benchQuery,
-  files: benchFiles,
-  answers: benchAnswers,
-  questions: benchQuestions,
+  files: benchFileLayouts,
+  answers: benchApiLatency,
+  questions: benchConcurrentQueries,
   scale: benchScale,
-  curve: benchCurve,
-  telling: benchTelling,
+  curve: benchScalingCurve,
+  telling: benchNotificationDelay,
   neighbours: benchNeighbours,
   runs: benchRuns,
   pages: benchPages,

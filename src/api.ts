@@ -4,7 +4,7 @@ import type { Base } from './base.ts'
 import { answerErrors } from './http/error-responses.ts'
 import { openApiDocument } from './http/openapi.ts'
 import { performer } from './http/perform-call.ts'
-import type { Questions } from './http/query-limiter.ts'
+import type { QueryLimiter } from './http/query-limiter.ts'
 import { RateLimit, rateLimited } from './http/rate-limit.ts'
 import type { Route } from './http/route.ts'
 import { router } from './http/router.ts'
@@ -17,14 +17,14 @@ type Handle = (request: Request) => Promise<Response>
 
 interface Needs {
   routes: readonly Route[]
-  questions: Questions
+  queryLimiter: QueryLimiter
 }
 
 /** Returns the function that handles requests to the routes, the MCP server and the pages. */
-export function openApi({ db, clock, config, publicUrl, report }: Base, { routes, questions }: Needs): Handle {
+export function openApi({ db, clock, config, publicUrl, report }: Base, { routes, queryLimiter }: Needs): Handle {
   const rate = new RateLimit(clock, config.rateKeyPerMinute / 60, 60)
   const authenticate = rateLimited(authenticator({ db, clock }), rate)
-  const perform = performer({ db, audit: auditor(db, clock), questions })
+  const perform = performer({ db, audit: auditor(db, clock), queryLimiter })
   const mcp = openedAtFirst(async () => {
     const { mcpEndpoint } = await import('./mcp/endpoint.ts')
     return mcpEndpoint({ routes, authenticate, perform, version, publicUrl, report })

@@ -22,10 +22,10 @@ import { openEvidence } from './evidence/room.ts'
 import { openFlows } from './flows/room.ts'
 import { RunFiles } from './flows/run-files.ts'
 import { openForms } from './forms/room.ts'
-import { Questions } from './http/query-limiter.ts'
+import { QueryLimiter } from './http/query-limiter.ts'
 import type { Route } from './http/route.ts'
 import type { Collector } from './ingest/collector.ts'
-import type { LateBatches } from './ingest/judging-queue.ts'
+import type { JudgingQueue } from './ingest/judging-queue.ts'
 import { openIngest } from './ingest/room.ts'
 import { openInsights } from './insights/room.ts'
 import { notifier } from './integrations/delivery/notifier.ts'
@@ -64,7 +64,7 @@ export interface App {
   routes: readonly Route[]
   collector: Collector
   /** Batches that have not been validated against the rules yet. */
-  late: LateBatches
+  late: JudgingQueue
   db: Db
   box: SecretBox
   /** The jobs to schedule. If several are due at the same time, they start in this order. Tests run them by name. */
@@ -119,7 +119,7 @@ export async function openApp(options: AppOptions): Promise<App> {
     directory: domains.directory,
     scripts: capture.scripts,
     rules: alerts.rules,
-    lateJudge: alerts.lateJudge,
+    judgeProcess: alerts.judgeProcess,
     storing: signals.gaps,
     isOverBudget: (orgId) => dataFolder.diskBudget.isOver(orgId),
     maskOf: (orgId) => compileMask([], privacyOf(orgId)),
@@ -150,12 +150,12 @@ export async function openApp(options: AppOptions): Promise<App> {
   const forms = openForms(base, insights)
   const stream = openStream(base, { ingest, signals, evaluation })
   const dataFolder: DataFolderRoom = openDataFolder(base, { signals, ingest, integrations, runFiles })
-  const questions = new Questions({
+  const queryLimiter = new QueryLimiter({
     atOnce: config.questionsAtOnce,
     perOrganization: config.questionsPerOrganization,
     perCaller: config.questionsPerCaller,
   })
-  const metrics = openMetrics(base, { signals, evaluation, dataFolder, questions })
+  const metrics = openMetrics(base, { signals, evaluation, dataFolder, queryLimiter })
 
   /** Routes and jobs are in this order. Rooms are closed in reverse. */
   const rooms: readonly Room[] = [
@@ -166,7 +166,7 @@ export async function openApp(options: AppOptions): Promise<App> {
   const routes = rooms.flatMap((room) => room.routes ?? [])
   return {
     publicUrl,
-    fetch: openApi(base, { routes, questions }),
+    fetch: openApi(base, { routes, queryLimiter }),
     setupUrl: org.setupUrl,
     routes,
     collector: ingest.collector,

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { testClock } from '../test/fixtures.ts'
 import { type TestApp, testApp } from '../test/test-app.ts'
 import { DAY_MS, HOUR_MS, SECOND_MS } from './core/clock.ts'
-import { keptMetrics } from './metrics.ts'
+import { cachedMetrics } from './metrics.ts'
 
 async function metricsOf(world: TestApp): Promise<Record<string, number>> {
   const { body } = await world.call('GET', '/metrics', { as: null })
@@ -88,7 +88,7 @@ test('metrics start at zero, count stored data and failed deliveries, and surviv
 test('metrics are collected at most once every five seconds', () => {
   const clock = testClock()
   let measured = 0
-  const ask = keptMetrics(clock, () => [{ name: 'n', type: 'gauge', help: '', value: ++measured }])
+  const ask = cachedMetrics(clock, () => [{ name: 'n', type: 'gauge', help: '', value: ++measured }])
   const values = [0, 4999, 1, -6000, 0].map((byMs) => {
     clock.advance(byMs)
     return ask()[0]?.value

@@ -4,7 +4,7 @@ import type { DataFolderRoom } from './data-folder/room.ts'
 import type { EvaluationRoom } from './evaluation/room.ts'
 import type { HistoryBase } from './history-base.ts'
 import { healthRoutes, type Metric } from './http/health.ts'
-import type { Questions } from './http/query-limiter.ts'
+import type { QueryLimiter } from './http/query-limiter.ts'
 import type { Spool } from './ingest/spool.ts'
 import { gapTotals } from './signals/gap-store.ts'
 import type { SignalsRoom } from './signals/room.ts'
@@ -20,11 +20,11 @@ interface Needs {
   signals: SignalsRoom
   evaluation: Pick<EvaluationRoom, 'lastEvaluationAt'>
   dataFolder: Pick<DataFolderRoom, 'lastFlushAt'>
-  questions: Pick<Questions, 'load'>
+  queryLimiter: Pick<QueryLimiter, 'load'>
 }
 
 /** Opens health, readiness and metrics. */
-export function openMetrics(base: HistoryBase, { signals, evaluation, dataFolder, questions }: Needs): Room {
+export function openMetrics(base: HistoryBase, { signals, evaluation, dataFolder, queryLimiter }: Needs): Room {
   const { db, clock, config, spool, warehouse } = base
   const { gaps, serverOutage } = signals
   return {
@@ -39,13 +39,13 @@ export function openMetrics(base: HistoryBase, { signals, evaluation, dataFolder
       failingMerges: () => warehouse.failingMerges,
       storageFault: () => diskFault(config.data, gaps.refusing),
       now: () => clock.now(),
-      metrics: keptMetrics(clock, () => metricsOf({ db, spool, gaps, serverOutage, questions, warehouse })),
+      metrics: cachedMetrics(clock, () => metricsOf({ db, spool, gaps, serverOutage, queryLimiter, warehouse })),
     }),
   }
 }
 
 /** Returns `measure`, with its result cached for 5 s. */
-export function keptMetrics(clock: Clock, measure: () => Metric[]): () => Metric[] {
+export function cachedMetrics(clock: Clock, measure: () => Metric[]): () => Metric[] {
   let kept: { at: Instant; metrics: Metric[] } | null = null
   return () => {
     const now = clock.now()
@@ -54,12 +54,12 @@ export function keptMetrics(clock: Clock, measure: () => Metric[]): () => Metric
   }
 }
 
-export interface MetricParts {
+interface MetricDeps {
   db: Db
   spool: Pick<Spool, 'segments'>
   gaps: { refusing: boolean }
   serverOutage: { suspected: boolean }
-  questions: Pick<Questions, 'load'>
+  queryLimiter: Pick<QueryLimiter, 'load'>
   warehouse: Pick<Warehouse, 'runningQueries' | 'storage' | 'failingMerges'>
 }
 
@@ -67,7 +67,7 @@ export interface MetricParts {
  * Returns the metrics for operators. Counters are stored with the data that they count, so they survive restarts and
  * never decrease.
  */
-export function metricsOf(parts: MetricParts): Metric[] {
+function metricsOf(parts: MetricDeps): Metric[] {
   const { db, spool, warehouse, gaps, serverOutage } = parts
   const one = (sql: string) => db.prepare<[], number>(sql).pluck().get() ?? 0
   const total = (name: 'eventsStored' | 'itemsRejected' | 'deliveriesFailed') =>
@@ -148,8 +148,8 @@ export function metricsOf(parts: MetricParts): Metric[] {
   ]
 }
 
-function questionMetrics({ questions, warehouse }: Pick<MetricParts, 'questions' | 'warehouse'>): Metric[] {
-  const { running, waiting } = questions.load
+function questionMetrics({ queryLimiter, warehouse }: Pick<MetricDeps, 'queryLimiter' | 'warehouse'>): Metric[] {
+  const { running, waiting } = queryLimiter.load
   return [
     {
       name: 'tagwarden_questions_running',
@@ -172,7 +172,7 @@ function questionMetrics({ questions, warehouse }: Pick<MetricParts, 'questions'
   ]
 }
 
-function gapMetrics(db: Db, { refusing }: MetricParts['gaps']): Metric[] {
+function gapMetrics(db: Db, { refusing }: MetricDeps['gaps']): Metric[] {
   const { count, totalMs } = gapTotals(db)
   return [
     {

@@ -3,9 +3,9 @@ import { readdirSync, readFileSync } from 'node:fs'
 /* Reads `/proc`, for tests that kill processes. */
 
 /** Returns the ids of all descendants of a process. */
-export function startedBy(pid: number): number[] {
+export function descendantsOf(pid: number): number[] {
   const children = pids().filter((child) => Number(statOf(child)[1]) === pid)
-  return children.flatMap((child) => [child, ...startedBy(child)])
+  return children.flatMap((child) => [child, ...descendantsOf(child)])
 }
 
 /** Returns the arguments of a process, each followed by NUL. Empty if the process has exited. */

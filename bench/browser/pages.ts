@@ -3,13 +3,13 @@ import { SECOND_MS } from '../../src/core/clock.ts'
 import { startBrowser } from '../../test/browser/chromium.ts'
 import { type Budget, budget } from '../tools/budget.ts'
 import { client, makeFolder, start, tagwarden } from '../tools/server.ts'
-import { hour } from './pages/accelerated-hour.ts'
-import { idle } from './pages/idle-requests.ts'
-import { shift } from './pages/layout-shift.ts'
-import { press } from './pages/link-clicks.ts'
+import { acceleratedHour } from './pages/accelerated-hour.ts'
+import { idleRequests } from './pages/idle-requests.ts'
+import { layoutShift } from './pages/layout-shift.ts'
+import { clickLinks } from './pages/link-clicks.ts'
 import { fillWithIssues } from './pages/many-issues.ts'
-import { usable } from './pages/overview-load.ts'
-import { scroll } from './pages/scroll-list.ts'
+import { overviewLoad } from './pages/overview-load.ts'
+import { scrollList } from './pages/scroll-list.ts'
 
 const LONGEST_START_MS = 10 * SECOND_MS
 /** Time after which the demo has opened its first issues. */
@@ -32,10 +32,10 @@ async function onDemo(browser: Browser): Promise<Budget[]> {
     const place = { url, key }
     return [
       budget('demo ready, ms', Math.round(server.readyMs), 'at most', LONGEST_START_MS),
-      ...(await usable(browser, place)),
-      ...(await press(browser, place)),
-      ...(await shift(browser, { ...place, call: client(url, key) })),
-      ...(await hour(browser, place)),
+      ...(await overviewLoad(browser, place)),
+      ...(await clickLinks(browser, place)),
+      ...(await layoutShift(browser, { ...place, call: client(url, key) })),
+      ...(await acceleratedHour(browser, place)),
     ]
   } finally {
     await server.stop()
@@ -48,7 +48,7 @@ async function onManyIssues(browser: Browser): Promise<Budget[]> {
   const server = await start(tagwarden('serve', '--data', folder, '--listen', '127.0.0.1:0'), WITHOUT_LIMITS)
   try {
     const place = { url: server.url, key }
-    return [...(await scroll(browser, place)), ...(await idle(browser, place))]
+    return [...(await scrollList(browser, place)), ...(await idleRequests(browser, place))]
   } finally {
     await server.stop()
     remove()

@@ -40,7 +40,7 @@ export async function benchRuns(): Promise<Budget[]> {
     return [
       ...(await flowTests(call, chromium, site.origin)),
       ...(await audits(call, chromium, site.origin)),
-      ...(await besideTwo(call, server.url, { token, origin: site.origin })),
+      ...(await whileTwoRun(call, server.url, { token, origin: site.origin })),
     ]
   } finally {
     await server.stop()
@@ -174,7 +174,7 @@ async function loadBare(browser: Browser, origin: string): Promise<void> {
  * Measures the collector's rate, alternating between no browsers and two. Also measures how long it takes to open an
  * issue while the browsers run.
  */
-async function besideTwo(
+async function whileTwoRun(
   call: Call,
   url: string,
   { token, origin }: { token: string; origin: string },

@@ -17,7 +17,7 @@ const CHANGES = sized(15, 2)
 
 const NO_LIMITS = { TAGWARDEN_RATE_COLLECT_PER_SECOND: '10000000', TAGWARDEN_RATE_KEY_PER_MINUTE: '1000000' }
 
-interface Stand extends Measured {
+interface RuleServer extends Measured {
   rules: number
   /** Loads the collector for this number of seconds. */
   run(seconds: number): Promise<Load>
@@ -41,7 +41,7 @@ const alertOf = (n: number, domainId: string): AlertInput => ({
 
 const median = (values: readonly number[]) => values.toSorted((a, b) => a - b)[values.length >> 1] ?? 0
 
-async function stand(rules: number): Promise<Stand> {
+async function startRuleServer(rules: number): Promise<RuleServer> {
   const { folder, key, remove } = await makeFolder()
   const server = await start(tagwarden('serve', '--data', folder, '--listen', '127.0.0.1:0'), NO_LIMITS)
   const call = client(server.url, key)
@@ -107,7 +107,7 @@ interface Rates {
   pauseMs: number
 }
 
-async function measure(stands: readonly Stand[]): Promise<Map<number, Rates>> {
+async function measure(stands: readonly RuleServer[]): Promise<Map<number, Rates>> {
   const all = new Map(stands.map(({ rules }) => [rules, { rate: 0, cpuUs: 0, failures: 0, latency: '', pauseMs: 0 }]))
   for (const one of stands) await one.run(WARM_UP_SECONDS)
   for (let round = 0; round < ROUNDS; round++) {
@@ -132,9 +132,9 @@ async function measure(stands: readonly Stand[]): Promise<Map<number, Rates>> {
  * 10,000 rules.
  */
 export async function benchJudge(): Promise<Budget[]> {
-  const stands: Stand[] = []
+  const stands: RuleServer[] = []
   try {
-    for (const rules of SIZES) stands.push(await stand(rules))
+    for (const rules of SIZES) stands.push(await startRuleServer(rules))
     const all = await measure(stands)
     for (const [rules, { rate, cpuUs, latency, pauseMs }] of all) {
       console.log(

@@ -49,12 +49,12 @@ async function cpuOf(work: () => Promise<unknown>): Promise<number> {
   return (user + system) / 1000
 }
 
-interface Stand {
+interface ScanFixture {
   app: TestApp
   token: string
 }
 
-async function ingest({ app, token }: Stand, batches: readonly object[]): Promise<void> {
+async function ingest({ app, token }: ScanFixture, batches: readonly object[]): Promise<void> {
   for (const batch of batches) {
     const { status } = await app.collect(token, batch)
     if (status !== 202) throw new Error(`a batch was rejected with status ${status}`)
@@ -103,7 +103,7 @@ async function scanShare(areDifferent: boolean): Promise<number> {
 async function labelShare(): Promise<number> {
   await using byLabel = await testApp()
   await using byName = await testApp()
-  const stands = [await standWith(byLabel, true), await standWith(byName, false)] as const
+  const stands = [await openScanFixture(byLabel, true), await openScanFixture(byName, false)] as const
   const ratios: number[] = []
   for (let turn = 0; turn <= TURNS; turn++) {
     const cpu: [number, number] = [0, 0]
@@ -119,7 +119,7 @@ async function labelShare(): Promise<number> {
 }
 
 /** Creates rules for the same events, specified either by a label or by the label's members. */
-async function standWith(app: TestApp, areLabelled: boolean): Promise<Stand> {
+async function openScanFixture(app: TestApp, areLabelled: boolean): Promise<ScanFixture> {
   const { id: domainId, token } = (await app.call('POST', '/v1/domains', { body: { name: 'bench.example' } })).body
   for (let n = 0; n < LABELS; n++) {
     const events = Array.from({ length: MEMBERS }, (_, at) => EVENTS[at] ?? `event-${n}-${at}`)

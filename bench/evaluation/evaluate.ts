@@ -40,7 +40,7 @@ const END = HOUR + HOUR_MS
 const window = { from: HOUR, to: END }
 const channels: AlertInput['channels'] = [{ type: 'email', target: 'ops@example.com' }]
 
-interface Stand {
+interface EvaluationFixture {
   db: Db
   orgId: string
   domainIds: string[]
@@ -49,7 +49,7 @@ interface Stand {
   alertIds: string[]
 }
 
-function eventLine(n: number, { orgId, domainIds, alertIds }: Stand): string {
+function eventLine(n: number, { orgId, domainIds, alertIds }: EvaluationFixture): string {
   const receivedAt = HOUR + Math.floor((n / EVENTS) * HOUR_MS)
   return JSON.stringify({
     ...{ receivedAt, orgId, domainId: domainIds[n % DOMAINS], host: 'shop.example', path: `/product/${n % 500}` },
@@ -64,7 +64,7 @@ function eventLine(n: number, { orgId, domainIds, alertIds }: Stand): string {
  * Fills the warehouse to the state at the end of an hour, after segments were loaded one by one and small files were
  * merged.
  */
-async function fill(stand: Stand, manifest: Manifest, folder: string): Promise<void> {
+async function fill(stand: EvaluationFixture, manifest: Manifest, folder: string): Promise<void> {
   const { warehouse } = stand
   const path = join(folder, '..', 'segment.ndjson')
   for (let first = 0; first < EVENTS; first += SEGMENT_EVENTS) {
@@ -80,7 +80,7 @@ async function fill(stand: Stand, manifest: Manifest, folder: string): Promise<v
   }
 }
 
-function validations({ db, orgId, domainIds }: Stand): string[] {
+function validations({ db, orgId, domainIds }: EvaluationFixture): string[] {
   const made = Array.from({ length: VALIDATIONS }, (_, n) =>
     createAlert(db, { now: () => HOUR }, orgId, {
       name: `Rule ${n}`,
@@ -95,7 +95,7 @@ function validations({ db, orgId, domainIds }: Stand): string[] {
 }
 
 /** Creates volume alerts, half of them with thresholds and half for changes. One in fifty fires. */
-function volumes({ db, orgId, domainIds }: Stand): void {
+function volumes({ db, orgId, domainIds }: EvaluationFixture): void {
   db.prepare('DELETE FROM issue').run()
   db.prepare('DELETE FROM alert').run()
   for (let n = 0; n < VOLUMES; n++) {
@@ -117,7 +117,7 @@ function volumes({ db, orgId, domainIds }: Stand): void {
 }
 
 /** Returns the time for queries and evaluation, without storing the result, in ms. */
-async function measureMs({ db, warehouse, domainIds }: Stand): Promise<number> {
+async function measureMs({ db, warehouse, domainIds }: EvaluationFixture): Promise<number> {
   const alerts = activeAlerts(db).map(({ alert }) => alert)
   const type = alertTypeOf('data_validation')
   const whole = { ...window, complete: true }
@@ -135,7 +135,7 @@ async function measureMs({ db, warehouse, domainIds }: Stand): Promise<number> {
 /**
  * Returns the median time of a full evaluation round including storage, in ms. The same window is evaluated repeatedly.
  */
-async function roundMs(name: string, { db, warehouse }: Stand): Promise<number> {
+async function roundMs(name: string, { db, warehouse }: EvaluationFixture): Promise<number> {
   const parts: EvaluateDeps = {
     ...{ db, warehouse, clock: { now: () => END }, spool: { watermark: () => END, isWritten: () => true } },
     ...{ woken: new WokenAlerts(), enqueue: () => undefined, privacyOf: () => PLAIN_PRIVACY, gapsOf: () => [] },
@@ -162,7 +162,7 @@ export async function benchEvaluate(): Promise<Budget[]> {
   try {
     const { id: orgId } = createOrg(db, secretBox(Buffer.alloc(32, 7)), clock, { name: 'Bench' })
     const domainIds = Array.from({ length: DOMAINS }, (_, n) => createDomain(db, clock, orgId, { name: `Shop ${n}` }))
-    const stand: Stand = { db, orgId, domainIds, warehouse, alertIds: [] }
+    const stand: EvaluationFixture = { db, orgId, domainIds, warehouse, alertIds: [] }
     stand.alertIds.push(...validations(stand))
     const started = performance.now()
     await fill(stand, manifest, folder)

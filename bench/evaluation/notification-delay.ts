@@ -17,7 +17,7 @@ const CONNECTIONS = 32
 const PEAK_SECONDS = sized(6, 0.3)
 
 /** Measures the time from a violating event to its webhook, on an idle server and at half of the server's peak load. */
-export async function benchTelling(): Promise<Budget[]> {
+export async function benchNotificationDelay(): Promise<Budget[]> {
   const { folder, key, remove } = await makeFolder()
   const hooks = hookReceiver()
   const server = await start(tagwarden('serve', '--data', folder, '--listen', '127.0.0.1:0'), {

@@ -44,7 +44,7 @@ interface Question {
 }
 
 /** Imports a month with 10 million events with the executable and sends it every query. */
-export async function benchAnswers(): Promise<Budget[]> {
+export async function benchApiLatency(): Promise<Budget[]> {
   const { folder, key, remove } = await makeFolder()
   try {
     const { domainIds, token } = makeDomains(folder)
@@ -58,7 +58,7 @@ export async function benchAnswers(): Promise<Budget[]> {
       const restedMs = await rest(server)
       const questions = questionsFor(domainIds[0] ?? '').slice(0, sized(Number.POSITIVE_INFINITY, 16))
       const answered = await answers(call, questions, plain)
-      const beside = await besideSix(call, server, { key, token, domainId: domainIds[0] ?? '' }, answered.slowest)
+      const beside = await whileSixQuery(call, server, { key, token, domainId: domainIds[0] ?? '' }, answered.slowest)
       return [
         ...imported,
         budget('time from the start until all imported events are scanned, ms', restedMs, 'at most', MINUTE_MS),
@@ -173,7 +173,7 @@ async function answers(
 }
 
 /** Measures how long opening an issue and a search take while the six most expensive queries are sent continuously. */
-async function besideSix(
+async function whileSixQuery(
   call: Call,
   server: Measured,
   { key, token, domainId }: { key: string; token: string; domainId: string },

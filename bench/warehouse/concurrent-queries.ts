@@ -51,7 +51,7 @@ interface Seen {
 /**
  * Measures how 200 concurrent slow queries from one organization affect evaluation, another organization and memory.
  */
-export async function benchQuestions(): Promise<Budget[]> {
+export async function benchConcurrentQueries(): Promise<Budget[]> {
   const folder = mkdtempSync(join(tmpdir(), 'tagwarden-questions-'))
   const { asking, other } = makeSides(folder)
   const server = await start(tagwarden('serve', '--data', folder, '--listen', '127.0.0.1:0'), {

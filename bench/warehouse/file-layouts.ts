@@ -15,11 +15,11 @@ import { type Budget, budget } from '../tools/budget.ts'
 import { quantile, spreadOf } from '../tools/percentiles.ts'
 import { writePastEvents } from './past-events.ts'
 import {
-  FILE_QUESTIONS,
-  type FileQuestion,
-  type FileStand,
+  ENGINE_QUERIES,
+  type EngineQuery,
   openClickhouse,
   openPlain,
+  type QueryEngine,
   writePlain,
 } from './query-engines.ts'
 
@@ -45,7 +45,7 @@ interface OurFiles {
  * Compares hourly files, merged files, plain DuckDB over one sorted columnar file, and ClickHouse, for the same month
  * of 20 domains. Measures the times of three queries, the bytes per event, and the additional cost of merging.
  */
-export async function benchFiles(): Promise<Budget[]> {
+export async function benchFileLayouts(): Promise<Budget[]> {
   const root = mkdtempSync(join(tmpdir(), 'tagwarden-files-'))
   try {
     const month = join(root, 'month.parquet')
@@ -64,7 +64,7 @@ export async function benchFiles(): Promise<Budget[]> {
     const plainFile = join(root, 'plain.parquet')
     const plainBytes = await writePlain(month, plainFile)
     const clickhouse = await openClickhouse(month, ORG)
-    const stands: Record<string, () => Promise<FileStand>> = {
+    const stands: Record<string, () => Promise<QueryEngine>> = {
       joined: () => openOurs(days),
       plain: () => openPlain(plainFile),
       hours: () => openOurs(hours),
@@ -85,7 +85,7 @@ export async function benchFiles(): Promise<Budget[]> {
       `  ${days.manifest.files().length} files after joining; the first day joined in ${Math.round(joinMs)} ms`,
     )
     const budgets: Budget[] = []
-    for (const question of FILE_QUESTIONS) budgets.push(...figuresOf(question.name, await ask(question, stands)))
+    for (const question of ENGINE_QUERIES) budgets.push(...figuresOf(question.name, await ask(question, stands)))
     clickhouse?.remove()
     return [
       ...budgets,
@@ -188,7 +188,7 @@ function freshSql(month: string, from: Instant, to: Instant): string {
 }
 
 /** Opens the warehouse for queries as the program does. */
-async function openOurs(ours: OurFiles): Promise<FileStand> {
+async function openOurs(ours: OurFiles): Promise<QueryEngine> {
   const warehouse = await openWarehouse(ours)
   await warehouse.warm()
   const { signal } = new AbortController()
@@ -216,11 +216,11 @@ interface Times {
 }
 
 /** Queries all layouts in turn. Cold queries use a newly opened engine. */
-async function ask(question: FileQuestion, stands: Record<string, () => Promise<FileStand>>) {
+async function ask(question: EngineQuery, stands: Record<string, () => Promise<QueryEngine>>) {
   const times = Object.fromEntries(
     Object.keys(stands).map((name): [string, Times] => [name, { cold: [], warm: [], cpu: [], answers: new Set() }]),
   )
-  const timed = async (name: string, stand: FileStand, state: 'cold' | 'warm') => {
+  const timed = async (name: string, stand: QueryEngine, state: 'cold' | 'warm') => {
     const [startedAt, cpu] = [performance.now(), cpuMs()]
     const rows = await stand.ask(question)
     times[name]?.[state].push(performance.now() - startedAt)
@@ -235,7 +235,7 @@ async function ask(question: FileQuestion, stands: Record<string, () => Promise<
       stand.close()
     }
   }
-  const opened: [string, FileStand][] = []
+  const opened: [string, QueryEngine][] = []
   for (const [name, open] of Object.entries(stands)) opened.push([name, await open()])
   for (const [, stand] of opened) await stand.ask(question)
   for (let run = 0; run < WARM_RUNS; run++) for (const [name, stand] of opened) await timed(name, stand, 'warm')

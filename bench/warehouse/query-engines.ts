@@ -13,7 +13,7 @@ import { PAST_KEYS } from './past-events.ts'
 /**
  * A query of the same events in any file layout. It is generated as in the program, in the SQL dialect of each engine.
  */
-export interface FileQuestion {
+export interface EngineQuery {
   name: string
   /** The parameter that the query reads; null: none. */
   key: string | null
@@ -22,7 +22,7 @@ export interface FileQuestion {
 
 const HOUR_SQL = ({ dialect }: Binder) => dialect.quotient('receivedAt', HOUR_MS)
 
-export const FILE_QUESTIONS: readonly FileQuestion[] = [
+export const ENGINE_QUERIES: readonly EngineQuery[] = [
   {
     name: 'top-20 of a key',
     key: 'item_id',
@@ -47,8 +47,8 @@ export const FILE_QUESTIONS: readonly FileQuestion[] = [
 ]
 
 /** A database engine with the events of the month. */
-export interface FileStand {
-  ask(question: FileQuestion): Promise<Record<string, unknown>[]>
+export interface QueryEngine {
+  ask(question: EngineQuery): Promise<Record<string, unknown>[]>
   /** Clears data cached by earlier queries. */
   cool?(): Promise<void>
   close(): void
@@ -58,14 +58,14 @@ export interface FileStand {
  * Returns the query and its values. It reads the relation `events`, which has columns of the source and the parameter
  * as `text`.
  */
-function written({ key, sql }: FileQuestion, dialect: Dialect, source: string, text: string) {
+function written({ key, sql }: EngineQuery, dialect: Dialect, source: string, text: string) {
   const binder = new Binder(dialect)
   const columns = ['receivedAt', ...(key === null ? [] : [`${text} AS ${dialect.key(key)}`])].join(', ')
   return { sql: `WITH events AS (SELECT ${columns} FROM ${source}) ${sql(binder)}`, params: binder.params }
 }
 
 /** Opens plain DuckDB over one file. */
-export async function openPlain(path: string): Promise<FileStand> {
+export async function openPlain(path: string): Promise<QueryEngine> {
   const engine = await DuckDBInstance.create(':memory:', { threads: String(Math.min(4, availableParallelism())) })
   const connection = await engine.connect()
   return {
@@ -102,7 +102,7 @@ export async function writePlain(month: string, path: string): Promise<number> {
 export async function openClickhouse(
   month: string,
   orgId: string,
-): Promise<{ stand: FileStand; bytes: number; remove(): void } | null> {
+): Promise<{ stand: QueryEngine; bytes: number; remove(): void } | null> {
   const loaded = await loadClickhouse()
   if (typeof loaded === 'string') {
     console.log(`  without ClickHouse: ${loaded}`)

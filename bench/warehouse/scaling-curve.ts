@@ -41,7 +41,7 @@ type Times = Record<'batch' | keyof typeof QUESTIONS, number[]>
  * Measures how the times of a batch and three queries grow with the number of rules, domains and stored events, varying
  * one at a time.
  */
-export async function benchCurve(): Promise<Budget[]> {
+export async function benchScalingCurve(): Promise<Budget[]> {
   const base = await measure(BASE)
   const budgets: Budget[] = []
   for (const [axis, factors] of Object.entries(AXES) as [keyof Point, readonly number[]][]) {

@@ -111,10 +111,10 @@ const rule = fc
 const isEvery = (volume: object) => 'vendor' in volume && volume.vendor === '*'
 
 /** Adds the traffic of the preceding weeks, from which expected counts are learned. */
-async function addHistory(stand: WarehouseFixture): Promise<void> {
+async function addHistory(fixture: WarehouseFixture): Promise<void> {
   const past = { from: START - 5 * 7 * DAY_MS, to: START, domainId: 'dom_1' }
-  await addTraffic(stand, 'a', { ...past, vendor: 'Shop', event: 'view', perHour: 60 })
-  await addTraffic(stand, 'b', { ...past, vendor: 'Other', event: 'buy', perHour: 5, domainId: 'dom_2' })
+  await addTraffic(fixture, 'a', { ...past, vendor: 'Shop', event: 'view', perHour: 60 })
+  await addTraffic(fixture, 'b', { ...past, vendor: 'Other', event: 'buy', perHour: 5, domainId: 'dom_2' })
 }
 
 const event = fc.record({
@@ -157,29 +157,29 @@ interface Sent {
 }
 
 /** Stores events while the alerts are active, like the collector. Files are occasionally written and merged. */
-async function receive(stand: WarehouseFixture, sent: readonly Sent[], alerts: readonly Alert[]): Promise<void> {
+async function receive(fixture: WarehouseFixture, sent: readonly Sent[], alerts: readonly Alert[]): Promise<void> {
   const judge = judgeOf(alerts)
   for (const [index, { afterMs, domain, sessionId, events }] of sent.entries()) {
-    stand.clock.advance(afterMs)
+    fixture.clock.advance(afterMs)
     const place = { orgId: 'org_1', domainId: DOMAINS[domain]?.id ?? '', sessionId }
-    await stand.add(
+    await fixture.add(
       events.map((event) => {
         const values = { ...place, ...event }
         const violations = judge(plainEvent(values))
         return { ...values, violations: violations.length > 0 ? [...violations] : null }
       }),
     )
-    if (index % 7 === 3) await stand.flush()
-    if (index % 11 === 5) await stand.compact()
+    if (index % 7 === 3) await fixture.flush()
+    if (index % 11 === 5) await fixture.compact()
   }
 }
 
 /** Returns the scheduler's findings, window by window. */
-async function judged(stand: WarehouseFixture, alert: Alert, now: Instant) {
+async function judged(fixture: WarehouseFixture, alert: Alert, now: Instant) {
   const type = alertTypeOf(alert.alertType)
-  const seriesMonitor = new SeriesMonitor({ warehouse: stand.warehouse, gapsOf: () => [], settingsOf: () => [] })
+  const seriesMonitor = new SeriesMonitor({ warehouse: fixture.warehouse, gapsOf: () => [], settingsOf: () => [] })
   const rowsOf = async (window: Window) => {
-    if (!type.series) return stand.warehouse.query<unknown>(measure(type, [alert], window, DOMAINS))
+    if (!type.series) return fixture.warehouse.query<unknown>(measure(type, [alert], window, DOMAINS))
     return (await seriesMonitor.verdicts(type.series(alert, DOMAINS), [window]))[0] ?? []
   }
   const verdicts = []
@@ -204,16 +204,16 @@ const fieldsOf = ({ domainId, subject, occurrences, observed, expected, continue
 test('a backtest returns the same findings as the scheduler did at the time', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(rule, { minLength: 4, maxLength: 6 }), traffic, async (rules, sent) => {
-      await using stand = await WarehouseFixture.open()
-      stand.clock.set(START)
-      await addHistory(stand)
+      await using fixture = await WarehouseFixture.open()
+      fixture.clock.set(START)
+      await addHistory(fixture)
       const alerts = rules.map(alertOfInput)
-      await receive(stand, sent, alerts)
-      stand.clock.advance(6 * HOUR_MS)
-      const now = stand.clock.now()
-      const parts = { warehouse: stand.warehouse, domains: DOMAINS, privacy: PLAIN_PRIVACY }
+      await receive(fixture, sent, alerts)
+      fixture.clock.advance(6 * HOUR_MS)
+      const now = fixture.clock.now()
+      const parts = { warehouse: fixture.warehouse, domains: DOMAINS, privacy: PLAIN_PRIVACY }
       for (const alert of alerts) {
-        const expected = await judged(stand, alert, now)
+        const expected = await judged(fixture, alert, now)
         const { findings, exact } = await judgeHistory(
           alert,
           wholeWindows(parsePeriod(alert.period), alert.timezone, now - DAYS * DAY_MS, now),
@@ -238,13 +238,13 @@ const byDomain = (a: Said, b: Said) => (`${a.domainId} ${a.subject}` < `${b.doma
 
 describe('the method of a backtest', () => {
   const shape = async (input: object, days = 7) => {
-    await using stand = await WarehouseFixture.open()
-    stand.clock.set(START + 40 * DAY_MS)
-    const parts = { warehouse: stand.warehouse, domains: DOMAINS, privacy: PLAIN_PRIVACY }
+    await using fixture = await WarehouseFixture.open()
+    fixture.clock.set(START + 40 * DAY_MS)
+    const parts = { warehouse: fixture.warehouse, domains: DOMAINS, privacy: PLAIN_PRIVACY }
     const { buckets, ...rest } = await backtest(
       alertOfInput({ name: 'x', channels, ...input }, 1),
       days,
-      stand.clock.now(),
+      fixture.clock.now(),
       parts,
     )
     return { buckets: buckets.length, ...rest }
@@ -275,20 +275,20 @@ describe('a backtest of anomalies', () => {
   const deadAt = now - 5 * DAY_MS + 9 * HOUR_MS
 
   async function shop() {
-    const stand = await WarehouseFixture.open()
-    stand.clock.set(now)
+    const fixture = await WarehouseFixture.open()
+    fixture.clock.set(now)
     const past = { from: START, to: now, domainId: 'dom_1', vendor: 'Shop' }
-    await addTraffic(stand, 'a', { ...past, event: 'view', perHour: 60, faults: dies(deadAt, 5 * HOUR_MS) })
-    await addTraffic(stand, 'b', { ...past, event: 'buy', perHour: 20 })
-    return { stand, parts: { warehouse: stand.warehouse, domains: DOMAINS, privacy: PLAIN_PRIVACY } }
+    await addTraffic(fixture, 'a', { ...past, event: 'view', perHour: 60, faults: dies(deadAt, 5 * HOUR_MS) })
+    await addTraffic(fixture, 'b', { ...past, event: 'buy', perHour: 20 })
+    return { fixture, parts: { warehouse: fixture.warehouse, domains: DOMAINS, privacy: PLAIN_PRIVACY } }
   }
   const anomaly = (volume: object, more: object = {}) =>
     alertOfInput({ name: 'x', channels, alertType: 'volume_anomaly', period: '1h', volume, ...more }, 1)
   const view = { vendor: 'Shop', event: 'view' }
 
   test('fires when a deviation is new, and shows where it continues', async () => {
-    const { stand, parts } = await shop()
-    await using _stand = stand
+    const { fixture, parts } = await shop()
+    await using _stand = fixture
     for (const volume of [view, { vendor: '*' }]) {
       const { buckets, method, grain, exact } = await backtest(anomaly(volume), 7, now, parts)
       expect({ method, grain, exact, buckets: buckets.length }).toEqual({
@@ -302,8 +302,8 @@ describe('a backtest of anomalies', () => {
   })
 
   test('counts the notifications at other sensitivities in one pass', async () => {
-    const { stand, parts } = await shop()
-    await using _stand = stand
+    const { fixture, parts } = await shop()
+    await using _stand = fixture
     const sensitivities = [2, 4, 8]
     const { alternatives = [] } = await backtest(anomaly(view), 14, now, parts, sensitivities)
     expect(alternatives.map(({ sensitivity }) => sensitivity)).toEqual(sensitivities)
@@ -323,8 +323,8 @@ describe('a backtest of anomalies', () => {
   })
 
   test('returns rows with a band for its sensitivity, or null for several series', async () => {
-    const { stand, parts } = await shop()
-    await using _stand = stand
+    const { fixture, parts } = await shop()
+    await using _stand = fixture
     const domainId = 'dom_1'
     const bands = new Map<number, number>()
     for (const sensitivity of [2, 8]) {
@@ -345,8 +345,8 @@ describe('a backtest of anomalies', () => {
   })
 
   test('fires only inside the run windows', async () => {
-    const { stand, parts } = await shop()
-    await using _stand = stand
+    const { fixture, parts } = await shop()
+    await using _stand = fixture
     const hours = [11, 20]
     for (const period of ['1h', '1d']) {
       const { buckets } = await backtest(anomaly(view, { period, runWindows: { hours } }), 7, now, parts)
@@ -356,8 +356,8 @@ describe('a backtest of anomalies', () => {
   })
 
   test('finds nothing in a collection gap, like every rule that counts events', async () => {
-    const { stand, parts } = await shop()
-    await using _stand = stand
+    const { fixture, parts } = await shop()
+    await using _stand = fixture
     const gap: Gap = { fromAt: deadAt, toAt: deadAt + 5 * HOUR_MS, cause: 'refused' }
     const gapsOf = (from: Instant, to: Instant) => (gap.fromAt < to && gap.toAt > from ? [gap] : [])
     const counts = { alertType: 'volume_threshold', volume: { op: 'lte', count: 0, event: 'view' }, domainId: 'dom_1' }
@@ -372,8 +372,8 @@ describe('a backtest of anomalies', () => {
   })
 
   test('agrees with the preview, which lists the windows newest first', async () => {
-    const { stand, parts } = await shop()
-    await using _stand = stand
+    const { fixture, parts } = await shop()
+    await using _stand = fixture
     const { scanned, matched, samples } = await preview(anomaly(view), 168, now, parts)
     const { buckets } = await backtest(anomaly(view), 7, now, parts)
     expect(matched).toBe(buckets.reduce((sum, { matchCount }) => sum + matchCount, 0))
@@ -385,8 +385,8 @@ describe('a backtest of anomalies', () => {
   })
 
   test('rejects sensitivities for other alert types', async () => {
-    const { stand, parts } = await shop()
-    await using _stand = stand
+    const { fixture, parts } = await shop()
+    await using _stand = fixture
     const lte = alertOfInput(
       { name: 'x', channels, period: '1h', alertType: 'volume_threshold', volume: { op: 'lte', count: 0 } },
       1,

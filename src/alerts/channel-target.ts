@@ -91,7 +91,7 @@ export function acceptChannels(
   const entered = channels.map((channel, index) =>
     atField(`channels[${index}].target`, () => ({
       ...channel,
-      target: unsealTarget(box, unmasked(channel, index, stored)),
+      target: unsealTarget(box, withStoredTarget(channel, index, stored)),
     })),
   )
   check(entered)
@@ -101,7 +101,7 @@ export function acceptChannels(
 const isMasked = ({ type, target }: Channel) => (type === 'email' ? target.includes(MASK) : isMaskedUrl(target))
 
 /** Returns the stored target for a masked target; an unmasked target is returned unchanged. */
-function unmasked(channel: Channel, index: number, stored: readonly Channel[]): string {
+function withStoredTarget(channel: Channel, index: number, stored: readonly Channel[]): string {
   if (!isMasked(channel)) return channel.target
   const isMeant = (one: Channel) => one.type === channel.type && maskChannel(one).target === channel.target
   const sameIndex = stored.slice(index, index + 1).filter(isMeant)

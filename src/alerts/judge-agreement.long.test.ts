@@ -61,12 +61,12 @@ const aSent = fc.record({
  * Stores one event a minute: some in a sorted and shredded file, some in two unsorted files, the rest still in the
  * spool.
  */
-async function receive(stand: WarehouseFixture, events: readonly Omit<StoredEvent, 'seq' | 'receivedAt'>[]) {
+async function receive(fixture: WarehouseFixture, events: readonly Omit<StoredEvent, 'seq' | 'receivedAt'>[]) {
   for (const [index, event] of events.entries()) {
-    await stand.add([event])
-    stand.clock.advance(MINUTE_MS)
-    if ([60, 80, 100].includes(index)) await stand.flush()
-    if (index === 60) await stand.compact()
+    await fixture.add([event])
+    fixture.clock.advance(MINUTE_MS)
+    if ([60, 80, 100].includes(index)) await fixture.flush()
+    if (index === 60) await fixture.compact()
   }
 }
 
@@ -78,8 +78,8 @@ test('the verdict at ingestion equals the SQL result for scope, filters, conditi
     sent: { event: StoredEvent; domainId: string; vendor: string }[],
     regions: 'DE'[],
   ) => {
-    await using stand = await WarehouseFixture.open()
-    const start = stand.clock.now()
+    await using fixture = await WarehouseFixture.open()
+    const start = fixture.clock.now()
     const alerts = inputs.map((input, index): Alert => alertOf(input, `alr_${index}`))
     const judge = judgeOf(
       alerts.map((alert) => resolveLabels(alert, membersOf)),
@@ -88,11 +88,11 @@ test('the verdict at ingestion equals the SQL result for scope, filters, conditi
     const events = sent.map(({ event: { seq, receivedAt, ...event }, domainId, vendor }) => ({
       ...{ ...event, orgId: 'org_a', domainId, vendor },
     }))
-    await receive(stand, events)
-    const judgedOnArrival = stand.events.map((event) => new Set(judge(event)))
-    const windows = wholeWindows(parsePeriod('1m'), 'UTC', start, stand.clock.now())
+    await receive(fixture, events)
+    const judgedOnArrival = fixture.events.map((event) => new Set(judge(event)))
+    const windows = wholeWindows(parsePeriod('1m'), 'UTC', start, fixture.clock.now())
     const parts = {
-      warehouse: stand.warehouse,
+      warehouse: fixture.warehouse,
       domains: domainsNamed(...DOMAINS),
       privacy: { regions, patterns: [] },
       membersOf,
@@ -100,7 +100,7 @@ test('the verdict at ingestion equals the SQL result for scope, filters, conditi
     for (const alert of alerts) {
       const { findings, exact } = await judgeHistory(alert, windows, parts)
       expect(exact).toBe(true)
-      for (const [index, event] of stand.events.entries()) {
+      for (const [index, event] of fixture.events.entries()) {
         const found = findings[index]?.map(({ domainId }) => domainId) ?? []
         const expected = judgedOnArrival[index]?.has(alert.id) ? [event.domainId] : []
         if (found.join() !== expected.join())

@@ -5,7 +5,7 @@ import { assign } from '../labels/store.ts'
 import { ActiveRules } from './active-rules.ts'
 import { alertOf, eventOf, validationInput } from './alert.fixture.ts'
 import { createAlert } from './alert-store.ts'
-import { LateJudge } from './judge-process.ts'
+import { JudgeProcess } from './judge-process.ts'
 import type { AlertRule } from './organization-rules.ts'
 
 test('late batches are judged by the rules and countries in effect when they are judged', async () => {
@@ -16,7 +16,7 @@ test('late batches are judged by the rules and countries in effect when they are
   const rules = new Map<string, AlertRule>([['alr_1', alertOf(phone, 'alr_1')]])
   let regions: PhoneRegions = []
   let isDeleted = false
-  const judge = new LateJudge({
+  const judge = new JudgeProcess({
     // Like `ActiveRules`, reports a change at the next refresh.
     refresh() {
       if (isDeleted && rules.delete('alr_1')) judge.changed('org_a', 'alr_1', null)
@@ -40,7 +40,7 @@ test('late batches are judged by the labels in effect when they are judged', asy
   const items = [{ parameter: '$label', op: 'equals' as const, values: ['Checkout'] }]
   const { id } = createAlert(db, clock, orgId, { ...validationInput, conditions: { logic: 'any', items } })
   const rules = new ActiveRules(db, () => [])
-  const judge = new LateJudge(rules)
+  const judge = new JudgeProcess(rules)
   rules.onChange((...change) => judge.changed(...change))
   rules.refresh()
   const events = ['a', 'b'].map((event) => eventOf({ orgId, vendor: 'V', event }))

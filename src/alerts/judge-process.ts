@@ -20,7 +20,7 @@ interface Verdict {
   violations: Verdicts
 }
 
-export interface LateJudgeDeps {
+export interface JudgeProcessDeps {
   /** Reads changed rules and passes them to `changed`. Called before events are evaluated. */
   refresh(): void
   rulesOf(orgId: string): Iterable<AlertRule>
@@ -41,7 +41,7 @@ const IDLE_MS = 10_000
  * Evaluates rules in a separate process, started on demand, so that slow rules do not block the server. The process
  * exits with the server, because the pipe between them closes.
  */
-export class LateJudge {
+export class JudgeProcess {
   private child: Subprocess | null = null
   /** By organization. Resolves once the organization's rules have been sent to the process. */
   private readonly loaded = new Map<string, Promise<void>>()
@@ -49,7 +49,7 @@ export class LateJudge {
   private number = 0
   private idle: Timer | null = null
 
-  constructor(private readonly parts: LateJudgeDeps) {}
+  constructor(private readonly parts: JudgeProcessDeps) {}
 
   /** Returns the verdict on each event. Fails when the process exits before it responds. */
   judge(orgId: string, events: readonly StoredEvent[]): Promise<Verdicts> {

@@ -7,13 +7,13 @@ import type { SignalsRoom } from '../signals/room.ts'
 import { settingsOf } from '../signals/signal-setting-store.ts'
 import { ActiveRules } from './active-rules.ts'
 import { type AlertRouteDeps, alertRoutes } from './alert-routes.ts'
-import { LateJudge } from './judge-process.ts'
+import { JudgeProcess } from './judge-process.ts'
 import { previewRoutes } from './preview-routes.ts'
 
 export interface AlertsRoom extends Room {
   rules: ActiveRules
   /** Validates batches in another process. */
-  lateJudge: LateJudge
+  judgeProcess: JudgeProcess
   /**
    * Returns, for each event, the ids of the active alerts whose rules it violates; null for an event whose evaluation
    * timed out.
@@ -31,16 +31,16 @@ interface Needs extends Pick<AlertRouteDeps, 'checkChannels' | 'deleted' | 'open
 export function openAlerts(base: HistoryBase, { org, labels, signals, ...needs }: Needs): AlertsRoom {
   const { db, box, clock, warehouse, privacyOf } = base
   const rules = new ActiveRules(db, (orgId) => privacyOf(orgId).regions)
-  const lateJudge = new LateJudge(rules)
-  rules.onChange((orgId, id, rule) => lateJudge.changed(orgId, id, rule))
+  const judgeProcess = new JudgeProcess(rules)
+  rules.onChange((orgId, id, rule) => judgeProcess.changed(orgId, id, rule))
   rules.refresh()
   org.changed.subscribe(rules.organizationChanged)
   org.deleted.subscribe(() => rules.changed())
   labels.changed.subscribe(rules.labelsChanged)
   return {
     rules,
-    lateJudge,
-    judgeEvents: async (orgId, events) => rules.judgeAll(orgId, events) ?? lateJudge.judge(orgId, events),
+    judgeProcess,
+    judgeEvents: async (orgId, events) => rules.judgeAll(orgId, events) ?? judgeProcess.judge(orgId, events),
     routes: [
       ...alertRoutes({ ...needs, db, box, clock, changed: rules.changed, lateShareOf: rules.lateShareOf }),
       ...previewRoutes({

@@ -3,7 +3,7 @@ import { memoryDb, testBox, testClock } from '../../test/fixtures.ts'
 import { PLAIN_PRIVACY } from '../conditions/privacy-settings.ts'
 import { createOrg } from '../org/store.ts'
 import { readAudit } from './audit-input.ts'
-import { Audits } from './audit-runs.ts'
+import { AuditRuns } from './audit-runs.ts'
 import { cancelAudit, findAudit, queueAudit } from './store.ts'
 
 test.each([false, true])("an audit that the server can't run fails (already started: %p)", async (begins) => {
@@ -14,7 +14,7 @@ test.each([false, true])("an audit that the server can't run fails (already star
   const { id } = queueAudit(db, clock.now(), { orgId, settings, region: 'local' }).audit
   const reported: unknown[] = []
   const fault = new Error('no room for its folder')
-  const audits = new Audits({
+  const audits = new AuditRuns({
     ...{ db, clock, privacyOf: () => PLAIN_PRIVACY, enqueue() {} },
     report: (error) => void reported.push(error),
     browsers: {
@@ -46,7 +46,7 @@ test.each([false, true])(
     const settings = readAudit({ name: 'Shop', startUrls: ['https://shop.example/'] }, clock.now())
     const { id } = queueAudit(db, clock.now(), { orgId, settings, region: 'local' }).audit
     const ended = Promise.withResolvers<void>()
-    const audits = new Audits({
+    const audits = new AuditRuns({
       ...{ db, clock, privacyOf: () => PLAIN_PRIVACY, enqueue() {} },
       report(error) {
         throw error

@@ -27,7 +27,7 @@ import {
   waitingAudits,
 } from './store.ts'
 
-export interface AuditsDeps {
+export interface AuditRunDeps {
   db: Db
   clock: Clock
   browsers: Pick<Browsers, 'run' | 'fault'>
@@ -40,11 +40,11 @@ export interface AuditsDeps {
 const CRAWL_MAX_MS = 6 * HOUR_MS
 
 /** Runs queued audits. */
-export class Audits {
+export class AuditRuns {
   private readonly underWay = new ActiveRuns<StoredAudit & { id: string }>()
 
   /** Marks audits interrupted by a stop or kill as failed. */
-  constructor(private readonly parts: AuditsDeps) {
+  constructor(private readonly parts: AuditRunDeps) {
     failInterruptedAudits(parts.db, parts.clock.now())
   }
 

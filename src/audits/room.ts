@@ -4,7 +4,7 @@ import type { BrowserRoom } from '../browser/room.ts'
 import type { HistoryBase } from '../history-base.ts'
 import { channelCheck } from '../integrations/targets.ts'
 import type { Enqueue } from '../issues/issue.ts'
-import { Audits } from './audit-runs.ts'
+import { AuditRuns } from './audit-runs.ts'
 import { auditRoutes } from './routes.ts'
 
 interface Needs {
@@ -15,7 +15,7 @@ interface Needs {
 /** Opens the audits. Those interrupted by a stop or kill are marked as failed. */
 export function openAudits(base: HistoryBase, { browser: { browsers }, enqueue }: Needs): Room {
   const { db, box, clock, config, privacyOf, report } = base
-  const audits = new Audits({ db, clock, browsers, enqueue, privacyOf, report })
+  const audits = new AuditRuns({ db, clock, browsers, enqueue, privacyOf, report })
   return {
     routes: auditRoutes({
       db,

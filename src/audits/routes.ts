@@ -15,7 +15,7 @@ import type { Db } from '../store/database.ts'
 import type { Audit, AuditPage, Differences } from './audit.ts'
 import { AUDIT_STATUSES, AuditDetailSchema, AuditInputSchema, AuditListSchema, AuditPageListSchema } from './audit.ts'
 import { readAudit } from './audit-input.ts'
-import type { Audits } from './audit-runs.ts'
+import type { AuditRuns } from './audit-runs.ts'
 import { cancelAudit, findAudit, listAudits, pagesAfter, queueAudit, type StoredAudit } from './store.ts'
 
 export interface AuditRouteDeps {
@@ -24,7 +24,7 @@ export interface AuditRouteDeps {
   box: SecretBox
   clock: Clock
   region: string
-  audits: Pick<Audits, 'fault' | 'start' | 'stop'>
+  audits: Pick<AuditRuns, 'fault' | 'start' | 'stop'>
   checkAddress: CheckAddress
   /** Throws an `AppError`, naming the channel, when a channel can't deliver. */
   checkChannels(channels: readonly Channel[], orgId: string): void

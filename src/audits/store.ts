@@ -34,7 +34,7 @@ interface AuditRow
   differences: string | null
 }
 
-function keptOf({ orgId, seriesId, input, summary, differences, ...row }: AuditRow): StoredAudit {
+function storedAuditOf({ orgId, seriesId, input, summary, differences, ...row }: AuditRow): StoredAudit {
   const { id, domainId, status, region, createdAt, startedAt, finishedAt, error } = row
   const durationMs = startedAt === null || finishedAt === null ? null : finishedAt - startedAt
   return {
@@ -99,7 +99,7 @@ export function queueDueAudits(db: Db, now: Instant, report: (error: unknown) =>
        SELECT 1 FROM audit AS other WHERE other.orgId = audit.orgId AND other.name = audit.name
          AND other.status IN ('queued', 'running'))`,
   )
-  for (const { orgId, audit } of due.all(now).map(keptOf)) {
+  for (const { orgId, audit } of due.all(now).map(storedAuditOf)) {
     try {
       queueAudit(db, now, { orgId, settings: settingsOf(audit), region: audit.region })
     } catch (error) {
@@ -119,7 +119,7 @@ function settingsOf(audit: Audit): AuditSettings {
 export function findAudit(db: Db, { orgId, id }: AuditKey): StoredAudit {
   const row = prepared<[string, string], AuditRow>(db, 'SELECT * FROM audit WHERE orgId = ? AND id = ?').get(orgId, id)
   if (!row) throw new AppError('notFound', 'no such audit')
-  return keptOf(row)
+  return storedAuditOf(row)
 }
 
 /** Returns one page of audits, newest first. Throws `invalid` for a cursor from another list. */
@@ -136,12 +136,12 @@ export function listAudits(
        AND (@status IS NULL OR status = @status) AND (@before IS NULL OR id < @before) ORDER BY id DESC LIMIT @limit + 1`,
   ).all({ orgId, name, status, before, limit })
   const { items, nextCursor } = page(rows, limit, ({ id }) => [id])
-  return { audits: items.map((row) => keptOf(row).audit), nextCursor }
+  return { audits: items.map((row) => storedAuditOf(row).audit), nextCursor }
 }
 
 /** Returns the queued audits of all organizations, oldest first. */
 export function waitingAudits(db: Db): StoredAudit[] {
-  return prepared<[], AuditRow>(db, `SELECT * FROM audit WHERE status = 'queued' ORDER BY id`).all().map(keptOf)
+  return prepared<[], AuditRow>(db, `SELECT * FROM audit WHERE status = 'queued' ORDER BY id`).all().map(storedAuditOf)
 }
 
 /** Records the start of the crawl. Returns false when the audit was deleted or has already started. */
@@ -227,7 +227,7 @@ export function finishedBefore(db: Db, orgId: string, { id, name }: { id: string
     db,
     `SELECT * FROM audit WHERE orgId = ? AND name = ? AND id < ? AND status = 'finished' ORDER BY id DESC LIMIT 1`,
   ).get(orgId, name, id)
-  return row ? keptOf(row).audit : null
+  return row ? storedAuditOf(row).audit : null
 }
 
 /** Deletes audits older than the retention period, except those with a schedule. */

@@ -35,7 +35,7 @@ export interface BrowsersOptions extends Omit<ServerBrowsing, 'folder'> {
   command?: readonly string[]
 }
 
-export interface Asked<Plan, Message> {
+export interface BrowserJob<Plan, Message> {
   orgId: string
   task: TaskName
   /** Returns the plan for the task. Called when a slot is free. */
@@ -86,7 +86,7 @@ export class Browsers {
    * null. Never rejects because of a browser or a page, but rejects with errors thrown by `onStart`, `plan` and
    * `onMessage`. When it returns, the browser has exited and its files are deleted.
    */
-  async run<Plan, Message>(asked: Asked<Plan, Message>): Promise<{ error: string | null }> {
+  async run<Plan, Message>(asked: BrowserJob<Plan, Message>): Promise<{ error: string | null }> {
     const { orgId, stopping, pauses = false } = asked
     const place = this.places.of(orgId, stopping)
     const work = async () => {
@@ -104,7 +104,7 @@ export class Browsers {
   }
 
   private async browse<Plan, Message>(
-    asked: Asked<Plan, Message>,
+    asked: BrowserJob<Plan, Message>,
     place: BrowserSlot,
   ): Promise<{ error: string | null }> {
     const { outboundAllow, outboundProxy, outboundCa } = this.options
@@ -122,7 +122,7 @@ export class Browsers {
   }
 
   private async inProcess<Plan, Message>(
-    asked: Asked<Plan, Message>,
+    asked: BrowserJob<Plan, Message>,
     { plan, folder, place }: { plan: Plan; folder: string; place: BrowserSlot },
   ): Promise<{ error: string | null }> {
     const { command = programCommand() } = this.options

@@ -1,7 +1,7 @@
 import type { ElementHandle, Frame, Page } from 'puppeteer-core'
 import type { Browsing } from './browsing.ts'
 import type { Consent } from './consent.ts'
-import { BUTTON_WORDS, KNOWN_BANNERS } from './known-consent-banners.ts'
+import { BUTTON_WORDS, KNOWN_CONSENT_BANNERS } from './known-consent-banners.ts'
 import { until } from './time-limit.ts'
 
 /** Time to wait for a banner, which may appear after the page has loaded. */
@@ -25,9 +25,9 @@ export async function answerConsent(
 ): Promise<boolean> {
   if (consent.mode === 'none') return false
   if (consent.selectors.length > 0) return pressEach(page, consent.selectors, waitMs, stopping)
-  const known = KNOWN_BANNERS.flatMap((banner) => banner[consent.mode as 'accept' | 'deny'])
+  const known = KNOWN_CONSENT_BANNERS.flatMap((banner) => banner[consent.mode as 'accept' | 'deny'])
   const direct: Buttons = { selectors: known, words: BUTTON_WORDS[consent.mode] }
-  const options = KNOWN_BANNERS.flatMap((banner) => banner.options ?? [])
+  const options = KNOWN_CONSENT_BANNERS.flatMap((banner) => banner.options ?? [])
   const pressed = await press(
     page,
     consent.mode === 'accept' ? [direct] : [direct, { selectors: options, words: [] }],

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { connect, createServer } from 'node:net'
 import { connect as connectTls } from 'node:tls'
-import { type Spoken, spokenIn } from './detect-protocol.ts'
+import { type DetectedProtocol, detectProtocol } from './detect-protocol.ts'
 
 /** Returns the first message of a TLS client. */
 async function helloOf(protocols: string[]): Promise<Buffer> {
@@ -24,16 +24,16 @@ test.each<[string, string[]]>([
   ['neither', []],
 ])('the protocols offered by a client are recognised in fragmented data: %s', async (_, protocols) => {
   const hello = await helloOf(protocols)
-  expect(spokenIn(hello)).toEqual({ kind: 'tls', protocols })
-  expect(spokenIn(Buffer.concat([hello, Buffer.from('more')]))).toEqual({ kind: 'tls', protocols })
-  for (let end = 0; end < hello.length; end++) expect(spokenIn(hello.subarray(0, end))).toBeNull()
+  expect(detectProtocol(hello)).toEqual({ kind: 'tls', protocols })
+  expect(detectProtocol(Buffer.concat([hello, Buffer.from('more')]))).toEqual({ kind: 'tls', protocols })
+  for (let end = 0; end < hello.length; end++) expect(detectProtocol(hello.subarray(0, end))).toBeNull()
   const middle = 100
   const record = (part: Buffer) => Buffer.concat([Buffer.from([22, 3, 1, part.length >> 8, part.length & 255]), part])
   const cut = Buffer.concat([record(hello.subarray(5, middle)), record(hello.subarray(middle))])
-  expect(spokenIn(cut)).toEqual({ kind: 'tls', protocols })
+  expect(detectProtocol(cut)).toEqual({ kind: 'tls', protocols })
 })
 
-test.each<[string, Spoken | null]>([
+test.each<[string, DetectedProtocol | null]>([
   ['GET /chat?a=b HTTP/1.1\r\nHost: x\r\n\r\n', { kind: 'http', target: '/chat?a=b' }],
   ['GET /chat HTTP/1.1', null],
   ['', null],
@@ -41,9 +41,9 @@ test.each<[string, Spoken | null]>([
   ['\x16\x03\x01\x00\x04\x02\x00\x00\x00', { kind: 'other' }],
   ['\x16\x03\x01\x00\x08\x01\x00\x00\x04\x03\x03\x00\x00', { kind: 'other' }],
 ])('the first bytes are classified correctly: %j', (text, spoken) =>
-  expect(spokenIn(Buffer.from(text, 'latin1'))).toEqual(spoken),
+  expect(detectProtocol(Buffer.from(text, 'latin1'))).toEqual(spoken),
 )
 
 test('a first message that is too long is passed through', () => {
-  expect(spokenIn(Buffer.alloc(70_000, 'x'))).toEqual({ kind: 'other' })
+  expect(detectProtocol(Buffer.alloc(70_000, 'x'))).toEqual({ kind: 'other' })
 })

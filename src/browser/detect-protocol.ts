@@ -1,5 +1,5 @@
 /** Protocol of a connection through the proxy, detected from its first bytes. */
-export type Spoken =
+export type DetectedProtocol =
   /** TLS, with the protocols that the client offers (ALPN). */
   | { kind: 'tls'; protocols: readonly string[] }
   /** Plain HTTP, with the target of the first request. */
@@ -14,13 +14,13 @@ const RECORD_HEAD_BYTES = 5
 const MAX_BYTES = 64 * 1024
 
 /** Returns the protocol that begins with these bytes; null when more bytes are needed. */
-export function spokenIn(bytes: Buffer): Spoken | null {
+export function detectProtocol(bytes: Buffer): DetectedProtocol | null {
   if (bytes.length === 0) return null
   if (bytes.length > MAX_BYTES) return { kind: 'other' }
   return bytes[0] === HANDSHAKE ? tlsIn(bytes) : httpIn(bytes)
 }
 
-function httpIn(bytes: Buffer): Spoken | null {
+function httpIn(bytes: Buffer): DetectedProtocol | null {
   const end = bytes.indexOf('\r\n')
   if (end === -1) return null
   const [, target, version] = bytes.subarray(0, end).toString('latin1').split(' ')
@@ -28,7 +28,7 @@ function httpIn(bytes: Buffer): Spoken | null {
 }
 
 /** RFC 8446, sections 4.1.2 and 5.1; RFC 7301, section 3.1. */
-function tlsIn(bytes: Buffer): Spoken | null {
+function tlsIn(bytes: Buffer): DetectedProtocol | null {
   const records: Buffer[] = []
   let hello = Buffer.alloc(0)
   for (let at = 0; ; ) {

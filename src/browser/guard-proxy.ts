@@ -3,7 +3,7 @@ import { SECOND_MS } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
 import type { AddressGuard, Resolve } from '../transport/address-guard.ts'
 import { type Connector, codeOf, connector } from '../transport/connection.ts'
-import { type Spoken, spokenIn } from './detect-protocol.ts'
+import { type DetectedProtocol, detectProtocol } from './detect-protocol.ts'
 import { RequestReader } from './request-reader.ts'
 
 /** An HTTP proxy on this machine that lets a browser reach only the addresses allowed by the guard. */
@@ -156,7 +156,7 @@ function serve(client: Socket, { open, outboundProxy, keepsIn }: Ways): void {
         client.write('HTTP/1.1 200 Connection Established\r\n\r\n')
         joined(socket)
         const first = keepsIn
-          ? await firstOf(client, part.rest, (spoken) => !isKeptIn(spoken, part.url, keepsIn))
+          ? await firstOf(client, part.rest, (spoken) => !staysInBrowser(spoken, part.url, keepsIn))
           : part.rest
         if (first === null) return void client.destroy()
         if (first.length > 0) socket.write(first)
@@ -187,13 +187,13 @@ function serve(client: Socket, { open, outboundProxy, keepsIn }: Ways): void {
  * Returns the bytes the client has sent through its tunnel once the protocol is known. Null when `isLet` returns false
  * or the client disconnects.
  */
-function firstOf(client: Socket, begun: Buffer, isLet: (spoken: Spoken) => boolean): Promise<Buffer | null> {
+function firstOf(client: Socket, begun: Buffer, isLet: (spoken: DetectedProtocol) => boolean): Promise<Buffer | null> {
   const { promise, resolve } = Promise.withResolvers<Buffer | null>()
   let bytes = Buffer.alloc(0)
   const onClose = () => resolve(null)
   const onBytes = (chunk: Buffer) => {
     bytes = Buffer.concat([bytes, chunk])
-    const spoken = spokenIn(bytes)
+    const spoken = detectProtocol(bytes)
     if (spoken === null) return
     client.pause()
     client.removeListener('data', onBytes)
@@ -211,7 +211,7 @@ function firstOf(client: Socket, begun: Buffer, isLet: (spoken: Spoken) => boole
  * Returns whether to block the connection. Browsers use tunnels without TLS, and TLS that offers only HTTP/1.1, only
  * for web sockets.
  */
-function isKeptIn(spoken: Spoken, { host }: URL, keepsIn: (socketUrl: string) => boolean): boolean {
+function staysInBrowser(spoken: DetectedProtocol, { host }: URL, keepsIn: (socketUrl: string) => boolean): boolean {
   if (spoken.kind === 'http') return keepsIn(`ws://${host}${spoken.target}`)
   return spoken.kind === 'tls' && spoken.protocols.join() === 'http/1.1' && keepsIn(`wss://${host}/`)
 }

@@ -7,7 +7,7 @@ export interface KnownBanner {
   options?: readonly string[]
 }
 
-export const KNOWN_BANNERS: readonly KnownBanner[] = [
+export const KNOWN_CONSENT_BANNERS: readonly KnownBanner[] = [
   {
     name: 'OneTrust',
     accept: ['#onetrust-accept-btn-handler', '#accept-recommended-btn-handler'],

@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'bun:test'
 import { decodeHit } from '../decoders/index.ts'
-import { type Asked, answerTo, isAnswered } from './vendor-answer.ts'
+import { answerTo, isAnswered, type OutgoingRequest } from './vendor-answer.ts'
 
-const ASKED: Asked = { method: 'GET', resourceType: 'xhr', isPage: false, headers: {} }
+const ASKED: OutgoingRequest = { method: 'GET', resourceType: 'xhr', isPage: false, headers: {} }
 const COLLECT = 'https://www.google-analytics.com/g/collect?v=2&tid=G-A&en=page_view'
 const decode = (url: string, method = 'GET', body: string | null = null) => decodeHit({ url, method, body })
 
 describe('request interception', () => {
-  const CASES: [string, boolean, string, Partial<Asked>][] = [
+  const CASES: [string, boolean, string, Partial<OutgoingRequest>][] = [
     ['an event', true, COLLECT, {}],
     ['an event as an image', true, COLLECT, { resourceType: 'image' }],
     ['an event in an iframe', true, COLLECT, { resourceType: 'document' }],
@@ -37,7 +37,7 @@ describe('request interception', () => {
 })
 
 describe('the response to an intercepted request', () => {
-  const CASES: [Partial<Asked>, number, string | undefined][] = [
+  const CASES: [Partial<OutgoingRequest>, number, string | undefined][] = [
     [{ resourceType: 'image' }, 200, 'image/gif'],
     [{ resourceType: 'script' }, 200, 'text/javascript'],
     [{ resourceType: 'document' }, 200, 'text/html'],

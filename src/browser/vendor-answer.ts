@@ -2,7 +2,7 @@ import { type Decoded, decodeHit } from '../decoders/index.ts'
 import type { Header } from './traffic.ts'
 
 /** Properties of a request before it is sent. */
-export interface Asked {
+export interface OutgoingRequest {
   /** HTTP method in upper case. */
   method: string
   /** Resource type as in `SeenRequest`. */
@@ -38,7 +38,7 @@ const CONFIRMATIONS: Record<string, string> = {
  * can't be decoded. Code and settings, which pages need, and pages that a visitor navigates to are loaded from the
  * vendor.
  */
-export function isAnswered({ vendor, kind, events, error }: Decoded, asked: Asked): boolean {
+export function isAnswered({ vendor, kind, events, error }: Decoded, asked: OutgoingRequest): boolean {
   if (vendor === null || kind === 'library' || asked.isPage) return false
   if (events.length > 0 || error !== null) return true
   return asked.method !== 'GET' || ['image', 'ping'].includes(asked.resourceType)
@@ -55,7 +55,7 @@ export function isVendorSocket(url: string): boolean {
 }
 
 /** Returns a response like the vendor's, so that the page continues as usual. The response is not cached. */
-export function answerTo(vendor: string, asked: Asked): VendorAnswer {
+export function answerTo(vendor: string, asked: OutgoingRequest): VendorAnswer {
   const { status, type, body } = contentFor(vendor, asked)
   const headers = {
     'cache-control': 'no-store',
@@ -73,7 +73,7 @@ interface Content {
 
 const NO_CONTENT: Content = { status: 204, type: null, body: '' }
 
-function contentFor(vendor: string, { method, resourceType, headers }: Asked): Content {
+function contentFor(vendor: string, { method, resourceType, headers }: OutgoingRequest): Content {
   if (method === 'OPTIONS') return NO_CONTENT
   if (resourceType === 'image') return { status: 200, type: 'image/gif', body: GIF }
   if (resourceType === 'script') return { status: 200, type: 'text/javascript', body: '' }
@@ -91,7 +91,7 @@ function contentFor(vendor: string, { method, resourceType, headers }: Asked): C
  * CORS headers: https://fetch.spec.whatwg.org/#http-cors-protocol. The last two headers let isolated pages and timing
  * scripts read the response.
  */
-function accessHeaders(headers: Asked['headers']): Record<string, string> {
+function accessHeaders(headers: OutgoingRequest['headers']): Record<string, string> {
   const origin = headerOf(headers, 'origin')
   const method = headerOf(headers, 'access-control-request-method')
   const names = headerOf(headers, 'access-control-request-headers')

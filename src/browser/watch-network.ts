@@ -20,7 +20,7 @@ export interface Outcome {
 }
 
 /** Adds statuses, sizes, times and errors to the recorded requests. */
-export class Responses {
+export class ResponseRecorder {
   private readonly exchanges = new Map<string, Exchange>()
   /**
    * Session that reported the start of each request. When its worker or frame is gone, the request is no longer

@@ -9,7 +9,7 @@ import { sessionOf } from './puppeteer-internals.ts'
 import type { Header, SeenRequest, Traffic } from './traffic.ts'
 import { TrafficLog } from './traffic-log.ts'
 import { answerTo, headerOf, isAnswered, isVendorSocket } from './vendor-answer.ts'
-import { Responses, shownHeader } from './watch-network.ts'
+import { ResponseRecorder, shownHeader } from './watch-network.ts'
 import { placeOf, Tabs } from './watch-tabs.ts'
 
 export interface WatchOptions {
@@ -62,7 +62,7 @@ class Watch {
   readonly log = new TrafficLog()
   private readonly tabs = new Tabs()
   private readonly urls = new WeakMap<SeenRequest, string>()
-  private readonly responses: Responses
+  private readonly responses: ResponseRecorder
   /** Targets with a subscribed session. */
   private readonly followed = new Map<string, CDPSession>()
   /** Page URLs of requests that were reported before their interception, by request id. */
@@ -75,7 +75,7 @@ class Watch {
     private readonly connection: Connection,
     private readonly options: WatchOptions,
   ) {
-    this.responses = new Responses(this.log, options.mask, options.faultOf, this.urls)
+    this.responses = new ResponseRecorder(this.log, options.mask, options.faultOf, this.urls)
   }
 
   async start(browser: Browser): Promise<void> {

@@ -7,7 +7,7 @@ import { fileResponse, type StaticFile, staticFile } from '../http/static-files.
 import { captureConfigOf } from './capture-config.ts'
 import type { ScriptBundle } from './script-bundle.ts'
 
-export interface ScriptFileParts {
+export interface ScriptFileDeps {
   domains: Pick<DomainDirectory, 'byToken'>
   /** Returns the URL at which the domain's pages reach the collector. Only its host matters. */
   collectUrlOf(domain: CollectorDomain): string
@@ -54,7 +54,7 @@ export class ScriptFiles {
   private readonly legacyAt = new Map<string, Instant>()
   private readonly files = new Map<string, StaticFile>()
 
-  constructor(private readonly parts: ScriptFileParts) {}
+  constructor(private readonly parts: ScriptFileDeps) {}
 
   /** Answers a request for a path below `SCRIPT_PATH`. */
   async answer(request: Request): Promise<Response> {

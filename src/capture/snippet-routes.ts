@@ -35,7 +35,7 @@ const SnippetSchema = Closed(
   },
 )
 
-export interface SnippetParts {
+export interface SnippetRouteDeps {
   db: Db
   clock: Clock
   /** Public URLs of the collector and the interface, without a path. */
@@ -45,7 +45,7 @@ export interface SnippetParts {
 }
 
 /** Routes for the code that customers put into their pages. */
-export function snippetRoutes(parts: SnippetParts): Route[] {
+export function snippetRoutes(parts: SnippetRouteDeps): Route[] {
   const { db, clock, bundle } = parts
   return [
     route({

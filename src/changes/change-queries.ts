@@ -2,10 +2,10 @@ import { textTests } from '../conditions/condition-sql.ts'
 import { FAILED_SQL } from '../core/event.ts'
 import { type Binder, type Query, query } from '../warehouse/query.ts'
 import type { ChangeWindow } from './change-window.ts'
-import { lagSql, pastFrom } from './change-window.ts'
+import { lagSql, oldestPeriodStart } from './change-window.ts'
 
 /** Options for reading events. */
-export interface Reading extends ChangeWindow {
+export interface ReadOptions extends ChangeWindow {
   /** Sampling: one out of this many sessions is read. */
   oneIn: number
   /**
@@ -34,7 +34,7 @@ export const BLOCKS = 6
 
 const around = ({ at, lengthMs }: ChangeWindow): Query['window'] => ({ from: at - lengthMs, to: at + lengthMs })
 
-function scopeOf({ domainId, oneIn = 1 }: Pick<Reading, 'domainId'> & { oneIn?: number }, binder: Binder): string {
+function scopeOf({ domainId, oneIn = 1 }: Pick<ReadOptions, 'domainId'> & { oneIn?: number }, binder: Binder): string {
   const sampled = oneIn > 1 ? [`${binder.dialect.hash(UNIT)} % ${oneIn} = 0`] : []
   return [`domainId = ${binder.bind(domainId)}`, IS_COUNTED, ...sampled].join(' AND ')
 }
@@ -53,14 +53,14 @@ export function versionsQuery(window: ChangeWindow): Query {
 }
 
 /** Returns SQL for the side of an event. */
-function sideSql({ at, newVersions }: Reading, binder: Binder): string {
+function sideSql({ at, newVersions }: ReadOptions, binder: Binder): string {
   if (newVersions.length === 0) return `CASE WHEN receivedAt < ${at} THEN 'before' ELSE 'after' END`
   const fresh = newVersions.map((version) => binder.bind(version)).join(', ')
   return `CASE WHEN receivedAt < ${at} THEN 'before' WHEN version IS NULL THEN 'after'
     WHEN version IN (${fresh}) THEN 'new' ELSE 'old' END`
 }
 
-function violatedSql({ youngAlerts }: Pick<Reading, 'youngAlerts'>, binder: Binder): string {
+function violatedSql({ youngAlerts }: Pick<ReadOptions, 'youngAlerts'>, binder: Binder): string {
   const young = youngAlerts.map((id) => binder.dialect.has('violations', binder.bind(id)))
   return ['violated', ...(young.length > 0 ? [`NOT (${young.join(' OR ')})`] : [])].join(' AND ')
 }
@@ -68,7 +68,7 @@ function violatedSql({ youngAlerts }: Pick<Reading, 'youngAlerts'>, binder: Bind
 const weightWhere = (test: string) => `sum(CASE WHEN ${test} THEN weight ELSE 0 END)`
 
 /** Returns the query for rows of `SessionRow`. */
-export function sessionsQuery(reading: Reading): Query {
+export function sessionsQuery(reading: ReadOptions): Query {
   const { orgId, at, lengthMs } = reading
   return query('changes.sessions', {
     orgId,
@@ -125,7 +125,7 @@ function keyColumns(keys: readonly string[], binder: Binder): string {
 
 /** Returns the query for rows of `KeyRow` for these keys and event names. An empty list selects all. */
 export function keysQuery(
-  reading: Reading,
+  reading: ReadOptions,
   { keys, events }: { keys: readonly string[]; events: readonly string[] },
 ): Query {
   return query('changes.keys', {
@@ -150,7 +150,7 @@ export function keysQuery(
  * Returns the query for the number of sessions by vendor in which a consent parameter was granted at least once, or was
  * only denied.
  */
-export function consentQuery(reading: Reading, key: string): Query {
+export function consentQuery(reading: ReadOptions, key: string): Query {
   return query('changes.consent', {
     orgId: reading.orgId,
     window: around(reading),
@@ -182,7 +182,7 @@ export function volumesQuery(window: ChangeWindow): Query {
   return query('changes.volumes', {
     over: 'counts',
     orgId: window.orgId,
-    window: { from: pastFrom(whole), to: whole.at - whole.lengthMs },
+    window: { from: oldestPeriodStart(whole), to: whole.at - whole.lengthMs },
     write(binder) {
       const { lag, side, isCompared } = lagSql(whole, 'minute', binder.dialect.quotient)
       return {
@@ -194,14 +194,14 @@ export function volumesQuery(window: ChangeWindow): Query {
 }
 
 /** Returns the query for sums by name and key in the same hours on earlier days. */
-export function pastQuery(
-  reading: Reading,
+export function earlierPeriodsQuery(
+  reading: ReadOptions,
   { vendors, events, keys }: { vendors: readonly string[]; events: readonly string[]; keys: readonly string[] },
 ): Query {
   const { orgId, at, lengthMs } = reading
   return query('changes.past', {
     orgId,
-    window: { from: pastFrom(reading), to: at - lengthMs },
+    window: { from: oldestPeriodStart(reading), to: at - lengthMs },
     write(binder) {
       const { lag, side, isCompared } = lagSql(reading, 'receivedAt', binder.dialect.quotient)
       const named = [...binder.among('vendor', vendors), ...binder.among('event', events)]

@@ -23,11 +23,11 @@ export function lagDays({ lengthMs }: Pick<ChangeWindow, 'lengthMs'>): number {
 }
 
 /** Returns the maximum age of earlier periods in days. */
-export const mostDaysBack = (window: ChangeWindow): number => (lagDays(window) === 1 ? LIKE_DAYS_BACK : WEEKS_BACK)
+export const maxDaysBack = (window: ChangeWindow): number => (lagDays(window) === 1 ? LIKE_DAYS_BACK : WEEKS_BACK)
 
 /** Returns the start of the oldest period. */
-export function pastFrom(window: ChangeWindow): Instant {
-  return window.at - mostDaysBack(window) * DAY_MS - window.lengthMs
+export function oldestPeriodStart(window: ChangeWindow): Instant {
+  return window.at - maxDaysBack(window) * DAY_MS - window.lengthMs
 }
 
 /**
@@ -62,7 +62,7 @@ const GROWTH = 1.3
 const SHORTEST_MS = HOUR_MS / 60
 
 /** Returns the times after a change at which it is evaluated, ascending. The last one is the end of its window. */
-export function looksOf(windowMs: number): number[] {
+export function evaluationTimesOf(windowMs: number): number[] {
   const looks: number[] = []
   for (
     let ms = Math.max(SHORTEST_MS, FIRST_LOOK * windowMs);

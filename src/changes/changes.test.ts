@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { type TestApp, testApp } from '../../test/test-app.ts'
 import { MINUTE_MS } from '../core/clock.ts'
-import { noticeReleases } from './detect-releases.ts'
+import { detectReleases } from './detect-releases.ts'
 
 /**
  * Sends events of a shop with a given number of sessions per minute. Each session sends a page view and a purchase to
@@ -249,6 +249,6 @@ test('the search for releases runs no query without new events', async () => {
   const scannedTo = () => (db.prepare('SELECT scannedTo FROM releaseScan').get() as { scannedTo: number }).scannedTo
   const end = scannedTo() + MINUTE_MS
   const query = () => Promise.reject(new Error('unexpected query'))
-  await noticeReleases({ db, warehouse: { query, hasEvents: () => false }, watermark: () => end })
+  await detectReleases({ db, warehouse: { query, hasEvents: () => false }, watermark: () => end })
   expect(scannedTo()).toBe(end)
 })

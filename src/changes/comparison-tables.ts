@@ -76,7 +76,7 @@ export interface Tables {
  * Data from an earlier period, for events with one name: how many there were, and how many had a key, failed, or broke
  * a rule.
  */
-export interface PastRow {
+export interface EarlierPeriodRow {
   vendor: string
   event: string
   lag: number

@@ -4,7 +4,7 @@ import { type Query, query } from '../warehouse/query.ts'
 import type { History, Warehouse } from '../warehouse/warehouse.ts'
 import { noteChange } from './store.ts'
 
-export interface NoticeParts {
+export interface DetectReleasesDeps {
   db: Db
   warehouse: Pick<Warehouse, 'query' | 'hasEvents'>
   /** Returns the time up to which events are complete. */
@@ -36,7 +36,10 @@ interface Release {
 }
 
 /** Scans new events for new versions and libraries, and records them as changes. */
-export async function noticeReleases({ db, warehouse, watermark }: NoticeParts, stopping?: AbortSignal): Promise<void> {
+export async function detectReleases(
+  { db, warehouse, watermark }: DetectReleasesDeps,
+  stopping?: AbortSignal,
+): Promise<void> {
   const end = watermark()
   for (;;) {
     const from = scannedTo(db)
@@ -56,7 +59,7 @@ export async function noticeReleases({ db, warehouse, watermark }: NoticeParts, 
  * Clears the known releases, so that all events are scanned again. Call this after events of the past were imported.
  * Recorded changes are kept.
  */
-export function lookThroughAgain(db: Db): void {
+export function rescanReleases(db: Db): void {
   tx(db, () => {
     db.prepare('DELETE FROM releaseSeen').run()
     db.prepare('UPDATE releaseScan SET scannedTo = 0').run()

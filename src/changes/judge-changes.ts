@@ -4,12 +4,12 @@ import { type Clock, type Instant, SECOND_MS } from '../core/clock.ts'
 import type { Db } from '../store/database.ts'
 import type { History } from '../warehouse/warehouse.ts'
 import { type ChangeStatus, ENOUGH_EVENTS, type Verdict } from './change.ts'
-import { type ChangeWindow, looksOf } from './change-window.ts'
-import { readAround, versionIn } from './read-change-data.ts'
-import { dueChanges, postponeLook, storeVerdict, type WatchedChange } from './store.ts'
-import { ERROR, effectsOf, lookAt } from './verdict.ts'
+import { type ChangeWindow, evaluationTimesOf } from './change-window.ts'
+import { readChangeData, versionIn } from './read-change-data.ts'
+import { dueChanges, postponeEvaluation, storeVerdict, type WatchedChange } from './store.ts'
+import { compareSides, ERROR, effectsOf } from './verdict.ts'
 
-export interface JudgeParts {
+export interface JudgeChangesDeps {
   db: Db
   clock: Clock
   warehouse: History
@@ -26,7 +26,7 @@ const RETRY_MS = 10 * SECOND_MS
  * fails, it is retried later and the others continue; the returned promise then rejects at the end of the round.
  * Repeating a round changes nothing.
  */
-export async function judgeChanges(parts: JudgeParts, stopping?: AbortSignal): Promise<void> {
+export async function judgeChanges(parts: JudgeChangesDeps, stopping?: AbortSignal): Promise<void> {
   const { db, clock } = parts
   const errors: unknown[] = []
   for (const change of dueChanges(db, parts.watermark(), AT_ONCE)) {
@@ -36,20 +36,20 @@ export async function judgeChanges(parts: JudgeParts, stopping?: AbortSignal): P
     } catch (error) {
       if (stopping?.aborted) return
       errors.push(error)
-      postponeLook(db, change.id, clock.now() + RETRY_MS)
+      postponeEvaluation(db, change.id, clock.now() + RETRY_MS)
     }
   }
   if (errors.length > 0) throw combinedError('evaluations of changes', errors)
 }
 
-async function judgeChange({ db, warehouse, watermark }: JudgeParts, change: WatchedChange): Promise<void> {
+async function judgeChange({ db, warehouse, watermark }: JudgeChangesDeps, change: WatchedChange): Promise<void> {
   const { id, orgId, domainId, occurredAt, endsAt } = change
   const windowMs = endsAt - occurredAt
-  const looks = looksOf(windowMs)
+  const looks = evaluationTimesOf(windowMs)
   const now = watermark()
   const next = looks.find((ms) => occurredAt + ms > now) ?? null
   const lengthMs = Math.min(now, endsAt) - occurredAt
-  if (next !== null && lengthMs < (looks[0] ?? 0)) return postponeLook(db, id, occurredAt + next)
+  if (next !== null && lengthMs < (looks[0] ?? 0)) return postponeEvaluation(db, id, occurredAt + next)
   const isEnd = next === null
   const findings = await findingsOf({ orgId, domainId, at: occurredAt, lengthMs }, change, {
     history: warehouse,
@@ -57,7 +57,7 @@ async function judgeChange({ db, warehouse, watermark }: JudgeParts, change: Wat
     // Half of the error probability is for the final evaluation, the other half for all earlier ones.
     error: isEnd ? ERROR / 2 : ERROR / 2 / Math.max(1, looks.length - 1),
   })
-  const kept = keptFindings(change, findings)
+  const kept = retainedFindings(change, findings)
   const status = statusOf(kept, isEnd)
   storeVerdict(db, id, { status, findings: kept, lookAt: isEnd ? null : occurredAt + (next ?? windowMs) })
 }
@@ -68,14 +68,14 @@ async function findingsOf(
   { history, youngAlerts, error }: { history: History; youngAlerts: readonly string[]; error: number },
 ): Promise<Verdict> {
   const version = source === 'version' ? versionIn(ref) : null
-  const around = await readAround(window, { version, youngAlerts }, history)
-  const look = lookAt(around.tables)
+  const around = await readChangeData(window, { version, youngAlerts }, history)
+  const look = compareSides(around.tables)
   const past = await around.past(look.suspicious)
   return { items: effectsOf(look, past, error), comparedEvents: around.compared }
 }
 
 /** Returns the findings to store. A regressed change stays regressed and keeps its effects. */
-function keptFindings({ status, findings }: WatchedChange, present: Verdict): Verdict {
+function retainedFindings({ status, findings }: WatchedChange, present: Verdict): Verdict {
   if (status !== 'regressed' || present.items.some(({ harmful }) => harmful)) return present
   const former = findings.items.filter(({ harmful }) => harmful)
   return { ...present, items: [...former, ...present.items].sort((a, b) => b.effect - a.effect) }

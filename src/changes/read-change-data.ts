@@ -1,16 +1,16 @@
 import type { History } from '../warehouse/warehouse.ts'
 import {
   consentQuery,
+  earlierPeriodsQuery,
   keyNamesQuery,
   keysQuery,
-  pastQuery,
-  type Reading,
+  type ReadOptions,
   sessionsQuery,
   versionsQuery,
   volumesQuery,
 } from './change-queries.ts'
 import { type ChangeWindow, isLikeDay } from './change-window.ts'
-import type { ConsentRow, KeyRow, PastRow, SessionRow, Side, Tables, VolumeRow } from './comparison-tables.ts'
+import type { ConsentRow, EarlierPeriodRow, KeyRow, SessionRow, Side, Tables, VolumeRow } from './comparison-tables.ts'
 import type { ShareCase } from './share-cases.ts'
 
 /** Approximate number of events to read. More events would not make the result more certain. */
@@ -36,12 +36,12 @@ const SHARE_BEFORE = 0.01
 const CONSENT_KEYS = ['consent.ad_storage', 'consent.analytics_storage']
 
 /** The data required for one evaluation. */
-export interface Around {
+export interface ChangeData {
   tables: Tables
   /** Rounded, weighted number of events before and after the change. */
   compared: { before: number; after: number }
   /** Returns rows from the history for suspicious names and keys. */
-  past(suspicious: readonly ShareCase[]): Promise<PastRow[]>
+  past(suspicious: readonly ShareCase[]): Promise<EarlierPeriodRow[]>
 }
 
 interface VersionRow {
@@ -52,15 +52,15 @@ interface VersionRow {
 }
 
 /** Reads the data to compare: up to several hundred thousand events, and counts from earlier days. */
-export async function readAround(
+export async function readChangeData(
   window: ChangeWindow,
   { version, youngAlerts }: { version: number | null; youngAlerts: readonly string[] },
   history: History,
-): Promise<Around> {
+): Promise<ChangeData> {
   const versions = await history.query<VersionRow>(versionsQuery(window))
   const total = versions.reduce((sum, { events }) => sum + events, 0)
   const oneIn = Math.max(1, Math.ceil(total / MOST_EVENTS))
-  const reading: Reading = { ...window, oneIn, newVersions: newVersionsOf(versions, version), youngAlerts }
+  const reading: ReadOptions = { ...window, oneIn, newVersions: newVersionsOf(versions, version), youngAlerts }
   const weightOf = (side: Side) =>
     Math.round(versions.reduce((sum, row) => sum + (row.side === side ? row.weight : 0), 0))
   const compared = { before: weightOf('before'), after: weightOf('after') }
@@ -132,7 +132,7 @@ const sumsAt = (row: Sums, place: number) => ({
   booleans: row[`b${place}`] ?? 0,
 })
 
-async function readConsent(reading: Reading, names: readonly string[], history: History): Promise<ConsentRow[]> {
+async function readConsent(reading: ReadOptions, names: readonly string[], history: History): Promise<ConsentRow[]> {
   const found: ConsentRow[] = []
   for (const key of CONSENT_KEYS) {
     if (!names.includes(key)) continue
@@ -142,13 +142,17 @@ async function readConsent(reading: Reading, names: readonly string[], history: 
   return found
 }
 
-async function readPast(reading: Reading, suspicious: readonly ShareCase[], history: History): Promise<PastRow[]> {
+async function readPast(
+  reading: ReadOptions,
+  suspicious: readonly ShareCase[],
+  history: History,
+): Promise<EarlierPeriodRow[]> {
   const asked = suspicious.slice(0, MOST_SUSPICIOUS).filter(({ kind }) => kind !== 'consent_fell')
   if (asked.length === 0) return []
   const all = <K extends 'vendor' | 'event'>(field: K) => [...new Set(asked.map((one) => one[field]))]
   const keys = [...new Set(asked.flatMap(({ key }) => (key === null ? [] : [key])))]
   const scope = { vendors: all('vendor'), events: all('event'), keys }
-  const rows = await history.query<Sums & Omit<PastRow, 'keys'>>(pastQuery(reading, scope))
+  const rows = await history.query<Sums & Omit<EarlierPeriodRow, 'keys'>>(earlierPeriodsQuery(reading, scope))
   return rows.map((row) => ({
     ...row,
     keys: Object.fromEntries(keys.map((key, place) => [key, sumsAt(row, place)])),

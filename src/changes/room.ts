@@ -1,7 +1,7 @@
 import type { Room } from '../base.ts'
 import { hasDomains } from '../domains/domain-directory.ts'
 import type { HistoryBase } from '../history-base.ts'
-import { noticeReleases } from './detect-releases.ts'
+import { detectReleases } from './detect-releases.ts'
 import { judgeChanges } from './judge-changes.ts'
 import { changeRoutes } from './routes.ts'
 
@@ -14,7 +14,7 @@ export function openChanges({ db, clock, warehouse, watermark, retentionMs, priv
         pattern: '*/5 * * * * *',
         async run(stopping) {
           // A new server has no history, so there is no need to start the query engine.
-          if (hasDomains(db)) await noticeReleases({ db, warehouse, watermark }, stopping)
+          if (hasDomains(db)) await detectReleases({ db, warehouse, watermark }, stopping)
         },
       },
       {

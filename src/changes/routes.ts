@@ -19,7 +19,7 @@ import {
 } from './change.ts'
 import { type ChangeFilter, findChange, listChanges, noteChange } from './store.ts'
 
-export interface ChangeParts {
+export interface ChangeRouteDeps {
   db: Db
   clock: Clock
   /** Retention time of events. */
@@ -43,7 +43,7 @@ const ChangeList = Closed(
 )
 
 /** Routes for changes of domains and their verdicts. */
-export function changeRoutes(parts: ChangeParts): Route[] {
+export function changeRoutes(parts: ChangeRouteDeps): Route[] {
   /** Responses for changes that already existed. */
   const repeats = new WeakSet<object>()
   return [
@@ -91,7 +91,7 @@ export function changeRoutes(parts: ChangeParts): Route[] {
   ]
 }
 
-function postChange({ db, clock, retentionMs }: ChangeParts, orgId: string, input: ChangeInput) {
+function postChange({ db, clock, retentionMs }: ChangeRouteDeps, orgId: string, input: ChangeInput) {
   const now = clock.now()
   const { occurredAt = now, ...rest } = input
   if (!/^[a-z0-9_-]+$/.test(input.source))
@@ -110,7 +110,7 @@ function postChange({ db, clock, retentionMs }: ChangeParts, orgId: string, inpu
 }
 
 /** Throws `notFound` when the organization does not have the requested domain or project. */
-function requireScope({ db, clock }: ChangeParts, orgId: string, { domainId, projectId }: ChangeFilter): void {
+function requireScope({ db, clock }: ChangeRouteDeps, orgId: string, { domainId, projectId }: ChangeFilter): void {
   if (domainId !== undefined) findDomain(db, { orgId, id: domainId }, clock.now())
   if (projectId !== undefined) findProject(db, { orgId, id: projectId })
 }

@@ -1,5 +1,5 @@
 import type { EffectKind } from './change.ts'
-import type { PastRow } from './comparison-tables.ts'
+import type { EarlierPeriodRow } from './comparison-tables.ts'
 import { MIN_SHARE, MIN_TRIALS, type Share, type ShareCase, trialsOf, typeShare } from './share-cases.ts'
 import type { Suspect } from './suspect.ts'
 import { shareTail } from './tail-probability.ts'
@@ -94,7 +94,7 @@ export function suspiciousCases(cases: readonly ShareCase[]): ShareCase[] {
 }
 
 /** Returns the suspect for one case. `past`: rows from earlier periods; empty when unknown. */
-export function suspectOf(one: ShareCase, past: readonly PastRow[]): Suspect {
+export function suspectOf(one: ShareCase, past: readonly EarlierPeriodRow[]): Suspect {
   const { kind, vendor, event, key, former, present } = one
   const times = pastShares(one, past)
   const isLarge = matters(one, times.length)
@@ -114,7 +114,7 @@ function effectOf({ kind, former: { share: p }, present: { share: q } }: ShareCa
   return Math.min(1, Math.abs(q - p))
 }
 
-function pastShares(one: ShareCase, past: readonly PastRow[]): Share[] {
+function pastShares(one: ShareCase, past: readonly EarlierPeriodRow[]): Share[] {
   const own = past.filter(({ vendor, event, lag }) => vendor === one.vendor && event === one.event && lag > 0)
   const times = own
     .toSorted((a, b) => a.lag - b.lag)
@@ -123,7 +123,7 @@ function pastShares(one: ShareCase, past: readonly PastRow[]): Share[] {
   return one.kind === 'key_lost' ? sinceItCame(one.former, times) : times
 }
 
-function pastShare({ kind, key, type = 'texts' }: ShareCase, row: PastRow): Share {
+function pastShare({ kind, key, type = 'texts' }: ShareCase, row: EarlierPeriodRow): Share {
   const trials = trialsOf(row)
   const all = row.weight > 0 ? row.weight : 1
   if (kind === 'failures_rose')

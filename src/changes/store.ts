@@ -234,7 +234,7 @@ export function storeVerdict(
 }
 
 /** Postpones an evaluation that failed or is not possible yet. */
-export function postponeLook(db: Db, id: string, lookAt: Instant): void {
+export function postponeEvaluation(db: Db, id: string, lookAt: Instant): void {
   prepared<[number, string]>(db, 'UPDATE change SET lookAt = ? WHERE id = ?').run(lookAt, id)
 }
 

@@ -1,10 +1,10 @@
 import { DAY_MS, type Instant } from '../core/clock.ts'
 import { BLOCKS } from './change-queries.ts'
 import { isLikeDay } from './change-window.ts'
-import type { ConsentRow, KeyRow, PastRow, SessionRow, Side, Tables, VolumeRow } from './comparison-tables.ts'
+import type { ConsentRow, EarlierPeriodRow, KeyRow, SessionRow, Side, Tables, VolumeRow } from './comparison-tables.ts'
 import type { ShareCase } from './share-cases.ts'
 import type { Doing, Shop, ShopEvent } from './shop.fixture.ts'
-import { effectsOf, lookAt } from './verdict.ts'
+import { compareSides, effectsOf } from './verdict.ts'
 
 /** The days before a change: all that the production code queries, and a subset that is faster to compute. */
 const ALL_DAYS = Array.from({ length: 28 }, (_, at) => at + 1)
@@ -144,10 +144,10 @@ function pastOf(
   at: Instant,
   lengthMs: number,
   days = ALL_DAYS,
-): PastRow[] {
+): EarlierPeriodRow[] {
   if (suspicious.length === 0) return []
   const names = new Set(suspicious.map(nameKey))
-  const found: PastRow[] = []
+  const found: EarlierPeriodRow[] = []
   for (const lag of days) {
     const middle = at - lag * DAY_MS
     const events = shop.events(middle - lengthMs, middle + lengthMs).filter((event) => names.has(nameKey(event)))
@@ -173,6 +173,6 @@ export function verdictOn(
   at: Instant,
   { lengthMs, error, days = ALL_DAYS }: { lengthMs: number; error: number; days?: number[] },
 ) {
-  const look = lookAt(tablesOf(shop, doing, at, lengthMs, days))
+  const look = compareSides(tablesOf(shop, doing, at, lengthMs, days))
   return effectsOf(look, pastOf(shop, look.suspicious, at, lengthMs, days), error)
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { HOUR_MS, MINUTE_MS } from '../core/clock.ts'
-import { looksOf } from './change-window.ts'
+import { evaluationTimesOf } from './change-window.ts'
 import { HARMFUL, HARMLESS, isNamed, momentOf } from './releases.fixture.ts'
 import { Shop } from './shop.fixture.ts'
 import { SOME_DAYS, verdictOn } from './tabulate.fixture.ts'
@@ -43,7 +43,7 @@ describe('verdicts for generated shops with days, weekends, campaigns and quiet 
 })
 
 test('report certain findings before the window ends', () => {
-  const looks = looksOf(HOUR_MS)
+  const looks = evaluationTimesOf(HOUR_MS)
   const error = ERROR / 2 / (looks.length - 1)
   const sureAt = (name: string) => {
     const release = HARMFUL.find((one) => one.name === name)
@@ -60,9 +60,9 @@ test('report certain findings before the window ends', () => {
 })
 
 test('a change is analysed soon after it, then less often, and at the end of its window', () => {
-  expect(looksOf(5 * MINUTE_MS).map((ms) => ms / MINUTE_MS)).toEqual([1, 2, 3, 4, 5])
+  expect(evaluationTimesOf(5 * MINUTE_MS).map((ms) => ms / MINUTE_MS)).toEqual([1, 2, 3, 4, 5])
   for (const minutes of [5, 60, 1440, 10_080]) {
-    const looks = looksOf(minutes * MINUTE_MS)
+    const looks = evaluationTimesOf(minutes * MINUTE_MS)
     expect([looks.at(-1), looks.length <= 20]).toEqual([minutes * MINUTE_MS, true])
     expect(looks).toEqual(looks.toSorted((a, b) => a - b))
   }

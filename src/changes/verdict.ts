@@ -1,6 +1,6 @@
 import { countText } from '../core/text.ts'
 import { type Effect, isHarmful, MAX_EFFECTS } from './change.ts'
-import type { PastRow, Tables } from './comparison-tables.ts'
+import type { EarlierPeriodRow, Tables } from './comparison-tables.ts'
 import { concurrentExpectations } from './concurrent-versions.ts'
 import { doubleSuspects } from './doubled-events.ts'
 import { type ShareCase, shareCases } from './share-cases.ts'
@@ -12,7 +12,7 @@ import { type Expectation, expectationsOf, volumeSuspects } from './volume-suspe
 export const ERROR = 0.01
 
 /** The comparisons of an evaluation, before the history of suspicious cases is read. */
-export interface Look {
+export interface ChangeComparison {
   cases: readonly ShareCase[]
   /** The cases for which the history is needed. */
   suspicious: readonly ShareCase[]
@@ -21,7 +21,7 @@ export interface Look {
 }
 
 /** Returns the comparisons, including the cases for which the history is needed. */
-export function lookAt(tables: Tables): Look {
+export function compareSides(tables: Tables): ChangeComparison {
   const cases = shareCases(tables)
   return { cases, suspicious: suspiciousCases(cases), expectations: allExpectations(tables), tables }
 }
@@ -37,7 +37,11 @@ function allExpectations(tables: Tables): Expectation[] {
  * Returns the differences that are certain and large enough to matter, largest effect first. `error`: probability with
  * which this evaluation may report a false effect. `past`: history of suspicious names and keys.
  */
-export function effectsOf({ cases, expectations, tables }: Look, past: readonly PastRow[], error: number): Effect[] {
+export function effectsOf(
+  { cases, expectations, tables }: ChangeComparison,
+  past: readonly EarlierPeriodRow[],
+  error: number,
+): Effect[] {
   const shares = cases.map((one) => suspectOf(one, past))
   const isOfKey = ({ kind }: Suspect) => kind.startsWith('key_')
   // The families are tested separately, so that hundreds of tested keys do not hide a difference in events.

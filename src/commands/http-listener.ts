@@ -5,7 +5,7 @@ import { MINUTE_MS, SECOND_MS } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
 import { type CallerAddress, callerAddress } from '../http/caller-address.ts'
 import { bugResponse, errorResponse, refusalOf } from '../http/error-responses.ts'
-import { type ArrivalLimits, endsConnection, isArriving, limitArrivals } from '../http/read-body.ts'
+import { type BodyTimeLimits, endsConnection, isReadingBody, setBodyTimeLimits } from '../http/read-body.ts'
 import { noteAddress } from '../http/request-origin.ts'
 import { abortRequest } from '../http/request-signal.ts'
 import { EVENTS_PATH } from '../ingest/collector.ts'
@@ -18,13 +18,13 @@ export interface ServerTimeouts {
   stopMs: number
   /** Interval at which connections are counted. */
   countMs: number
-  bodies: ArrivalLimits
+  bodies: BodyTimeLimits
 }
 
 /** Answers a request to `path`. */
 type Answer = (request: Request, path: string) => Promise<Response> | Response
 
-export interface Listening {
+export interface HttpListener {
   at: { hostname: string; port: number }
   /** Handles batches at `EVENTS_PATH` directly; null when this listener does not receive batches. */
   collector: App['collector'] | null
@@ -50,12 +50,12 @@ const BUSY = new AppError('unavailable', 'the server is processing too many requ
  * use.
  */
 export function serve(
-  { at, collector, answer }: Listening,
+  { at, collector, answer }: HttpListener,
   config: Config,
   log: Log,
   timeouts: ServerTimeouts,
 ): Server {
-  limitArrivals(timeouts.bodies)
+  setBodyTimeLimits(timeouts.bodies)
   const callerOf = callerAddress(config.trustedProxies)
   const isBusy = (server: Server) => server.pendingRequests > config.maxConnections
   const web = async (request: Request, path: string, server: Server) => {
@@ -138,7 +138,7 @@ async function inTime(request: Request, answer: Promise<Response> | Response, li
   if (!(answer instanceof Promise)) return answer
   const late = Promise.withResolvers<Response>()
   const giveUp = () => {
-    if (isArriving(request)) timer = setTimeout(giveUp, limitMs)
+    if (isReadingBody(request)) timer = setTimeout(giveUp, limitMs)
     else {
       late.resolve(errorResponse(tooLate(request, limitMs)))
       // Aborts the work, because its response is no longer needed.

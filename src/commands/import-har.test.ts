@@ -89,10 +89,10 @@ describe('sending batches', () => {
       await others.promise
       return new Response('', { status: 500 })
     })
-    await expect(sendHits(hits, { url: collector.url, token: 'pt_x' })).rejects.toThrow('answered 500')
+    await expect(sendHits(hits, { url: collector.url, token: 'pt_x' })).rejects.toThrow('responded with 500')
     expect(collector.requests.length).toBe(5)
     await using refusing = receiver(() => Response.json({ error: 'token: unknown' }, { status: 401 }))
-    await expect(sendHits(hits, { url: refusing.url, token: 'pt_x' })).rejects.toThrow('answered 401')
+    await expect(sendHits(hits, { url: refusing.url, token: 'pt_x' })).rejects.toThrow('responded with 401')
     expect(refusing.requests.length).toBe(1)
   })
 

@@ -3,10 +3,10 @@ import type { Config } from '../config.ts'
 import { SECOND_MS, systemClock } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
 import { errorResponse } from '../http/error-responses.ts'
-import { ARRIVAL_LIMITS } from '../http/read-body.ts'
+import { BODY_TIME_LIMITS } from '../http/read-body.ts'
 import { runJobs } from '../jobs/job.ts'
 import {
-  type Listening,
+  type HttpListener,
   limitConnections,
   type Server,
   type ServerTimeouts,
@@ -15,7 +15,7 @@ import {
 } from './http-listener.ts'
 
 /** A running server. */
-export interface Running {
+export interface RunningServer {
   app: App
   /** Its URL: `http://127.0.0.1:8787`. */
   url: string
@@ -24,7 +24,7 @@ export interface Running {
 }
 
 /** Answers additional requests in the demo; returns null for requests that the program handles. */
-export type Extra = (request: Request) => Promise<Response> | null
+export type ExtraAnswers = (request: Request) => Promise<Response> | null
 
 /**
  * Time limit for running requests. The whole shutdown must take less than 10 s, after which Docker kills a container:
@@ -38,9 +38,9 @@ const ABORT_MS = 50
 export async function startServer(
   config: Config,
   log: Log,
-  extra: Extra = () => null,
+  extra: ExtraAnswers = () => null,
   timeouts: ServerTimeouts = timeoutsOf(config),
-): Promise<Running> {
+): Promise<RunningServer> {
   const app = await openApp({ config, clock: systemClock, log })
   try {
     const { server, collectServer } = listen(app, config, extra, (listening) =>
@@ -72,10 +72,10 @@ export async function startServer(
 }
 
 function timeoutsOf({ requestTimeoutS }: Config): ServerTimeouts {
-  return { answerMs: requestTimeoutS * SECOND_MS, stopMs: STOP_MS, countMs: SECOND_MS, bodies: ARRIVAL_LIMITS }
+  return { answerMs: requestTimeoutS * SECOND_MS, stopMs: STOP_MS, countMs: SECOND_MS, bodies: BODY_TIME_LIMITS }
 }
 
-function listen(app: App, config: Config, extra: Extra, open: (listening: Listening) => Server) {
+function listen(app: App, config: Config, extra: ExtraAnswers, open: (listening: HttpListener) => Server) {
   const { collector } = app
   const web = (request: Request) => extra(request) ?? app.fetch(request)
   const own = config.collectListen
@@ -107,7 +107,7 @@ const LISTEN_FAULTS: Record<string, string> = {
 }
 
 /** Returns the result of `open`. When it can't listen, throws an error that names the address and the reason. */
-function opened<T>({ at: { hostname, port } }: Listening, open: () => T): T {
+function opened<T>({ at: { hostname, port } }: HttpListener, open: () => T): T {
   try {
     return open()
   } catch (error) {

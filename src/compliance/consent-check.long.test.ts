@@ -18,42 +18,42 @@ import { listFindings } from './store.ts'
 /** A history with one organization and one domain, and the consent check that runs on it. */
 class Watched implements AsyncDisposable {
   private constructor(
-    readonly stand: WarehouseFixture,
+    readonly fixture: WarehouseFixture,
     readonly orgId: string,
     readonly domainId: string,
   ) {}
 
   static async open(): Promise<Watched> {
-    const stand = await WarehouseFixture.open()
-    const { alice } = cast(stand.db, stand.clock)
-    const domainId = createDomain(stand.db, stand.clock, alice.orgId, { name: 'Shop' })
-    updateOrg(stand.db, alice.orgId, { consentOptIn: true })
-    return new Watched(stand, alice.orgId, domainId)
+    const fixture = await WarehouseFixture.open()
+    const { alice } = cast(fixture.db, fixture.clock)
+    const domainId = createDomain(fixture.db, fixture.clock, alice.orgId, { name: 'Shop' })
+    updateOrg(fixture.db, alice.orgId, { consentOptIn: true })
+    return new Watched(fixture, alice.orgId, domainId)
   }
 
   get parts(): ConsentCheckDeps {
-    const { db, warehouse, spool } = this.stand
+    const { db, warehouse, spool } = this.fixture
     return { db, warehouse, spool, privacyOf: () => PLAIN_PRIVACY }
   }
 
   /** Sends events in order, one second apart. */
   async send(...said: EventFields[]): Promise<void> {
     for (const one of said) {
-      this.stand.clock.advance(SECOND_MS)
-      await this.stand.add([{ orgId: this.orgId, domainId: this.domainId, ts: this.stand.clock.now(), ...one }])
+      this.fixture.clock.advance(SECOND_MS)
+      await this.fixture.add([{ orgId: this.orgId, domainId: this.domainId, ts: this.fixture.clock.now(), ...one }])
     }
   }
 
   /** Runs the check. The first run requires a file; later runs also read the spool. */
   async check(): Promise<void> {
-    if (this.stand.levels().length === 0) await this.stand.flush()
-    this.stand.clock.advance(SECOND_MS)
+    if (this.fixture.levels().length === 0) await this.fixture.flush()
+    this.fixture.clock.advance(SECOND_MS)
     await checkConsent(this.parts)
   }
 
   findings() {
     const all = { orgId: this.orgId, consent: true, domainIds: null, vendor: null, key: null, kind: null, action: null }
-    return listFindings(this.stand.db, all, { limit: 1000, after: null })
+    return listFindings(this.fixture.db, all, { limit: 1000, after: null })
   }
 
   /** Returns the findings as `vendor kind count`, sorted. */
@@ -64,7 +64,7 @@ class Watched implements AsyncDisposable {
   }
 
   [Symbol.asyncDispose]() {
-    return this.stand[Symbol.asyncDispose]()
+    return this.fixture[Symbol.asyncDispose]()
   }
 }
 
@@ -162,8 +162,8 @@ describe('the consent check of generated sessions', () => {
     await watched.check()
     expect(watched.found()).toEqual(expected)
     // A second check after the files were merged must not count anything twice.
-    await watched.stand.flush()
-    await watched.stand.compact()
+    await watched.fixture.flush()
+    await watched.fixture.compact()
     await watched.check()
     expect(watched.found()).toEqual(expected)
   })
@@ -172,8 +172,8 @@ describe('the consent check of generated sessions', () => {
     await using watched = await Watched.open()
     await watched.send({ vendor: GA4 }, ga4(DENIED), ga4(DENIED), meta())
     await watched.check()
-    await watched.stand.flush()
-    watched.stand.clock.advance(DAY_MS)
+    await watched.fixture.flush()
+    watched.fixture.clock.advance(DAY_MS)
     await watched.send({ vendor: GA4 }, ...Array.from({ length: 6 }, () => ga4('13l3l3l3l1')))
     await watched.check()
     expect(
@@ -193,12 +193,12 @@ describe('the consent check of generated sessions', () => {
     await using watched = await Watched.open()
     await watched.send(ga4(DENIED), ga4(DENIED, { sessionId: 't' }))
     await watched.check()
-    await watched.stand.flush()
-    watched.stand.clock.advance(3 * HOUR_MS)
+    await watched.fixture.flush()
+    watched.fixture.clock.advance(3 * HOUR_MS)
     await watched.send(meta())
     await watched.check()
     expect(watched.found()).toEqual(['Meta Pixel after_denial 1'])
-    watched.stand.clock.advance(2 * HOUR_MS)
+    watched.fixture.clock.advance(2 * HOUR_MS)
     await watched.send(meta({ sessionId: 't' }))
     await watched.check()
     expect(watched.found()).toEqual(['Meta Pixel after_denial 1'])
@@ -206,7 +206,7 @@ describe('the consent check of generated sessions', () => {
 
   test('reports consent granted by default while the organization requires opt-in', async () => {
     await using watched = await Watched.open()
-    const { db } = watched.stand
+    const { db } = watched.fixture
     updateOrg(db, watched.orgId, { consentOptIn: false })
     await watched.send(ga4('13t3t3t3t5'))
     await watched.check()
@@ -287,18 +287,18 @@ describe('the consent check of 20,000 events', () => {
   afterAll(() => watched[Symbol.asyncDispose]())
 
   test('counts each request once despite repeated checks, merges, restarts and kills', async () => {
-    const { stand, orgId, domainId } = watched
+    const { fixture, orgId, domainId } = watched
     const random = randomOf(11)
     let n = 0
-    while (stand.events.length < 20_000) {
-      stand.clock.advance(3 * MINUTE_MS)
+    while (fixture.events.length < 20_000) {
+      fixture.clock.advance(3 * MINUTE_MS)
       const events = Array.from({ length: 100 }, () => anEvent(random, n++))
-      await stand.add(events.map((event) => ({ orgId, domainId, ts: stand.clock.now(), ...event })))
+      await fixture.add(events.map((event) => ({ orgId, domainId, ts: fixture.clock.now(), ...event })))
       if (random() < 0.2) await watched.check()
-      if (random() < 0.05) await stand.flush()
+      if (random() < 0.05) await fixture.flush()
       if (random() < 0.03) {
-        await stand.flush()
-        await stand.compact(stand.clock.now())
+        await fixture.flush()
+        await fixture.compact(fixture.clock.now())
       }
       if (random() < 0.03) {
         // Simulates a crash between the queries and the transaction.
@@ -308,22 +308,23 @@ describe('the consent check of 20,000 events', () => {
         const hasEvents: typeof parts.warehouse.hasEvents = (window) => parts.warehouse.hasEvents(window)
         const storage = () => parts.warehouse.storage()
         await checkConsent({ ...parts, warehouse: { query, hasEvents, storage } }).catch(() => {})
-        await stand.reopen()
+        await fixture.reopen()
       }
     }
     await watched.check()
     // Denials are excluded: GPC that is turned on later in a session does not affect checks that already ran. Sessions
     // here last at most an hour.
     const withoutDenials = (found: readonly string[]) => found.filter((one) => !one.includes('after_denial'))
-    expect(withoutDenials(watched.found())).toEqual(withoutDenials(plainFound(stand.events)))
+    expect(withoutDenials(watched.found())).toEqual(withoutDenials(plainFound(fixture.events)))
     expect(watched.found().length).toBeGreaterThan(12)
   })
 
   test('returns the same findings in a single check as a simple loop', async () => {
-    const { stand } = watched
-    for (const table of ['finding', 'consentCursor', 'consentDay', 'consentHour']) stand.db.exec(`DELETE FROM ${table}`)
+    const { fixture } = watched
+    for (const table of ['finding', 'consentCursor', 'consentDay', 'consentHour'])
+      fixture.db.exec(`DELETE FROM ${table}`)
     await watched.check()
-    expect(watched.found()).toEqual(plainFound(stand.events))
+    expect(watched.found()).toEqual(plainFound(fixture.events))
   })
 })
 
@@ -362,20 +363,20 @@ describe('answers to the banner on eight days', () => {
    * the hour `brokenAt`.
    */
   async function visits(watched: Watched, brokenAt: number): Promise<void> {
-    const { stand, orgId, domainId } = watched
-    const start = stand.clock.now()
+    const { fixture, orgId, domainId } = watched
+    const start = fixture.clock.now()
     for (let hour = 0; hour < 8 * 24; hour++) {
-      stand.clock.set(start + hour * HOUR_MS)
+      fixture.clock.set(start + hour * HOUR_MS)
       const isBroken = hour >= 7 * 24 + brokenAt
       const events = Array.from({ length: 12 }, (_, n) => {
         const session = { sessionId: `${hour}-${n}`, orgId, domainId }
         const answers = !isBroken && n % 3 > 0
         return [ga4(DENIED, session), ...(answers ? [ga4(n % 2 ? '13r3r3r3r5' : '13q3q3q3q5', session)] : [])]
       })
-      await stand.add(events.flat())
-      if (hour % 40 === 39) await stand.flush()
+      await fixture.add(events.flat())
+      if (hour % 40 === 39) await fixture.flush()
     }
-    stand.clock.set(start + 8 * DAY_MS + HOUR_MS)
+    fixture.clock.set(start + 8 * DAY_MS + HOUR_MS)
   }
 
   test('are reported as missing for a day without any, counting each session once', async () => {
@@ -400,11 +401,11 @@ describe('answers to the banner on eight days', () => {
     await visits(atOnce, 10)
     await atOnce.check()
     await using bitByBit = await Watched.open()
-    const { stand } = bitByBit
+    const { fixture } = bitByBit
     await visits(bitByBit, 10)
-    await stand.flush()
+    await fixture.flush()
     const { parts } = bitByBit
-    for (let at = stand.events[0]?.receivedAt ?? 0; at < stand.clock.now(); at += 5 * HOUR_MS + 7 * MINUTE_MS) {
+    for (let at = fixture.events[0]?.receivedAt ?? 0; at < fixture.clock.now(); at += 5 * HOUR_MS + 7 * MINUTE_MS) {
       await checkConsent({ ...parts, spool: { watermark: () => at } })
     }
     await bitByBit.check()
@@ -425,7 +426,7 @@ describe('answers to the banner on eight days', () => {
     await watched.send({ vendor: GA4 })
     await watched.check()
     const before = watched.found()
-    resetConsentCounts(watched.stand.db)
+    resetConsentCounts(watched.fixture.db)
     expect(watched.found()).toEqual([])
     await watched.check()
     expect(watched.found()).toEqual(before)
@@ -438,12 +439,12 @@ describe.skipIf(capturesFolder === null)(
     /** Returns the findings for the matching captures. `also`: events added to each capture. */
     async function foundIn(isMeant: (name: string) => boolean, also: EventFields[] = []): Promise<string[]> {
       await using watched = await Watched.open()
-      const { stand, orgId, domainId } = watched
+      const { fixture, orgId, domainId } = watched
       const captured = capturedEvents(capturesFolder ?? '', { id: domainId, orgId })
       for (const [name, events] of Map.groupBy(captured, ({ sessionId }) => sessionId ?? '')) {
         if (!isMeant(name)) continue
-        stand.clock.advance(MINUTE_MS)
-        await stand.add(events.map((event) => ({ ...event, ts: stand.clock.now() })))
+        fixture.clock.advance(MINUTE_MS)
+        await fixture.add(events.map((event) => ({ ...event, ts: fixture.clock.now() })))
         await watched.send(...also.map((event) => ({ ...event, sessionId: name })))
       }
       await watched.check()

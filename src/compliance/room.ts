@@ -4,7 +4,7 @@ import type { Enqueue } from '../issues/issue.ts'
 import { checkConsent } from './consent-check.ts'
 import type { FilingDeps } from './file-findings.ts'
 import { complianceRoutes } from './routes.ts'
-import { scan } from './scan-personal-data.ts'
+import { scanPersonalData } from './scan-personal-data.ts'
 
 interface Needs extends Pick<FilingDeps, 'alertsChanged'> {
   enqueue: Enqueue
@@ -18,7 +18,7 @@ export function openCompliance(base: HistoryBase, { enqueue, alertsChanged }: Ne
       {
         name: 'scan for personal data',
         pattern: '3-59/10 * * * * *',
-        run: (stopping) => scan({ db, warehouse }, stopping),
+        run: (stopping) => scanPersonalData({ db, warehouse }, stopping),
       },
       {
         name: 'check consent',

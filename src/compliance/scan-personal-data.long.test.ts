@@ -11,7 +11,7 @@ import { createDomain } from '../domains/store.ts'
 import { privacySettings, updateOrg } from '../org/store.ts'
 import { query } from '../warehouse/query.ts'
 import { aKey, aValue, type EventFields, WarehouseFixture } from '../warehouse/warehouse.fixture.ts'
-import { FIELDS, scan } from './scan-personal-data.ts'
+import { FIELDS, scanPersonalData } from './scan-personal-data.ts'
 import { listFindings } from './store.ts'
 
 const encoded = (text: string) => encodeURIComponent(text)
@@ -56,17 +56,17 @@ const aText = fc.oneof(
 )
 
 interface Stand {
-  stand: WarehouseFixture
+  fixture: WarehouseFixture
   orgs: readonly [string, string]
   domains: readonly { id: string; orgId: string }[]
   privacyOf(orgId: string): Privacy
 }
 
 async function open(): Promise<Stand> {
-  const stand = await WarehouseFixture.open()
-  const { alice, mallory } = cast(stand.db, testClock())
+  const fixture = await WarehouseFixture.open()
+  const { alice, mallory } = cast(fixture.db, testClock())
   const orgs = [alice.orgId, mallory.orgId] as const
-  updateOrg(stand.db, alice.orgId, {
+  updateOrg(fixture.db, alice.orgId, {
     phoneRegions: ['DE'],
     piiPatterns: [
       { name: 'employee', pattern: 'EMP-[0-9]{6}' },
@@ -74,9 +74,9 @@ async function open(): Promise<Stand> {
     ],
   })
   const domains = orgs.flatMap((orgId) =>
-    ['a.example', 'b.example'].map((name) => ({ id: createDomain(stand.db, testClock(), orgId, { name }), orgId })),
+    ['a.example', 'b.example'].map((name) => ({ id: createDomain(fixture.db, testClock(), orgId, { name }), orgId })),
   )
-  return { stand, orgs, domains, privacyOf: (orgId) => privacyFrom(privacySettings(stand.db, orgId)) }
+  return { fixture, orgs, domains, privacyOf: (orgId) => privacyFrom(privacySettings(fixture.db, orgId)) }
 }
 
 const anEvent = (domains: Stand['domains']): fc.Arbitrary<EventFields> =>
@@ -133,23 +133,23 @@ describe('the personal data scan', () => {
     one = await open()
     const events = fc.sample(anEvent(one.domains), { numRuns: 20_000, seed: 4711 })
     for (let at = 0; at < events.length; at += 1000) {
-      one.stand.clock.advance(at % 4000 === 0 ? HOUR_MS : MINUTE_MS)
-      await one.stand.add(events.slice(at, at + 1000))
+      one.fixture.clock.advance(at % 4000 === 0 ? HOUR_MS : MINUTE_MS)
+      await one.fixture.add(events.slice(at, at + 1000))
       // Some files are scanned when they are written, some after compaction, and some after merging.
-      if (at % 2000 === 0) await one.stand.flush()
-      if (at % 5000 === 0) await scan({ db: one.stand.db, warehouse: one.stand.warehouse })
-      if (at === 12_000) await one.stand.compact()
-      if (at === 15_000) await one.stand.merge()
+      if (at % 2000 === 0) await one.fixture.flush()
+      if (at % 5000 === 0) await scanPersonalData({ db: one.fixture.db, warehouse: one.fixture.warehouse })
+      if (at === 12_000) await one.fixture.compact()
+      if (at === 15_000) await one.fixture.merge()
     }
-    await one.stand.flush()
-    await scan({ db: one.stand.db, warehouse: one.stand.warehouse })
+    await one.fixture.flush()
+    await scanPersonalData({ db: one.fixture.db, warehouse: one.fixture.warehouse })
   })
-  afterAll(() => one?.stand[Symbol.asyncDispose]())
+  afterAll(() => one?.fixture[Symbol.asyncDispose]())
 
   test('finds the same values as a plain loop over every event, each value once', () => {
     for (const orgId of one.orgs) {
-      const expected = reference(one.stand.events, orgId, one.privacyOf(orgId))
-      const rows = one.stand.db
+      const expected = reference(one.fixture.events, orgId, one.privacyOf(orgId))
+      const rows = one.fixture.db
         .prepare<
           [string],
           {
@@ -171,7 +171,10 @@ describe('the personal data scan', () => {
         const row = stored.get(place)
         expect({ place, count: row?.count, formed: row?.formed }).toEqual({ place, count, formed })
         expect([row?.firstSeenAt, row?.lastSeenAt]).toEqual([first, last])
-        const seen = one.stand.db.prepare('SELECT domainId FROM findingDomain WHERE findingId = ?').pluck().all(row?.id)
+        const seen = one.fixture.db
+          .prepare('SELECT domainId FROM findingDomain WHERE findingId = ?')
+          .pluck()
+          .all(row?.id)
         expect(seen.sort()).toEqual([...domainIds].sort())
       }
       const masked = new Set([...expected.keys()].filter((place) => place.includes('@')))
@@ -183,32 +186,32 @@ describe('the personal data scan', () => {
   test('counts nothing twice when repeated, even after compaction', async () => {
     const listed = () =>
       listFindings(
-        one.stand.db,
+        one.fixture.db,
         { orgId: one.orgs[0], consent: false, domainIds: null, vendor: null, key: null, kind: null, action: null },
         { limit: 10_000, after: null },
       )
     const before = listed()
     expect(before.length).toBeGreaterThan(20)
-    await scan({ db: one.stand.db, warehouse: one.stand.warehouse })
-    await one.stand.compact()
-    await scan({ db: one.stand.db, warehouse: one.stand.warehouse })
+    await scanPersonalData({ db: one.fixture.db, warehouse: one.fixture.warehouse })
+    await one.fixture.compact()
+    await scanPersonalData({ db: one.fixture.db, warehouse: one.fixture.warehouse })
     expect(listed()).toEqual(before)
   })
 })
 
 test('the SQL candidates include every personal value', async () => {
-  const { stand, orgs, privacyOf } = await open()
+  const { fixture, orgs, privacyOf } = await open()
   try {
     const domain = { orgId: orgs[0], domainId: 'dom_1' }
     const texts = fc.sample(aText, { numRuns: 5000, seed: 7 })
     const said = texts.map(
       (text, n): EventFields => ({ ...domain, title: text, params: { [KEYS[n % KEYS.length] ?? '']: text } }),
     )
-    await stand.add(said)
-    await stand.flush()
+    await fixture.add(said)
+    await fixture.flush()
     const privacy = privacyOf(orgs[0])
     const ask = () =>
-      stand.warehouse.query<{ seq: number; near: boolean; isField: boolean; holds: boolean; key: string }>(
+      fixture.warehouse.query<{ seq: number; near: boolean; isField: boolean; holds: boolean; key: string }>(
         query('test', {
           orgId: null,
           window: { from: 0, to: Number.MAX_SAFE_INTEGER },
@@ -223,10 +226,10 @@ test('the SQL candidates include every personal value', async () => {
         }),
       )
     for (const inOrder of [false, true]) {
-      if (inOrder) await stand.compact()
+      if (inOrder) await fixture.compact()
       const rows = await ask()
       expect(rows).toHaveLength(2 * texts.length)
-      const bySeq = new Map(stand.events.map((event) => [event.seq, event]))
+      const bySeq = new Map(fixture.events.map((event) => [event.seq, event]))
       for (const { seq, near, key, isField, holds } of rows) {
         const event = bySeq.get(seq)
         const text = (isField ? event?.title : event?.params[key]) ?? ''
@@ -235,38 +238,38 @@ test('the SQL candidates include every personal value', async () => {
       }
     }
   } finally {
-    await stand[Symbol.asyncDispose]()
+    await fixture[Symbol.asyncDispose]()
   }
 })
 
 test("an uncommitted scan is repeated, and a scan whose files were replaced can't be committed", async () => {
-  const { stand, domains, orgs } = await open()
+  const { fixture, domains, orgs } = await open()
   try {
     const [domain] = domains
     const said = { ...domain, domainId: domain?.id, params: { mail: 'jane@a.example' } } as EventFields
-    await stand.add([said])
-    await stand.flush()
+    await fixture.add([said])
+    await fixture.flush()
     const asked = query('test', {
       orgId: null,
       window: { from: 0, to: Number.MAX_SAFE_INTEGER },
       write: () => ({ sql: 'SELECT count(*) AS events FROM events' }),
     })
-    const first = await stand.warehouse.scanNewEvents(asked)
+    const first = await fixture.warehouse.scanNewEvents(asked)
     expect(first?.rows).toEqual([{ events: 1 }])
-    await stand.reopen()
-    const second = await stand.warehouse.scanNewEvents(asked)
+    await fixture.reopen()
+    const second = await fixture.warehouse.scanNewEvents(asked)
     expect(second?.events).toBe(1)
-    await stand.compact()
+    await fixture.compact()
     expect(second?.commit(() => expect.unreachable())).toBe(false)
-    await scan({ db: stand.db, warehouse: stand.warehouse })
-    await stand.reopen()
-    await scan({ db: stand.db, warehouse: stand.warehouse })
+    await scanPersonalData({ db: fixture.db, warehouse: fixture.warehouse })
+    await fixture.reopen()
+    await scanPersonalData({ db: fixture.db, warehouse: fixture.warehouse })
     const filter = { consent: false, domainIds: null, vendor: null, key: null, kind: null, action: null }
-    expect(listFindings(stand.db, { orgId: orgs[0], ...filter }, { limit: 10, after: null })).toMatchObject([
+    expect(listFindings(fixture.db, { orgId: orgs[0], ...filter }, { limit: 10, after: null })).toMatchObject([
       { key: 'mail', kind: 'email', count: 1 },
     ])
-    expect(await stand.warehouse.scanNewEvents(asked)).toBeNull()
+    expect(await fixture.warehouse.scanNewEvents(asked)).toBeNull()
   } finally {
-    await stand[Symbol.asyncDispose]()
+    await fixture[Symbol.asyncDispose]()
   }
 })

@@ -25,7 +25,7 @@ export interface ScanDeps {
  * stored in one transaction, so each event is counted once even when the process is killed. Returns early when the
  * program stops.
  */
-export async function scan({ db, warehouse }: ScanDeps, stopping?: AbortSignal): Promise<void> {
+export async function scanPersonalData({ db, warehouse }: ScanDeps, stopping?: AbortSignal): Promise<void> {
   while (!stopping?.aborted) {
     const privacyOf = memo((orgId: string) => privacyFrom(privacySettings(db, orgId)))
     const owns = orgsWithPrivacy(db)

@@ -48,14 +48,14 @@ test('a completed hour is compacted into one file without changing query results
 })
 
 const present = ({ manifest }: WarehouseFixture) => [manifest.files(), manifest.rollups(), manifest.pages()]
-const levels = (stand: WarehouseFixture) => present(stand).map((files) => files.map(({ level }) => level))
+const levels = (fixture: WarehouseFixture) => present(fixture).map((files) => files.map(({ level }) => level))
 
 /** Loads consecutive hours that have ended, each with one event and one page. */
-async function loadHours(stand: WarehouseFixture, hours: number): Promise<void> {
+async function loadHours(fixture: WarehouseFixture, hours: number): Promise<void> {
   for (let hour = 0; hour < hours; hour++) {
-    const receivedAt = stand.clock.now()
+    const receivedAt = fixture.clock.now()
     const answer = { accepted: 1, rejected: 0, errors: [] }
-    await stand.spool.append([plainEvent({ seq: hour + 1, receivedAt })], {
+    await fixture.spool.append([plainEvent({ seq: hour + 1, receivedAt })], {
       key: null,
       orgId: 'org_1',
       domainId: 'dom_1',
@@ -64,18 +64,18 @@ async function loadHours(stand: WarehouseFixture, hours: number): Promise<void> 
       ledger: [],
       pages: [plainPage({ receivedAt })],
     })
-    await stand.flush()
-    stand.clock.advance(HOUR_MS)
+    await fixture.flush()
+    fixture.clock.advance(HOUR_MS)
   }
-  stand.clock.advance(HOUR_MS)
+  fixture.clock.advance(HOUR_MS)
 }
 
 test('a damaged file does not affect other hours, is reported once and then skipped', async () => {
   const reported: Flaw[] = []
-  await using stand = await WarehouseFixture.open({ damaged: (flaws) => void reported.push(...flaws) })
-  await loadHours(stand, 4)
-  const { warehouse, manifest, folder } = stand
-  const second = present(stand).map((files) => files[1]?.path ?? '')
+  await using fixture = await WarehouseFixture.open({ damaged: (flaws) => void reported.push(...flaws) })
+  await loadHours(fixture, 4)
+  const { warehouse, manifest, folder } = fixture
+  const second = present(fixture).map((files) => files[1]?.path ?? '')
   for (const path of second) writeFileSync(join(folder, path), 'damaged')
   for (let round = 0; round < 2; round++) {
     await warehouse.compact()
@@ -83,7 +83,7 @@ test('a damaged file does not affect other hours, is reported once and then skip
       second.map((path) => [path, 'it has 7 bytes']),
     )
     expect(manifest.damaged().map(({ file }) => file.path)).toEqual(second)
-    expect(levels(stand)).toEqual([
+    expect(levels(fixture)).toEqual([
       ['compacted', 'compacted', 'compacted'],
       ['hour', 'hour', 'hour'],
       ['hour', 'hour', 'hour'],

@@ -1,7 +1,7 @@
 import { type Clock, DAY_MS, type Instant } from '../core/clock.ts'
 import type { RunFiles, RunUse } from '../flows/run-files.ts'
 import type { Db } from '../store/database.ts'
-import { type Drop, planDrops } from '../warehouse/plan-disk-deletions.ts'
+import { type Deletion, planDeletions } from '../warehouse/plan-disk-deletions.ts'
 import type { Piece, Warehouse } from '../warehouse/warehouse.ts'
 
 /** A message to the operator. */
@@ -39,20 +39,20 @@ export class DiskBudget {
     return this.over.has(orgId)
   }
 
-  /** Deletes data that exceeds the budget, according to `planDrops`. Idempotent and crash-safe. */
+  /** Deletes data that exceeds the budget, according to `planDeletions`. Idempotent and crash-safe. */
   async enforce(): Promise<void> {
     const { db, warehouse, runFiles, budgetBytes, clock } = this.parts
     if (budgetBytes === 0) return
     const runs = (await runFiles.uses(db)).map(pieceOf)
     if (warehouse.bytes + sumOf(runs) <= budgetBytes) return this.setOver([])
-    const { drops, over } = planDrops([...(await warehouse.pieces()), ...runs], budgetBytes, clock.now())
+    const { drops, over } = planDeletions([...(await warehouse.pieces()), ...runs], budgetBytes, clock.now())
     const dropped = this.drop(drops)
     this.setOver(over)
     // Awaited last, because it waits for running queries.
     await dropped
   }
 
-  private async drop(drops: readonly Drop[]): Promise<void> {
+  private async drop(drops: readonly Deletion[]): Promise<void> {
     const { warehouse, budgetBytes } = this.parts
     if (drops.length === 0) return
     const names = new Set(drops.flatMap(({ parts }) => parts))
@@ -106,7 +106,7 @@ function pieceOf({ runId, orgId, at, bytes, isFinished }: RunUse): Piece {
 
 const sumOf = (pieces: readonly Piece[]) => pieces.reduce((sum, { bytes }) => sum + bytes, 0)
 
-function dropText({ what, at }: Drop): string {
+function dropText({ what, at }: Deletion): string {
   const text = new Date(at).toISOString()
   const day = text.slice(0, 10)
   return what === 'day' ? day : what === 'hour' ? `${day} ${text.slice(11, 16)}` : `counts for ${day}`

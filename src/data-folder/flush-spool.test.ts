@@ -172,12 +172,12 @@ describe('a partially failed flush', () => {
   })
 
   test('still seals segments if recording refusals fails, and then fails with that error', async () => {
-    await using stand = await WarehouseFixture.open()
-    await stand.add([{}])
+    await using fixture = await WarehouseFixture.open()
+    await fixture.add([{}])
     const trouble = new Error('no')
-    const failed = flush(partsOf(stand, () => Promise.reject(trouble)))
+    const failed = flush(partsOf(fixture, () => Promise.reject(trouble)))
     expect(await failed.catch((error: unknown) => error)).toMatchObject({ errors: [trouble] })
-    expect([stand.manifest.files().length, stand.spool.files()]).toEqual([1, []])
+    expect([fixture.manifest.files().length, fixture.spool.files()]).toEqual([1, []])
   })
 })
 
@@ -193,32 +193,32 @@ const quietLog = {
 
 describe('the final flush', () => {
   test('loads pending batches and refusal counts, and closes the spool', async () => {
-    await using stand = await WarehouseFixture.open()
+    await using fixture = await WarehouseFixture.open()
     const additions: Promise<unknown>[] = []
     // Batches from two hours are waiting to be written at the same time.
     for (let n = 0; n < 3; n++) {
-      additions.push(stand.add([{}]))
-      stand.clock.advance(HOUR_MS / 2)
+      additions.push(fixture.add([{}]))
+      fixture.clock.advance(HOUR_MS / 2)
     }
     await finalFlush(
-      partsOf(stand, async () => void (await stand.add([{}, {}]))),
+      partsOf(fixture, async () => void (await fixture.add([{}, {}]))),
       quietLog,
     )
     await Promise.all(additions)
-    expect([stand.spool.files(), stand.manifest.files().length]).toEqual([[], 2])
-    expect(await stand.count()).toEqual({ rows: 5, events: 5 })
+    expect([fixture.spool.files(), fixture.manifest.files().length]).toEqual([[], 2])
+    expect(await fixture.count()).toEqual({ rows: 5, events: 5 })
   })
 
   test('closes the spool and loads segments even if a write failed', async () => {
-    await using stand = await WarehouseFixture.open()
-    const additions = stand.add([{}])
+    await using fixture = await WarehouseFixture.open()
+    const additions = fixture.add([{}])
     const errors: unknown[] = []
     await finalFlush(
-      partsOf(stand, () => Promise.reject(new Error('no'))),
+      partsOf(fixture, () => Promise.reject(new Error('no'))),
       { ...quietLog, error: (error) => void errors.push(error) },
     )
     expect(errors).toEqual([expect.any(AggregateError)])
     await additions
-    expect([stand.spool.files(), (await stand.count()).rows]).toEqual([[], 1])
+    expect([fixture.spool.files(), (await fixture.count()).rows]).toEqual([[], 1])
   })
 })

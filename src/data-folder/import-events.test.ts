@@ -22,7 +22,7 @@ const reports = {
 }
 
 /** A data folder with two domains in one organization. One of the domains denies a host. */
-async function stand() {
+async function openFixture() {
   const folder = temporaryFolder()
   const clock = testClock(NOW)
   const stores = await openAllStores(join(folder.path, 'data'), clock, reports)
@@ -161,7 +161,7 @@ const stored = ({ seq: _seq, id, ...event }: StoredEvent) => ({ ...event, id: id
 
 describe('an imported event', () => {
   test('is stored or rejected identically as an NDJSON line and as a Parquet row', async () => {
-    await using probe = await stand()
+    await using probe = await openFixture()
     const lines = fc.sample(aLine([probe.first, probe.second]), { numRuns: 4000, seed: 7 })
     const path = join(probe.folder, 'lines.ndjson')
     await Bun.write(path, lines.map((line) => JSON.stringify(line)).join('\n'))
@@ -179,7 +179,7 @@ describe('an imported event', () => {
       rows,
       `SELECT * FROM read_json('${path}', format = 'newline_delimited', columns = {${columns.join(', ')}})`,
     )
-    await using other = await stand()
+    await using other = await openFixture()
     // Each folder has its own domain ids.
     const own = join(other.folder, 'own.parquet')
     const idOf = `CASE domainId WHEN '${probe.first}' THEN '${other.first}' WHEN '${probe.second}' THEN '${other.second}' ELSE domainId END`
@@ -204,7 +204,7 @@ describe('an imported event', () => {
   })
 
   test('from a Parquet file may have a parameter map, timestamps, and null in unknown columns', async () => {
-    await using probe = await stand()
+    await using probe = await openFixture()
     const path = join(probe.folder, 'a.parquet')
     await parquetOf(
       path,
@@ -221,7 +221,7 @@ describe('an imported event', () => {
   })
 
   test('from a Parquet file is rejected for an unknown column, even one named like an Object property', async () => {
-    await using probe = await stand()
+    await using probe = await openFixture()
     const path = join(probe.folder, 'a.parquet')
     await parquetOf(path, `SELECT ${NOW - HOUR_MS} AS receivedAt, 'Shop' AS vendor, 'x' AS "constructor"`)
     const { errors } = await probe.take(path, probe.second)
@@ -229,7 +229,7 @@ describe('an imported event', () => {
   })
 
   test('has a unique sequence number in chronological order, even at the same instant as existing events', async () => {
-    await using probe = await stand()
+    await using probe = await openFixture()
     const write = (name: string, times: readonly number[]) => {
       const lines = times.map((receivedAt, n) => JSON.stringify({ receivedAt, vendor: name, id: `${name}${n}` }))
       return Bun.write(join(probe.folder, `${name}.ndjson`), lines.join('\n'))

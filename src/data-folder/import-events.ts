@@ -1,7 +1,7 @@
 import { createWriteStream } from 'node:fs'
 import { rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { lookThroughAgain } from '../changes/detect-releases.ts'
+import { rescanReleases } from '../changes/detect-releases.ts'
 import { resetConsentCounts } from '../compliance/consent-store.ts'
 import type { Instant } from '../core/clock.ts'
 import { AppError, messageOf } from '../core/error.ts'
@@ -108,7 +108,7 @@ class FileImport {
       await events.store(
         (content, spans) => {
           recordImport(db, { ...named, events: events.events }, { content, spans, notes }, this.order.now)
-          lookThroughAgain(db)
+          rescanReleases(db)
           resetConsentCounts(db)
         },
         (done) => this.progress(READ + (1 - READ) * done),

@@ -1,5 +1,5 @@
 import type { Decoder } from './decoder.ts'
-import { insideJson, type Named } from './embedded-params.ts'
+import { type EmbeddedParam, insideJson } from './embedded-params.ts'
 import type { Params } from './params.ts'
 import { jsonEvent, pixel, scriptLoad, sideChannel } from './route-builders.ts'
 
@@ -19,6 +19,6 @@ export const sixSense: Decoder = {
 }
 
 /** JSON parameters: the page's description (`m`), its topic (`q`) and other vendors' ids. */
-function namedIn(fields: Params): Named[] {
+function namedIn(fields: Params): EmbeddedParam[] {
   return ['m', 'q', 'thirdParty'].flatMap((key) => insideJson(fields, key))
 }

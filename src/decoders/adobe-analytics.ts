@@ -1,6 +1,6 @@
 import { cutText } from '../core/text.ts'
 import type { DecodedEvent, Decoder } from './decoder.ts'
-import { entriesOf, type Named, withNamed } from './embedded-params.ts'
+import { type EmbeddedParam, entriesOf, withEmbedded } from './embedded-params.ts'
 import { MAX_KEY_LENGTH, type Params, readQuery, scalarOrNull } from './params.ts'
 import { scriptLoad, sideChannel } from './route-builders.ts'
 import type { VendorRequest } from './vendor-request.ts'
@@ -49,8 +49,8 @@ function* readHit({ path, search, body }: VendorRequest): Iterable<DecodedEvent>
   const suites = HIT.exec(path)?.groups?.suites
   const account = scalarOrNull(suites?.replaceAll(/%2c/gi, ',') || sent.rsid)
   const listed = readEvents(sent.events ?? '')
-  const values = [...listed].map(([name, value]): Named => [`events.${name}`, value])
-  const params = withNamed(sent, [...values, ...readProducts(sent.products ?? '')])
+  const values = [...listed].map(([name, value]): EmbeddedParam => [`events.${name}`, value])
+  const params = withEmbedded(sent, [...values, ...readProducts(sent.products ?? '')])
   yield { event: callName(sent), account, params }
   for (const event of listed.keys()) yield { event, account, params }
 }
@@ -75,7 +75,7 @@ function readEvents(list: string): Map<string, string> {
  * `category;product;quantity;price;event1=2|event2=3;eVar1=a|eVar2=b`, repeated for each product: `products.0.product`,
  * `products.0.eVar1`. https://experienceleague.adobe.com/en/docs/analytics/implementation/vars/page-vars/products
  */
-function* readProducts(list: string): Iterable<Named> {
+function* readProducts(list: string): Iterable<EmbeddedParam> {
   for (const [index, entry] of entriesOf(list, ',').entries()) {
     const fields = entry.split(';', 6)
     for (const [at, field] of PRODUCT_FIELDS.entries()) yield [`products.${index}.${field}`, fields[at]]

@@ -1,5 +1,5 @@
 import type { DecodedEvent, Decoder } from './decoder.ts'
-import { entriesOf, type Named, withNamed } from './embedded-params.ts'
+import { type EmbeddedParam, entriesOf, withEmbedded } from './embedded-params.ts'
 import { type Params, readQuery, scalarOrNull } from './params.ts'
 import { sideChannel } from './route-builders.ts'
 import type { VendorRequest } from './vendor-request.ts'
@@ -28,7 +28,7 @@ function customerOf(host: string): string | null {
 
 /** `d_*` parameters are set by the service, `c_*` parameters by the page. */
 function readEvent({ host, fields }: VendorRequest): DecodedEvent[] {
-  return [{ event: 'event', account: customerOf(host), params: withNamed(fields, declaredIds(fields)) }]
+  return [{ event: 'event', account: customerOf(host), params: withEmbedded(fields, declaredIds(fields)) }]
 }
 
 /**
@@ -38,7 +38,7 @@ function readEvent({ host, fields }: VendorRequest): DecodedEvent[] {
 function readMatch({ host, path, search }: VendorRequest): DecodedEvent[] {
   const inPath = path.replace(MATCH, '').replaceAll('+', '%2B')
   const sent = readQuery([inPath, search.slice(1)].join('&'))
-  return [{ event: 'ibs', account: customerOf(host), params: withNamed(sent, declaredIds(sent)) }]
+  return [{ event: 'ibs', account: customerOf(host), params: withEmbedded(sent, declaredIds(sent)) }]
 }
 
 function readLibrary({ host, query }: VendorRequest): DecodedEvent[] {
@@ -49,7 +49,7 @@ function readLibrary({ host, query }: VendorRequest): DecodedEvent[] {
  * `d_cid=<provider>%01<user>%01<state>`, once for each provider: `d_cid.<provider>` is the user's id. `d_cid_ic` uses a
  * code for the provider. https://experienceleague.adobe.com/en/docs/audience-manager/user-guide/reference/cid
  */
-export function* declaredIds(fields: Params): Iterable<Named> {
+export function* declaredIds(fields: Params): Iterable<EmbeddedParam> {
   for (const key in fields) {
     const name = /^(d_cid(?:_ic)?)(?:\.\d+)?$/.exec(key)?.[1]
     if (name === undefined) continue

@@ -1,6 +1,6 @@
 import { declaredIds } from './adobe-audience-manager.ts'
 import type { Decoder } from './decoder.ts'
-import { withNamed } from './embedded-params.ts'
+import { withEmbedded } from './embedded-params.ts'
 import { scalarOrNull } from './params.ts'
 import { scriptLoad, sideChannel } from './route-builders.ts'
 import type { VendorRequest } from './vendor-request.ts'
@@ -12,7 +12,7 @@ function readRequest({ fields }: VendorRequest) {
     {
       event: 'id',
       account: scalarOrNull(fields.d_orgid ?? fields.mcorgid),
-      params: withNamed(fields, declaredIds(fields)),
+      params: withEmbedded(fields, declaredIds(fields)),
     },
   ]
 }

@@ -1,5 +1,5 @@
 import type { DecodedEvent, Decoder } from './decoder.ts'
-import { withNamed } from './embedded-params.ts'
+import { withEmbedded } from './embedded-params.ts'
 import { sideChannel } from './route-builders.ts'
 import type { VendorRequest } from './vendor-request.ts'
 
@@ -34,5 +34,5 @@ export const adobeLaunch: Decoder = {
  */
 function readLibrary({ path, query }: VendorRequest): DecodedEvent[] {
   const { account = null, environment = 'production' } = LIBRARY.exec(path)?.groups ?? {}
-  return [{ event: '', account, kind: 'library', params: withNamed({ environment }, Object.entries(query)) }]
+  return [{ event: '', account, kind: 'library', params: withEmbedded({ environment }, Object.entries(query)) }]
 }

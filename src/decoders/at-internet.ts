@@ -1,5 +1,5 @@
 import type { DecodedEvent, Decoder } from './decoder.ts'
-import { entriesOf, insideJson, type Named, withNamed } from './embedded-params.ts'
+import { type EmbeddedParam, entriesOf, insideJson, withEmbedded } from './embedded-params.ts'
 import { type Params, scalarOrNull } from './params.ts'
 import { scriptLoad, sideChannel } from './route-builders.ts'
 import type { VendorRequest } from './vendor-request.ts'
@@ -28,7 +28,7 @@ export const atInternet: Decoder = {
 }
 
 function readHit({ fields }: VendorRequest): DecodedEvent[] {
-  const params = withNamed(fields, namedIn(fields))
+  const params = withEmbedded(fields, namedIn(fields))
   return [{ event: nameOf(fields), account: scalarOrNull(fields.s ?? fields.xts), params }]
 }
 
@@ -36,7 +36,7 @@ function readHit({ fields }: VendorRequest): DecodedEvent[] {
  * Yields the page after up to three chapters (`p=shop::men::cart`), variables with a string value instead of a number
  * (`x1=[member]`), and the page's other data as JSON (`stc`).
  */
-function* namedIn(fields: Params): Iterable<Named> {
+function* namedIn(fields: Params): Iterable<EmbeddedParam> {
   const chapters = entriesOf(fields.p, '::')
   yield ['p.page', chapters.pop()]
   for (const [index, chapter] of chapters.entries()) yield [`p.chapter${index + 1}`, chapter]

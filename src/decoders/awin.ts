@@ -1,5 +1,5 @@
 import type { Decoder } from './decoder.ts'
-import { entriesOf, type Named } from './embedded-params.ts'
+import { type EmbeddedParam, entriesOf } from './embedded-params.ts'
 import type { Params } from './params.ts'
 import { pixel, scriptLoad } from './route-builders.ts'
 
@@ -34,7 +34,7 @@ export const awin: Decoder = {
  * Yields the amount in each commission group (`parts=CG1:10.5|CG2:5`), and one product per `bd[n]`, such as
  * `AW:P|1234|T1|…`.
  */
-function* namedIn(fields: Params): Iterable<Named> {
+function* namedIn(fields: Params): Iterable<EmbeddedParam> {
   for (const part of entriesOf(fields.parts, '|')) {
     const [group, amount] = part.split(/:(.*)/s, 2)
     yield [`parts.${group}`, amount]

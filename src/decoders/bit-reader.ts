@@ -1,5 +1,5 @@
 /** Reads a base64url string bit by bit from its start. Bits beyond its end are 0, and `isShort` is then true. */
-export class Bits {
+export class BitReader {
   #at = 0
   readonly #bytes: Uint8Array
 
@@ -8,8 +8,8 @@ export class Bits {
   }
 
   /** Returns null when the string is empty or not base64url. */
-  static of(text: string): Bits | null {
-    return /^[\w-]+$/.test(text) ? new Bits(Buffer.from(text, 'base64url')) : null
+  static of(text: string): BitReader | null {
+    return /^[\w-]+$/.test(text) ? new BitReader(Buffer.from(text, 'base64url')) : null
   }
 
   /** True after reading more bits than exist. */

@@ -1,4 +1,4 @@
-import { Bits } from './bit-reader.ts'
+import { BitReader } from './bit-reader.ts'
 import { readTcString } from './consent-tcf.ts'
 import type { Params } from './params.ts'
 
@@ -96,7 +96,7 @@ export function readGpp(text: string): Params | null {
 
 /** Reads the header: type 3, version 1, then the section ids as ranges of differences in Fibonacci coding. */
 function sectionNames(header: string): string[] | null {
-  const bits = header.startsWith('DB') ? Bits.of(header) : null
+  const bits = header.startsWith('DB') ? BitReader.of(header) : null
   if (!bits) return null
   bits.advance(6 + 6)
   const names: string[] = []
@@ -113,7 +113,7 @@ function sectionNames(header: string): string[] | null {
 }
 
 /** https://en.wikipedia.org/wiki/Fibonacci_coding. Ids are small, so reading stops at a long code. */
-function takeFibonacci(bits: Bits): number {
+function takeFibonacci(bits: BitReader): number {
   let value = 0
   let previous = 0
   for (let [low, high] = [1, 2], place = 0; place < 20; place++) {
@@ -132,7 +132,7 @@ function readSection(name: string, text: string): Params | null {
   if (!name.startsWith('us')) return null
   const [core = '', ...segments] = text.split('.', 4)
   const [firstBit, ...choices] = OTHER_STATES.get(name) ?? STATE
-  const bits = Bits.of(core)
+  const bits = BitReader.of(core)
   bits?.advance(firstBit)
   const words: Params = {}
   for (const choice of choices) {
@@ -148,7 +148,7 @@ function readSection(name: string, text: string): Params | null {
 /** Returns the browser's privacy signal (GPC), from the segment of type 1. */
 function gpcOf(segments: readonly string[]): string | null {
   for (const segment of segments) {
-    const bits = Bits.of(segment)
+    const bits = BitReader.of(segment)
     if (bits?.take(2) === 1) return bits.take(1) === 1 ? 'yes' : 'no'
   }
   return null

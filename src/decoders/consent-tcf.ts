@@ -1,4 +1,4 @@
-import { Bits } from './bit-reader.ts'
+import { BitReader } from './bit-reader.ts'
 import type { Params } from './params.ts'
 
 /** Converts tenths of a second since the epoch to a UTC date, `2024-05-20`; empty for an invalid time. */
@@ -27,7 +27,7 @@ const DISCLOSED_VENDORS = 1
 export function readTcString(text: string): Params | null {
   const [core = '', ...segments] = text.split('.', MAX_SEGMENTS)
   // Version 2 strings always begin with this letter.
-  const bits = core.startsWith('C') ? Bits.of(core) : null
+  const bits = core.startsWith('C') ? BitReader.of(core) : null
   if (!bits) return null
   const version = bits.take(6)
   const createdOn = dayOf(bits.take(36))
@@ -73,7 +73,7 @@ const MAX_SEGMENTS = 4
 /** Returns the number of vendors that the segment of disclosed vendors lists; null without such a segment. */
 function disclosedVendors(segments: readonly string[]): string | null {
   for (const segment of segments) {
-    const bits = Bits.of(segment)
+    const bits = BitReader.of(segment)
     if (bits?.take(3) !== DISCLOSED_VENDORS) continue
     const count = countVendors(bits)
     return count === null ? 'unreadable' : `${count} ${count === 1 ? 'vendor' : 'vendors'}`
@@ -82,7 +82,7 @@ function disclosedVendors(segments: readonly string[]): string | null {
 }
 
 /** Returns the number of listed vendors: one bit for each, or ranges of ids. Null when the list is truncated. */
-function countVendors(bits: Bits): number | null {
+function countVendors(bits: BitReader): number | null {
   const highest = bits.take(16)
   if (bits.take(1) === 0) return bits.left < highest ? null : bits.takePlaces(highest).length
   const ranges = bits.take(12)

@@ -1,5 +1,5 @@
 import type { DecodedEvent, Decoder } from './decoder.ts'
-import { entriesOf, type Named, withNamed } from './embedded-params.ts'
+import { type EmbeddedParam, entriesOf, withEmbedded } from './embedded-params.ts'
 import { type Params, readQuery, scalarOrNull } from './params.ts'
 import { scriptLoad, sideChannel } from './route-builders.ts'
 import type { VendorRequest } from './vendor-request.ts'
@@ -44,13 +44,13 @@ function* readEvents({ fields }: VendorRequest): Iterable<DecodedEvent> {
     if (!/^p\d{1,3}$/.test(key)) continue
     const { e = '', ...call } = readQuery(fields[key] ?? '')
     if (!e || NO_EVENTS.has(e)) continue
-    const params = withNamed({ ...fields, call }, readItems(call.p ?? ''))
+    const params = withEmbedded({ ...fields, call }, readItems(call.p ?? ''))
     yield { event: EVENTS.get(e) ?? e, account, params }
   }
 }
 
 /** `[S1,S2]`, or `[i%3DS1%26pr%3D44.9%26q%3D2,…]`: an encoded query string per item. */
-function* readItems(list: string): Iterable<Named> {
+function* readItems(list: string): Iterable<EmbeddedParam> {
   for (const [index, entry] of entriesOf(list.replace(/^\[|\]$/g, ''), ',').entries()) {
     const [item = ''] = Object.keys(readQuery(entry))
     const fields = item.includes('=') ? readQuery(item) : { i: item }

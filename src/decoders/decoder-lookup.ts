@@ -27,7 +27,7 @@ interface Ending {
 }
 
 /** Selects the decoder that reads a request. */
-export class Routing {
+export class DecoderLookup {
   private readonly byHost = new Map<string, Candidate[]>()
   private readonly anyHost: AnyHost[] = []
   /**

@@ -1,5 +1,5 @@
 import type { DecodedEvent, Decoder } from './decoder.ts'
-import { entriesOf, type Named, withNamed } from './embedded-params.ts'
+import { type EmbeddedParam, entriesOf, withEmbedded } from './embedded-params.ts'
 import { type Params, scalarOrNull } from './params.ts'
 import { scriptLoad } from './route-builders.ts'
 import type { VendorRequest } from './vendor-request.ts'
@@ -28,13 +28,13 @@ export const emarsys: Decoder = {
 }
 
 function readCommands({ path, query }: VendorRequest): DecodedEvent[] {
-  const params = withNamed(query, readItems(query))
+  const params = withEmbedded(query, readItems(query))
   const event = COMMANDS.find(([key]) => query[key])?.[1] ?? otherCommand(query)
   return [{ event, account: scalarOrNull(MERCHANT.exec(path)?.groups?.account), params }]
 }
 
 /** `i:SKU1,p:42.5,q:1|i:SKU2,…`: the viewed product (`v`), the cart's content (`ca`), or the purchased items (`co`). */
-function* readItems(query: Params): Iterable<Named> {
+function* readItems(query: Params): Iterable<EmbeddedParam> {
   for (const key of ['v', 'ca', 'co']) {
     for (const [index, entry] of entriesOf(query[key], '|').entries()) {
       for (const part of entriesOf(entry, ',')) {

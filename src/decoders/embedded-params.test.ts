@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { insideJson, productsOf, withNamed } from './embedded-params.ts'
+import { insideJson, productsOf, withEmbedded } from './embedded-params.ts'
 
 describe('named parameters', () => {
   test('are added to the existing ones, including all with the same name', () => {
@@ -8,7 +8,7 @@ describe('named parameters', () => {
     const named = fc.array(fc.tuple(name, fc.stringMatching(/^[x-z]{1,3}$/)), { maxLength: 40 })
     fc.assert(
       fc.property(fc.dictionary(name, fc.string()), named, (sent, pairs) => {
-        const params = withNamed(sent, pairs)
+        const params = withEmbedded(sent, pairs)
         expect(params).toMatchObject(sent)
         const added = Object.entries(params).filter(([key]) => !Object.hasOwn(sent, key))
         expect(added.map(([, value]) => value).sort()).toEqual(pairs.map(([, value]) => value).sort())
@@ -18,7 +18,7 @@ describe('named parameters', () => {
 
   test('omit empty values and are limited to 500', () => {
     expect(
-      withNamed({ a: '1' }, [
+      withEmbedded({ a: '1' }, [
         ['b', ''],
         ['c', undefined],
         ['d', null],
@@ -26,7 +26,7 @@ describe('named parameters', () => {
       ]),
     ).toEqual({ a: '1', e: 0 })
     const many = Array.from({ length: 2000 }, (_, index) => [`n${index}`, 'x'] as const)
-    expect(Object.keys(withNamed({}, many))).toHaveLength(500)
+    expect(Object.keys(withEmbedded({}, many))).toHaveLength(500)
   })
 })
 

@@ -2,7 +2,7 @@ import { unfolded } from './json.ts'
 import { emptyParams, flattenParams, MAX_PARAMS, type Params, pairCollector, scalarText } from './params.ts'
 
 /** A parameter parsed from a value in a vendor's own syntax. Empty values are omitted. */
-export type Named = readonly [name: string, value: unknown]
+export type EmbeddedParam = readonly [name: string, value: unknown]
 
 /** Maximum number of entries in one list; more than any page sends. */
 export const MAX_ENTRIES = 100
@@ -11,7 +11,7 @@ export const MAX_ENTRIES = 100
  * Adds named parts of parameters to the sent parameters, at most 500. Nothing is replaced: further values for the same
  * name become `name.1`, `name.2`, …
  */
-export function withNamed(sent: Record<string, unknown>, named: Iterable<Named>): Record<string, unknown> {
+export function withEmbedded(sent: Record<string, unknown>, named: Iterable<EmbeddedParam>): Record<string, unknown> {
   const present = Iterator.from(named).filter(([, value]) => value !== undefined && value !== null && value !== '')
   const pairs = present.take(MAX_PARAMS).toArray()
   if (pairs.length === 0) return sent
@@ -22,7 +22,7 @@ export function withNamed(sent: Record<string, unknown>, named: Iterable<Named>)
 }
 
 /** Yields the contents of a parameter that contains JSON text, as `key.<path>`. Yields nothing for other values. */
-export function insideJson(sent: Record<string, unknown>, key: string): Named[] {
+export function insideJson(sent: Record<string, unknown>, key: string): EmbeddedParam[] {
   const value = unfolded(sent[key])
   return value === sent[key] ? [] : Object.entries(flattenParams({ [key]: value }).params)
 }
@@ -40,7 +40,7 @@ export function entriesOf(text: unknown, separator: string): string[] {
  * Yields products whose fields are lists in separate parameters, all in the same order: `skulist=A|B` and `qlist=1|2`
  * become `products.0.sku`, `products.1.quantity`, … `fields` contains the field name for each parameter.
  */
-export function* productsOf(sent: Record<string, unknown>, fields: Params, separator: string): Iterable<Named> {
+export function* productsOf(sent: Record<string, unknown>, fields: Params, separator: string): Iterable<EmbeddedParam> {
   for (const key in fields) {
     for (const [index, value] of entriesOf(sent[key], separator).entries()) {
       yield [`products.${index}.${fields[key]}`, value]

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { MAX_EVENTS_PER_HIT, MAX_NAME_LENGTH, MAX_PARAMS_PER_HIT } from './decoded-events.ts'
 import { pathsFor } from './decoder-cases.ts'
-import { Routing } from './decoder-lookup.ts'
+import { DecoderLookup } from './decoder-lookup.ts'
 import { decodeHit, decoders } from './index.ts'
 import { CUT } from './params.ts'
 import { VendorRequest } from './vendor-request.ts'
@@ -24,7 +24,7 @@ describe('the list of decoders', () => {
 })
 
 test('requests to unknown vendors are not recognised, and their parameters are not read', () => {
-  const routing = new Routing(decoders)
+  const routing = new DecoderLookup(decoders)
   const read: string[] = []
   class Watched extends VendorRequest {
     override get query() {

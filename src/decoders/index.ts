@@ -44,7 +44,7 @@ import { customerIo } from './customer-io.ts'
 import { datadogRum } from './datadog-rum.ts'
 import { type Decoded, decodedNothing, decodedOf, type FlatEvent } from './decoded-events.ts'
 import type { Decoder, RawHit } from './decoder.ts'
-import { Routing } from './decoder-lookup.ts'
+import { DecoderLookup } from './decoder-lookup.ts'
 import { demandbase } from './demandbase.ts'
 import { didomi } from './didomi.ts'
 import { drift } from './drift.ts'
@@ -322,7 +322,7 @@ export const decoders: readonly Decoder[] = [
   zoomInfoWebSights,
 ]
 
-const routing = new Routing(decoders)
+const routing = new DecoderLookup(decoders)
 
 /**
  * Decodes a hit. Never throws. A preflight (OPTIONS) is attributed to its vendor but carries no events. `url`: the

@@ -1,11 +1,11 @@
 import { objectsOf, readLines } from './params.ts'
-import { parsed } from './parse-json.ts'
+import { parseBoundedJson } from './parse-json.ts'
 
 /** Parses any JSON value. Throws when the text is missing or not JSON. The error message does not quote the text. */
 export function readJson(text: string | null | undefined): unknown {
   if (!text) throw new Error('the body is missing')
   try {
-    return parsed(text)
+    return parseBoundedJson(text)
   } catch (error) {
     if (error instanceof SyntaxError) throw new Error('the body is not JSON')
     throw error
@@ -63,7 +63,7 @@ export function looksLike(body: string | null, start: string, ...parts: string[]
 export function unfolded(value: unknown): unknown {
   if (typeof value !== 'string' || !isJson(value)) return value
   try {
-    return parsed(value)
+    return parseBoundedJson(value)
   } catch (error) {
     if (error instanceof SyntaxError) return value
     throw error

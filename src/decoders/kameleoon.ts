@@ -1,5 +1,5 @@
 import type { DecodedEvent, Decoder } from './decoder.ts'
-import { insideJson, withNamed } from './embedded-params.ts'
+import { insideJson, withEmbedded } from './embedded-params.ts'
 import { emptyParams, readLines, readQuery, scalarOrNull } from './params.ts'
 import { scriptLoad, sideChannel } from './route-builders.ts'
 import type { VendorRequest } from './vendor-request.ts'
@@ -21,7 +21,7 @@ function* readLinesOfVisit({ query, body }: VendorRequest): Iterable<DecodedEven
   const lines = readLines(body ?? '')
   for (const line of lines.length > 0 ? lines : ['']) {
     const sent = Object.assign(emptyParams(), query, readQuery(line.trim()))
-    const params = withNamed(sent, insideJson(sent, 'valuesCountMap'))
+    const params = withEmbedded(sent, insideJson(sent, 'valuesCountMap'))
     yield { event: sent.eventType ?? '', account: scalarOrNull(sent.siteCode), params }
   }
 }

@@ -1,5 +1,5 @@
 import type { DecodedEvent, Decoder } from './decoder.ts'
-import { entriesOf, type Named, withNamed } from './embedded-params.ts'
+import { type EmbeddedParam, entriesOf, withEmbedded } from './embedded-params.ts'
 import { objectsIn } from './json.ts'
 import { scalarOrNull, scalarText } from './params.ts'
 import { scriptLoad, sideChannel } from './route-builders.ts'
@@ -25,7 +25,10 @@ export const linkedinInsight: Decoder = {
  */
 function readPixel({ fields }: VendorRequest): DecodedEvent[] {
   const pids = entriesOf(fields.pid, ',')
-  const params = withNamed(fields, pids.length > 1 ? pids.map((pid, index): Named => [`pids.${index}`, pid]) : [])
+  const params = withEmbedded(
+    fields,
+    pids.length > 1 ? pids.map((pid, index): EmbeddedParam => [`pids.${index}`, pid]) : [],
+  )
   return [{ event: fields.conversionId ? 'conversion' : 'page_view', account: scalarOrNull(pids[0]), params }]
 }
 

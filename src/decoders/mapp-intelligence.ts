@@ -1,5 +1,5 @@
 import type { DecodedEvent, Decoder } from './decoder.ts'
-import { entriesOf, type Named, productsOf, withNamed } from './embedded-params.ts'
+import { type EmbeddedParam, entriesOf, productsOf, withEmbedded } from './embedded-params.ts'
 import { looksLike } from './json.ts'
 import { emptyParams, type Params, readLines, readQuery } from './params.ts'
 import { scriptLoad } from './route-builders.ts'
@@ -60,14 +60,14 @@ function* readBatch({ path, query, body }: VendorRequest): Iterable<DecodedEvent
 function toEvent(path: string, params: Params): DecodedEvent {
   const { ct, mk, fn } = params
   const event = ct || mk || (fn ? 'form' : 'page')
-  return { event, account: path.split('/')[1] ?? null, params: withNamed(params, namedIn(params)) }
+  return { event, account: path.split('/')[1] ?? null, params: withEmbedded(params, namedIn(params)) }
 }
 
 /**
  * Yields the properties of page and browser, a list in `p`, and the products, whose fields are lists in separate
  * parameters.
  */
-function* namedIn(params: Params): Iterable<Named> {
+function* namedIn(params: Params): Iterable<EmbeddedParam> {
   for (const [index, value] of entriesOf(params.p, ',').slice(0, PAGE_FIELDS.length).entries()) {
     yield [`p.${PAGE_FIELDS[index]}`, value]
   }

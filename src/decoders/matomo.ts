@@ -1,5 +1,5 @@
 import type { DecodedEvent, Decoder, Route } from './decoder.ts'
-import { MAX_ENTRIES, type Named, withNamed } from './embedded-params.ts'
+import { type EmbeddedParam, MAX_ENTRIES, withEmbedded } from './embedded-params.ts'
 import { isJson, unfolded } from './json.ts'
 import {
   emptyParams,
@@ -110,16 +110,16 @@ function* readBatch({ query }: VendorRequest, batch: unknown): Iterable<Record<s
 /** Returns an event without the secret that allows a server to set protected fields. */
 function toEvent({ token_auth, ...params }: Record<string, unknown>): DecodedEvent {
   const account = scalarOrNull(params.idsite)
-  return { event: actionName(params), account, params: withNamed(params, namedIn(params)) }
+  return { event: actionName(params), account, params: withEmbedded(params, namedIn(params)) }
 }
 
-function* namedIn(sent: Record<string, unknown>): Iterable<Named> {
+function* namedIn(sent: Record<string, unknown>): Iterable<EmbeddedParam> {
   for (const key of CUSTOM_VARIABLES) if (key in sent) yield* readVariables(key, sent[key])
   for (const key of ITEM_LISTS) if (key in sent) yield* readItems(key, sent[key])
 }
 
 /** `{"1": ["Type", "Member"], …}`, one entry per slot: `_cvar.Type` is `Member`. */
-function* readVariables(key: string, text: unknown): Iterable<Named> {
+function* readVariables(key: string, text: unknown): Iterable<EmbeddedParam> {
   const slots = unfolded(text)
   if (typeof slots !== 'object' || slots === null) return
   for (const slot of Object.values(slots).slice(0, MAX_ENTRIES)) {
@@ -132,7 +132,7 @@ function* readVariables(key: string, text: unknown): Iterable<Named> {
  * Yields the fields of a cart's products as `ec_items.0.sku`. The parameter itself, a JSON list of lists, is not
  * removed.
  */
-function* readItems(key: string, text: unknown): Iterable<Named> {
+function* readItems(key: string, text: unknown): Iterable<EmbeddedParam> {
   const list = unfolded(text)
   for (const [index, item] of Array.isArray(list) ? list.slice(0, MAX_ITEMS).entries() : []) {
     for (const [at, field] of ITEM_FIELDS.entries()) yield [`${key}.${index}.${field}`, item?.[at]]

@@ -1,5 +1,5 @@
 import type { DecodedEvent, Decoder } from './decoder.ts'
-import { withNamed } from './embedded-params.ts'
+import { withEmbedded } from './embedded-params.ts'
 import { bracketed } from './json.ts'
 import { scalarOrNull } from './params.ts'
 import { scriptLoad, serverEvents, sideChannel } from './route-builders.ts'
@@ -34,6 +34,6 @@ export const metaPixel: Decoder = {
  */
 function readPixel({ fields }: VendorRequest): DecodedEvent[] {
   const inside = ['cd[contents]', 'cd[content_ids]'].flatMap((key) => Object.entries(bracketed(key, fields[key])))
-  const params = withNamed(fields, inside)
+  const params = withEmbedded(fields, inside)
   return [{ event: fields.ev ?? '', account: scalarOrNull(fields.id), params }]
 }

@@ -1,5 +1,5 @@
 import type { DecodedEvent, Decoder, Route } from './decoder.ts'
-import { MAX_ENTRIES, type Named, withNamed } from './embedded-params.ts'
+import { type EmbeddedParam, MAX_ENTRIES, withEmbedded } from './embedded-params.ts'
 import { readJsonObjects } from './json.ts'
 import { objectOf, objectsOf, type Params, scalarText, sharedOf } from './params.ts'
 import { scriptLoad, sideChannel } from './route-builders.ts'
@@ -130,11 +130,11 @@ function* readBatches({ path, body }: VendorRequest): Iterable<DecodedEvent> {
 function readEvent(request: VendorRequest): DecodedEvent[] {
   const event = request.body === null ? {} : request.json
   const name = scalarText(event.n) || (wordOf(TYPES, event.dt) ?? '')
-  return [{ event: name, account: accountOf(request.path), params: withNamed(event, wordsOf(event)) }]
+  return [{ event: name, account: accountOf(request.path), params: withEmbedded(event, wordsOf(event)) }]
 }
 
 /** Yields the meanings of a message's codes: `dt.name`, `et.name`, `ui.email`. */
-function* wordsOf({ dt, et, ui }: Record<string, unknown>): Iterable<Named> {
+function* wordsOf({ dt, et, ui }: Record<string, unknown>): Iterable<EmbeddedParam> {
   yield ['dt.name', wordOf(TYPES, dt)]
   yield ['et.name', wordOf(EVENT_TYPES, et)]
   for (const { Type, Identity } of objectsOf(ui).slice(0, MAX_ENTRIES)) {
@@ -155,7 +155,7 @@ function* readMessages({ path, json }: VendorRequest): Iterable<DecodedEvent> {
     yield {
       event: scalarText(message.n) || scalarText(message.dt),
       account,
-      params: withNamed(message, wordsOf(message)),
+      params: withEmbedded(message, wordsOf(message)),
     }
   }
 }

@@ -1,5 +1,5 @@
 import type { DecodedEvent, Decoder } from './decoder.ts'
-import { insideJson, withNamed } from './embedded-params.ts'
+import { insideJson, withEmbedded } from './embedded-params.ts'
 import { objectOf, objectsOf, readJsonObject, scalarOrNull, scalarText } from './params.ts'
 import { scriptLoad, sideChannel } from './route-builders.ts'
 import type { VendorRequest } from './vendor-request.ts'
@@ -22,7 +22,7 @@ export const newRelicBrowser: Decoder = {
 /** Reads a page. The page's custom attributes (`ja`) are JSON, written as text when there is no body. */
 function readPage({ query, body }: VendorRequest): DecodedEvent[] {
   const sent = { ...query, ...(body ? readJsonObject(body) : {}) }
-  const params = withNamed(sent, insideJson(sent, 'ja'))
+  const params = withEmbedded(sent, insideJson(sent, 'ja'))
   return [{ event: 'PageView', account: scalarOrNull(query.a), params }]
 }
 

@@ -1,5 +1,5 @@
 import type { DecodedEvent, Decoder } from './decoder.ts'
-import { productsOf, withNamed } from './embedded-params.ts'
+import { productsOf, withEmbedded } from './embedded-params.ts'
 import { type Params, scalarText } from './params.ts'
 import { scriptLoad, sideChannel } from './route-builders.ts'
 import type { VendorRequest } from './vendor-request.ts'
@@ -23,5 +23,5 @@ export const oracleInfinity: Decoder = {
 function readHit({ path, query }: VendorRequest): DecodedEvent[] {
   const isPage = (query['wt.dl'] ?? '0') === '0'
   const event = scalarText(query['ora.event'] ?? query['wt.ev']) || (isPage ? 'Page View' : 'Click')
-  return [{ event, account: path.split('/')[1] ?? null, params: withNamed(query, productsOf(query, PRODUCTS, ';')) }]
+  return [{ event, account: path.split('/')[1] ?? null, params: withEmbedded(query, productsOf(query, PRODUCTS, ';')) }]
 }

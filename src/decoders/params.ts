@@ -1,6 +1,6 @@
 import { hideCredentials, isCredential, isCredentialKey, isCredentialPair } from '../core/credentials.ts'
 import { cutText } from '../core/text.ts'
-import { parsed } from './parse-json.ts'
+import { parseBoundedJson } from './parse-json.ts'
 
 /** Flat parameters. The object has no prototype, so keys such as `__proto__` are ordinary keys. */
 export type Params = Record<string, string>
@@ -278,7 +278,7 @@ export function readJsonObject(text: string | null): Record<string, unknown> {
 
 function parseJson(text: string): unknown {
   try {
-    return parsed(text)
+    return parseBoundedJson(text)
   } catch (error) {
     if (error instanceof SyntaxError) throw new Error('the body is not JSON')
     throw error

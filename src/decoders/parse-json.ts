@@ -29,7 +29,7 @@ function isTooDeep(text: string): boolean {
  * Parses JSON. Throws a `SyntaxError` for a text that is not JSON, or for a long text that is nested more than 1000
  * levels deep.
  */
-export function parsed(text: string): unknown {
+export function parseBoundedJson(text: string): unknown {
   if (isTooDeep(text)) throw new SyntaxError('nested too deeply')
   return JSON.parse(text)
 }

@@ -1,5 +1,5 @@
 import type { Route } from './decoder.ts'
-import { type Named, withNamed } from './embedded-params.ts'
+import { type EmbeddedParam, withEmbedded } from './embedded-params.ts'
 import { objectsIn } from './json.ts'
 import { type Params, scalarOrNull, scalarText, sharedOf } from './params.ts'
 
@@ -61,7 +61,7 @@ export function pixel(
     account?: string
     event: string | ((params: Params) => string)
     /** Parses parameters in a vendor's own syntax. */
-    named?: (params: Params) => Iterable<Named>
+    named?: (params: Params) => Iterable<EmbeddedParam>
   },
 ): Route {
   return {
@@ -70,7 +70,7 @@ export function pixel(
       const { fields } = request
       const event = typeof keys.event === 'string' ? (fields[keys.event] ?? '') : keys.event(fields)
       const named = keys.account ? fields[keys.account] : path.exec(request.path)?.groups?.account
-      const params = keys.named ? withNamed(fields, keys.named(fields)) : fields
+      const params = keys.named ? withEmbedded(fields, keys.named(fields)) : fields
       return [{ event, account: scalarOrNull(named), params }]
     },
   }

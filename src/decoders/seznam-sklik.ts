@@ -1,5 +1,5 @@
 import type { DecodedEvent, Decoder } from './decoder.ts'
-import { insideJson, withNamed } from './embedded-params.ts'
+import { insideJson, withEmbedded } from './embedded-params.ts'
 import { scalarOrNull } from './params.ts'
 import { scriptLoad } from './route-builders.ts'
 import type { VendorRequest } from './vendor-request.ts'
@@ -24,7 +24,7 @@ function readHit({ path, fields }: VendorRequest): DecodedEvent[] {
     {
       event: isRetargeting ? 'retargeting' : 'conversion',
       account,
-      params: withNamed(fields, insideJson(fields, 'ids')),
+      params: withEmbedded(fields, insideJson(fields, 'ids')),
     },
   ]
 }

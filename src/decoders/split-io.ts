@@ -1,5 +1,5 @@
 import type { DecodedEvent, Decoder } from './decoder.ts'
-import { MAX_ENTRIES, type Named, withNamed } from './embedded-params.ts'
+import { type EmbeddedParam, MAX_ENTRIES, withEmbedded } from './embedded-params.ts'
 import { readJsonObjects } from './json.ts'
 import { objectsOf, type Params, scalarOrNull, scalarText } from './params.ts'
 import { sideChannel } from './route-builders.ts'
@@ -36,7 +36,7 @@ function* read({ body }: VendorRequest, key: string | null): Iterable<DecodedEve
   for (const sent of readJsonObjects(body)) {
     const account = scalarOrNull(sent.token)
     for (const entry of sent.entries === undefined ? [sent] : objectsOf(sent.entries)) {
-      if (key === null) yield { event: 'impression', account, params: withNamed(entry, impressionsOf(entry)) }
+      if (key === null) yield { event: 'impression', account, params: withEmbedded(entry, impressionsOf(entry)) }
       else yield { event: scalarText(entry[key]), account, params: entry }
     }
   }
@@ -46,7 +46,7 @@ function* read({ body }: VendorRequest, key: string | null): Iterable<DecodedEve
  * Converts `{f, i: [{k, t, …}]}` to the names used by the previous SDK: `{testName, keyImpressions: [{keyName,
  * treatment, …}]}`.
  */
-function* impressionsOf(entry: Record<string, unknown>): Iterable<Named> {
+function* impressionsOf(entry: Record<string, unknown>): Iterable<EmbeddedParam> {
   yield ['splitName', scalarText(entry.f ?? entry.testName)]
   for (const [index, impression] of objectsOf(entry.i).slice(0, MAX_ENTRIES).entries()) {
     for (const key in IMPRESSION) yield [`keyImpressions.${index}.${IMPRESSION[key]}`, scalarText(impression[key])]

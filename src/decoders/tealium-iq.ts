@@ -1,5 +1,5 @@
 import type { DecodedEvent, Decoder, Route } from './decoder.ts'
-import { withNamed } from './embedded-params.ts'
+import { withEmbedded } from './embedded-params.ts'
 import { sideChannel } from './route-builders.ts'
 import type { VendorRequest } from './vendor-request.ts'
 
@@ -30,7 +30,7 @@ function readLibrary({ path, query }: VendorRequest): DecodedEvent[] {
       event: '',
       account: `${account}/${profile}`,
       kind: 'library',
-      params: withNamed({ environment }, Object.entries(query)),
+      params: withEmbedded({ environment }, Object.entries(query)),
     },
   ]
 }

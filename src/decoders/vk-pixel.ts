@@ -1,5 +1,5 @@
 import type { DecodedEvent, Decoder } from './decoder.ts'
-import { withNamed } from './embedded-params.ts'
+import { withEmbedded } from './embedded-params.ts'
 import { type Params, scalarOrNull } from './params.ts'
 import { pixel, scriptLoad, sideChannel } from './route-builders.ts'
 import { readSemicolons } from './semicolon-params.ts'
@@ -27,7 +27,7 @@ export const vkPixel: Decoder = {
 function readCounter(sent: Params): DecodedEvent[] {
   const { e = '' } = sent
   const [, value, goal] = /^RG:([^/]*)\/(.*)$/s.exec(e) ?? []
-  const params = withNamed(sent, [
+  const params = withEmbedded(sent, [
     ['e.value', value],
     ['e.goal', goal],
   ])

@@ -1,5 +1,5 @@
 import type { DecodedEvent, Decoder, Route } from './decoder.ts'
-import { productsOf, withNamed } from './embedded-params.ts'
+import { productsOf, withEmbedded } from './embedded-params.ts'
 import { emptyParams, type Params } from './params.ts'
 import { sideChannel } from './route-builders.ts'
 import type { VendorRequest } from './vendor-request.ts'
@@ -59,7 +59,7 @@ function readHit({ path, query }: VendorRequest): DecodedEvent[] {
   const type = query['WT.dl'] ?? '0'
   const params = emptyParams()
   for (const key in query) params[key] = decodedAgain(query[key] ?? '')
-  return [{ event: TYPES.get(type) ?? type, account, params: withNamed(params, productsOf(params, PRODUCTS, ';')) }]
+  return [{ event: TYPES.get(type) ?? type, account, params: withEmbedded(params, productsOf(params, PRODUCTS, ';')) }]
 }
 
 function decodedAgain(value: string): string {

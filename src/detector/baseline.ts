@@ -1,6 +1,6 @@
 import { anscombe } from './anscombe.ts'
 import { type Calendar, MAX_SCALE_BLOCKS } from './calendar.ts'
-import { Noise } from './noise-level.ts'
+import { NoiseLevel } from './noise-level.ts'
 import { medianOf, toDistances } from './quantile.ts'
 
 const MAX_WEEKS = 8
@@ -24,7 +24,7 @@ export interface Spread {
   deviation: number
   whole: number
   /** The usual noise, depending on the size of the baseline. */
-  noise: Noise
+  noise: NoiseLevel
   /** Factor by which the tails are heavier than in a normal distribution, at least 1. */
   heavy: number
 }
@@ -47,7 +47,7 @@ export class Baseline {
   private readonly roots: SlotRing
   private readonly residuals: SlotRing
   private readonly samples: SlotRing
-  private noise: Noise | null = null
+  private noise: NoiseLevel | null = null
 
   constructor(
     readonly span: number,
@@ -99,7 +99,7 @@ export class Baseline {
     const middle = medianOf(scratch, size)
     this.residuals.collect(from, block, scratch)
     for (let at = 0; at < size; at++) scratch[at] = Math.abs((scratch[at] ?? 0) - middle)
-    const { noise, heavy } = Noise.of(scratch, expected, size, cluster)
+    const { noise, heavy } = NoiseLevel.of(scratch, expected, size, cluster)
     this.noise = noise
     const deviation = medianOf(scratch, size)
     this.samples.collect(from, block, scratch)

@@ -16,7 +16,7 @@ const MIN_SLOPE = 0.05
  * few rows the exponent is uncertain, so the share of higher rows is averaged over its possible values. For `n` rows
  * above the quantile and a level `x` slopes beyond it, that gives (1 + x/n)^−n instead of e^−x.
  */
-export class Burst {
+export class BurstRarity {
   private readonly bins = new Uint32Array(BINS)
   private readonly ring: Uint16Array
   private rows = 0

@@ -4,7 +4,7 @@ import { anscombe, inverseAnscombe } from './anscombe.ts'
  * Poisson noise for events that occur in clusters: a page sends several events at once, and a visit has several pages.
  * Clusters are independent, so counts vary like counts of clusters.
  */
-export class Clusters {
+export class ClusteredNoise {
   /** `size`: events per cluster, the same for all clusters; 1 for independent events. */
   constructor(readonly size: number) {}
 
@@ -12,8 +12,8 @@ export class Clusters {
    * Returns equal-sized clusters that give counts the same variance as clusters with geometrically distributed sizes
    * and this mean, at least 1.
    */
-  static of(mean: number): Clusters {
-    return new Clusters(2 * mean - 1)
+  static of(mean: number): ClusteredNoise {
+    return new ClusteredNoise(2 * mean - 1)
   }
 
   /** Returns the number of deviations of a root from its baseline; negative below the baseline. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { MINUTE_MS } from '../core/clock.ts'
 import type { Verdict } from './detector.ts'
-import { Episode } from './drop-episode.ts'
+import { DropEpisode } from './drop-episode.ts'
 
 /** A row, or a tick with or without a silence, at the given minute. */
 type Step = [minute: number, row: Partial<Verdict & { count: number }> | null, isSilent: boolean]
@@ -15,7 +15,7 @@ const risen = { anomaly: true, open: true, up: 9, count: 400 }
 
 /** Returns the outcome of each step: `!` for an alarm, followed by the open deviation. */
 function outcomesOf(steps: readonly Step[]): string[] {
-  const episode = new Episode()
+  const episode = new DropEpisode()
   return steps.map(([minute, row, isSilent]) => {
     const { alarm, deviation } = episode.judge(minute * MINUTE_MS, row && { ...calm, ...row }, isSilent)
     return `${deviation ?? ''}${alarm ? '!' : ''}`

@@ -20,7 +20,7 @@ const RECOVERED = { low: 0.85, high: 1.2 }
 const DEVIATING = { low: 0.7, high: 1.5 }
 
 /** The state of an episode at the end of a row or tick. */
-export interface EpisodeState {
+export interface DropEpisodeState {
   alarm: boolean
   /** The open deviation according to the rows so far; null when no deviation is open. */
   deviation: 'high' | 'low' | null
@@ -31,7 +31,7 @@ export interface EpisodeState {
  * its hour ends, and not again when the hour's count confirms it. The episode ends when the last rows are normal again,
  * even if sums over half a day still contain the outage.
  */
-export class Episode {
+export class DropEpisode {
   private isOpen = false
   private direction: 'high' | 'low' = 'high'
   /** True when the latest rows show that the deviation has ended, regardless of the sums. */
@@ -42,7 +42,7 @@ export class Episode {
   private reportedAt = Number.NEGATIVE_INFINITY
 
   /** `row`: the row that ends now, with its verdict. Null inside a row, and for an unknown row. */
-  judge(at: Instant, row: (Verdict & { count: number }) | null, isSilent: boolean): EpisodeState {
+  judge(at: Instant, row: (Verdict & { count: number }) | null, isSilent: boolean): DropEpisodeState {
     const isRaised = row !== null && this.takeRow(row)
     const deviation = this.isOpen && !this.hasRecovered ? this.direction : null
     const isFallen = isSilent || deviation === 'low'

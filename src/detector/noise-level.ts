@@ -13,7 +13,7 @@ const scratch = new Float64Array(MAX_SCALE_BLOCKS)
  * influences that make a whole hour busier or quieter. Counts then have the variance of a negative binomial
  * distribution.
  */
-export class Noise {
+export class NoiseLevel {
   /** `chance`: Poisson deviation of the roots; 1 for independent events, larger for events in clusters. */
   private constructor(
     private readonly share: number,
@@ -30,12 +30,12 @@ export class Noise {
     expected: Float64Array,
     size: number,
     cluster = 1,
-  ): { noise: Noise; heavy: number } {
+  ): { noise: NoiseLevel; heavy: number } {
     for (let at = 0; at < size; at++) {
       // Square of the share for which this distance would be the median.
       scratch[at] = ((MAD_TO_SD * (distances[at] ?? 0)) ** 2 - cluster) / (expected[at] ?? 1) ** 2
     }
-    const noise = new Noise(Math.sqrt(Math.max(0, medianOf(scratch, size))), Math.sqrt(cluster))
+    const noise = new NoiseLevel(Math.sqrt(Math.max(0, medianOf(scratch, size))), Math.sqrt(cluster))
     for (let at = 0; at < size; at++) scratch[at] = (distances[at] ?? 0) / noise.at(expected[at] ?? 1)
     return { noise, heavy: Math.max(1, quantileOf(scratch, size, 0.95) / NORMAL_P95) }
   }

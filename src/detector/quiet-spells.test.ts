@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { anscombe } from './anscombe.ts'
-import { Clusters } from './clustered-noise.ts'
+import { ClusteredNoise } from './clustered-noise.ts'
 import { QuietSpells } from './quiet-spells.ts'
 import { normal, poisson, type Random, randomOf } from './series.fixture.ts'
 
@@ -110,9 +110,9 @@ describe('the scale of quiet spells', () => {
 
 describe('clusters', () => {
   test('deviate like single events', () => {
-    const single = new Clusters(1)
+    const single = new ClusteredNoise(1)
     expect(single.deviations(anscombe(20), anscombe(50))).toBeCloseTo(anscombe(20) - anscombe(50), 9)
-    expect(new Clusters(10).deviations(anscombe(200), anscombe(500))).toBeCloseTo(anscombe(20) - anscombe(50), 9)
+    expect(new ClusteredNoise(10).deviations(anscombe(200), anscombe(500))).toBeCloseTo(anscombe(20) - anscombe(50), 9)
   })
 
   test('of random sizes deviate as much as larger clusters of equal size', () => {
@@ -125,7 +125,7 @@ describe('clusters', () => {
       }
       return count
     })
-    const clusters = Clusters.of(5)
+    const clusters = ClusteredNoise.of(5)
     const square = counts.reduce((sum, count) => sum + clusters.deviations(anscombe(count), anscombe(300)) ** 2, 0)
     expect(Math.abs(square / counts.length - 1)).toBeLessThan(0.15)
   })
@@ -133,7 +133,7 @@ describe('clusters', () => {
   test('return the count at a given deviation', () => {
     const random = randomOf(10)
     for (let run = 0; run < 200; run++) {
-      const clusters = new Clusters(1 + 30 * random())
+      const clusters = new ClusteredNoise(1 + 30 * random())
       const expected = anscombe(1000 * clusters.size * random())
       const [below, above] = [-Math.abs(normal(random)), 5 * random()]
       for (const deviations of [below, above]) {

@@ -1,10 +1,10 @@
 import { DAY_MS, HOUR_MS, type Instant, MINUTE_MS, SECOND_MS } from '../core/clock.ts'
 import { anscombe, inverseAnscombe } from './anscombe.ts'
 import type { Compared } from './baseline.ts'
-import { Burst } from './burst-rarity.ts'
-import type { Clusters } from './clustered-noise.ts'
-import { type Scale, Season } from './seasonality.ts'
-import { Silence } from './silence-rarity.ts'
+import { BurstRarity } from './burst-rarity.ts'
+import type { ClusteredNoise } from './clustered-noise.ts'
+import { type Scale, Seasonality } from './seasonality.ts'
+import { SilenceRarity } from './silence-rarity.ts'
 
 const BURST_MS = 15 * MINUTE_MS
 const BURST_DAYS = 21
@@ -56,7 +56,7 @@ export interface Reading {
   silence: number
   /** True when slots immediately before this row are missing. */
   afterGap: boolean
-  clusters: Clusters
+  clusters: ClusteredNoise
 }
 
 interface Row {
@@ -71,10 +71,10 @@ interface Row {
 export class RowStatistics {
   readonly stepMs: number
   private readonly slots: LocalTimeSlots
-  private readonly season: Season
-  private readonly burst: Burst
+  private readonly season: Seasonality
+  private readonly burst: BurstRarity
   private readonly burstRows: number
-  private readonly silence = new Silence()
+  private readonly silence = new SilenceRarity()
   private readonly rows = new SlidingSum(SHORT_SUM_ROWS)
   private readonly sums: readonly SlidingSum[]
   private readonly burstSum: SlidingSum
@@ -88,9 +88,9 @@ export class RowStatistics {
     this.stepMs = Math.max(SECOND_MS, stepMs)
     this.slots = new LocalTimeSlots(this.stepMs, timezone)
     const spans = sums ?? sumsFor(this.stepMs)
-    this.season = new Season(this.stepMs, [1, ...spans], (slot) => this.slots.isWeekend(slot))
+    this.season = new Seasonality(this.stepMs, [1, ...spans], (slot) => this.slots.isWeekend(slot))
     this.burstRows = Math.max(1, Math.round(BURST_MS / this.stepMs))
-    this.burst = new Burst(this.burstRows, Math.max(BURST_DAYS * this.season.calendar.day, BURST_ROWS))
+    this.burst = new BurstRarity(this.burstRows, Math.max(BURST_DAYS * this.season.calendar.day, BURST_ROWS))
     this.sums = spans.map((rows) => new SlidingSum(rows))
     this.burstSum = new SlidingSum(this.burstRows)
   }

@@ -21,7 +21,7 @@ export interface Scale {
 }
 
 /** The weekly or daily season of a series, for its rows and for their sliding sums. */
-export class Season {
+export class Seasonality {
   readonly calendar: Calendar
   private readonly comparisons: readonly Baseline[]
   private block = -1

@@ -1,4 +1,4 @@
-import { Clusters } from './clustered-noise.ts'
+import { ClusteredNoise } from './clustered-noise.ts'
 import { quantileOf } from './quantile.ts'
 import { QuietSpells } from './quiet-spells.ts'
 import { tailDeviations } from './tail-deviations.ts'
@@ -17,7 +17,7 @@ const OUTAGE_FACTOR = 20
 const scratch = new Float64Array(MAX_ROW_SPELLS)
 
 /** Counts the missing events since the last event, and returns the rarity of this silence for the series. */
-export class Silence {
+export class SilenceRarity {
   /** Number of events expected since the last one. */
   missing = 0
   private readonly spells = new QuietSpells()
@@ -27,7 +27,7 @@ export class Silence {
   /** Factor by which the number of missing events must exceed that of a Poisson process. */
   guard = MIN_GUARD
   /** The clustering of events, estimated from quiet spells. */
-  clusters = new Clusters(1)
+  clusters = new ClusteredNoise(1)
 
   /** `expected`: the baseline of the row; when it is NaN (unknown), no missing events are added. */
   add(value: number, expected: number): void {
@@ -61,7 +61,7 @@ export class Silence {
   /** Call once a day. A series that is often silent requires longer silences. */
   learn(): void {
     const size = this.spells.scale()
-    if (size !== null) this.clusters = Clusters.of(Math.max(1, size))
+    if (size !== null) this.clusters = ClusteredNoise.of(Math.max(1, size))
     const scale = size ?? this.scaleOfRows()
     if (scale !== null) this.guard = Math.max(MIN_GUARD, GUARD_MARGIN * scale)
     this.spells.decay()

@@ -3,13 +3,13 @@ import fc from 'fast-check'
 import { HOUR_MS, MINUTE_MS } from '../core/clock.ts'
 import { anscombe, inverseAnscombe } from './anscombe.ts'
 import { SlotRing } from './baseline.ts'
-import { Burst } from './burst-rarity.ts'
+import { BurstRarity } from './burst-rarity.ts'
 import { calendarOf, MAX_SCALE_BLOCKS } from './calendar.ts'
-import { Noise } from './noise-level.ts'
+import { NoiseLevel } from './noise-level.ts'
 import { medianOf, quantileOf, toDistances } from './quantile.ts'
 import { LocalTimeSlots, SlidingSum } from './row-statistics.ts'
 import { normal, poisson, randomOf } from './series.fixture.ts'
-import { Silence } from './silence-rarity.ts'
+import { SilenceRarity } from './silence-rarity.ts'
 import { tailDeviations } from './tail-deviations.ts'
 
 const rising = (values: readonly number[]) => values.toSorted((a, b) => a - b)
@@ -133,7 +133,7 @@ describe('the burst score', () => {
 
   test('matches its definition on the remembered rows', () => {
     const random = randomOf(2)
-    const burst = new Burst(1, 700)
+    const burst = new BurstRarity(1, 700)
     const history: number[] = []
     for (let row = 0; row < 2000; row++) {
       const value = Math.round(Math.exp(2 + normal(random)))
@@ -150,7 +150,7 @@ describe('the burst score', () => {
   })
 
   test('is low for a hundred equal maxima, which are not a burst', () => {
-    const burst = new Burst(1, 6048)
+    const burst = new BurstRarity(1, 6048)
     for (let row = 0; row < 6000; row++) burst.remember(row % 60 === 0 ? 20 : 1)
     expect(burst.score(20)).toBeCloseTo(2 / 0.675, 1)
     expect(burst.score(1)).toBe(0)
@@ -168,7 +168,7 @@ describe('the noise estimate', () => {
    * Returns the noise estimated from alternating busy and quiet hours, each of which is busier or quieter by a random
    * share. Cluster sizes are random; counts have the variance of equal-sized clusters of size `cluster`.
    */
-  function noiseOf(share: number, size = 672, cluster = 1): ReturnType<typeof Noise.of> & Drawn {
+  function noiseOf(share: number, size = 672, cluster = 1): ReturnType<typeof NoiseLevel.of> & Drawn {
     const random = randomOf(4)
     const means = Array.from({ length: size }, (_, hour) => (hour % 2 === 0 ? 50 : 2000))
     const expected = means.map(anscombe)
@@ -182,7 +182,7 @@ describe('the noise estimate', () => {
     }
     const roots = means.map((usual) => anscombe(drawn(usual)))
     const distances = Float64Array.from(roots.map((root, hour) => Math.abs(root - (expected[hour] ?? 0))))
-    return { ...Noise.of(distances, Float64Array.from(expected), size, cluster), expected, roots }
+    return { ...NoiseLevel.of(distances, Float64Array.from(expected), size, cluster), expected, roots }
   }
 
   test.each([
@@ -222,7 +222,7 @@ describe('the noise estimate', () => {
 
 describe('the silence score', () => {
   test('is measured in missing events, and is reset by an event', () => {
-    const silence = new Silence()
+    const silence = new SilenceRarity()
     for (const value of [3, 0, 0]) silence.add(value, 10)
     expect(silence.missing).toBe(20)
     expect(silence.score()).toBeCloseTo(tailDeviations(20 / 1.5), 9)
@@ -235,7 +235,7 @@ describe('the silence score', () => {
 
   test('grows more slowly in a series that is often silent', () => {
     const random = randomOf(3)
-    const used = new Silence()
+    const used = new SilenceRarity()
     for (let lapse = 0; lapse < 400; lapse++) {
       used.add(0, -20 * Math.log(1 - random()))
       used.add(1, 1)
@@ -243,7 +243,7 @@ describe('the silence score', () => {
     const before = used.scoreOf(100)
     used.learn()
     expect(used.scoreOf(100)).toBeLessThan(before / 2)
-    const poissonLike = new Silence()
+    const poissonLike = new SilenceRarity()
     for (let lapse = 0; lapse < 400; lapse++) {
       poissonLike.add(0, -Math.log(1 - random()))
       poissonLike.add(1, 1)

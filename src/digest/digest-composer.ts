@@ -1,7 +1,7 @@
 import { type Clock, DAY_MS, type Instant, MINUTE_MS, SECOND_MS } from '../core/clock.ts'
 import { AppError, messageOf } from '../core/error.ts'
 import type { Principal } from '../http/principal.ts'
-import { type InsightParts, sourcesFor } from '../insights/routes.ts'
+import { type InsightRouteDeps, sourcesFor } from '../insights/routes.ts'
 import { withSignal } from '../warehouse/warehouse.ts'
 import { buildDigest } from './build-digest.ts'
 import { type DigestFacts, hasData } from './digest-facts.ts'
@@ -9,7 +9,7 @@ import { gatherFacts } from './gather-facts.ts'
 import { htmlOf } from './render-html.ts'
 import { isWeekly } from './schedule.ts'
 
-interface ComposerDeps extends InsightParts {
+interface ComposerDeps extends InsightRouteDeps {
   clock: Clock
   /** Public URL of the server, without a trailing slash. */
   publicUrl: string

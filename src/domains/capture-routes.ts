@@ -6,10 +6,10 @@ import {
   captureSettings,
   changeCapture,
 } from './capture-settings.ts'
-import { type DomainParts, sharesText } from './domain-route-deps.ts'
+import { type DomainRouteDeps, sharesText } from './domain-route-deps.ts'
 
 /** Routes for the settings of a domain's browser script. */
-export function captureRoutes({ db, changed, noteSetting }: DomainParts): Route[] {
+export function captureRoutes({ db, changed, noteSetting }: DomainRouteDeps): Route[] {
   const common = {
     path: '/v1/domains/{id}/capture',
     tag: 'Domains',

@@ -3,7 +3,7 @@ import type { Db } from '../store/database.ts'
 import type { DomainKey } from './store.ts'
 
 /** The dependencies of the domain routes. */
-export interface DomainParts {
+export interface DomainRouteDeps {
   db: Db
   clock: Clock
   /** Public URL of the collector, without a path: `https://collect.example`. */

@@ -2,7 +2,7 @@ import { AppError } from '../core/error.ts'
 import { Closed, OneOf, Type } from '../core/schema.ts'
 import { ById, type Route, route } from '../http/route.ts'
 import { isFullName, isSpecialName, normalizeHostname, ROUTING_MODES, routingOf } from './domain.ts'
-import type { DomainParts } from './domain-route-deps.ts'
+import type { DomainRouteDeps } from './domain-route-deps.ts'
 import { setRouting } from './routing-store.ts'
 import { findDomain } from './store.ts'
 
@@ -39,7 +39,7 @@ const EndpointSchema = Closed(
 )
 
 /** Routes for the host from which a domain's script is loaded and to which its events are sent. */
-export function endpointRoutes(parts: DomainParts): Route[] {
+export function endpointRoutes(parts: DomainRouteDeps): Route[] {
   const { db, clock, changed, isEndpointLocked, noteSetting } = parts
   return [
     route({
@@ -71,7 +71,7 @@ export function endpointRoutes(parts: DomainParts): Route[] {
   ]
 }
 
-function hostnameOf(text: string, { isHostAllowed }: DomainParts): string {
+function hostnameOf(text: string, { isHostAllowed }: DomainRouteDeps): string {
   const hostname = normalizeHostname(text)
   // Browsers require a certificate, and certificates are not issued for IP addresses and single-label names.
   if (hostname === null || !isFullName(hostname)) throw new AppError('invalid', 'hostname: is not a valid host name')

@@ -1,7 +1,7 @@
 import { Closed, Type } from '../core/schema.ts'
 import { ById, type Route, route } from '../http/route.ts'
 import { SAMPLING_RATES } from './domain.ts'
-import { type DomainParts, sharesText } from './domain-route-deps.ts'
+import { type DomainRouteDeps, sharesText } from './domain-route-deps.ts'
 import { pageViewRates, setPageViewRates } from './routing-store.ts'
 import { findDomain } from './store.ts'
 
@@ -16,7 +16,7 @@ const SamplingInput = Closed(
 )
 
 /** Routes for the share of a domain's page views that is stored. */
-export function pageViewRoutes({ db, clock, changed, noteSetting }: DomainParts): Route[] {
+export function pageViewRoutes({ db, clock, changed, noteSetting }: DomainRouteDeps): Route[] {
   return [
     route({
       id: 'setPageViewSampling',

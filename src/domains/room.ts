@@ -2,7 +2,7 @@ import type { Base, Room } from '../base.ts'
 import type { Emitter } from '../core/emitter.ts'
 import { checkHosts } from './check-hosts.ts'
 import { type DomainDirectory, domainDirectory } from './domain-directory.ts'
-import type { DomainParts } from './domain-route-deps.ts'
+import type { DomainRouteDeps } from './domain-route-deps.ts'
 import { projectRoutes } from './project-routes.ts'
 import { domainRoutes } from './routes.ts'
 
@@ -10,7 +10,7 @@ export interface DomainsRoom extends Room {
   directory: DomainDirectory
 }
 
-interface Needs extends Pick<DomainParts, 'maskTextOf' | 'noteSetting' | 'openIssues' | 'lastOrders'> {
+interface Needs extends Pick<DomainRouteDeps, 'maskTextOf' | 'noteSetting' | 'openIssues' | 'lastOrders'> {
   org: { changed: Emitter<string>; deleted: Emitter<string> }
 }
 

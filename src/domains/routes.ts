@@ -17,7 +17,7 @@ import {
   normalizeHostname,
   type Viewpoint,
 } from './domain.ts'
-import type { DomainParts } from './domain-route-deps.ts'
+import type { DomainRouteDeps } from './domain-route-deps.ts'
 import { endpointRoutes } from './endpoint-routes.ts'
 import { pageViewRoutes } from './page-view-routes.ts'
 import { findProject } from './project-store.ts'
@@ -80,7 +80,7 @@ function hostnameOf(text: string): string {
 }
 
 /** Functions shared by the handlers below. */
-function views({ db, clock, collectUrl, publicUrl, maskTextOf, openIssues, lastOrders }: DomainParts) {
+function views({ db, clock, collectUrl, publicUrl, maskTextOf, openIssues, lastOrders }: DomainRouteDeps) {
   const viewpoint = (principal: Principal): Viewpoint => ({
     now: clock.now(),
     collectUrl,
@@ -111,7 +111,7 @@ function views({ db, clock, collectUrl, publicUrl, maskTextOf, openIssues, lastO
 }
 
 /** Routes for domains, their tokens and their hostnames. */
-export function domainRoutes(parts: DomainParts): Route[] {
+export function domainRoutes(parts: DomainRouteDeps): Route[] {
   return [
     ...readingRoutes(parts),
     ...writingRoutes(parts),
@@ -122,7 +122,7 @@ export function domainRoutes(parts: DomainParts): Route[] {
   ]
 }
 
-function readingRoutes(parts: DomainParts): Route[] {
+function readingRoutes(parts: DomainRouteDeps): Route[] {
   const show = views(parts)
   return [
     route({
@@ -152,7 +152,7 @@ function readingRoutes(parts: DomainParts): Route[] {
   ]
 }
 
-function writingRoutes(parts: DomainParts): Route[] {
+function writingRoutes(parts: DomainRouteDeps): Route[] {
   const { db, clock, changed } = parts
   const show = views(parts)
   return [
@@ -241,7 +241,7 @@ function writingRoutes(parts: DomainParts): Route[] {
   ]
 }
 
-function hostnameRoutes(parts: DomainParts): Route[] {
+function hostnameRoutes(parts: DomainRouteDeps): Route[] {
   const { db, changed, noteSetting } = parts
   const show = views(parts)
   return [

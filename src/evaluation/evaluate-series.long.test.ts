@@ -14,7 +14,7 @@ import type { NotificationRequest } from '../issues/issue.ts'
 import type { Gap } from '../signals/gap.ts'
 import type { SeriesScope } from '../signals/series.ts'
 import { TICK_MS } from '../signals/series.ts'
-import { CountsStand, hours, type Traffic } from '../signals/series-monitor.fixture.ts'
+import { CountsFixture, hours, type Traffic } from '../signals/series-monitor.fixture.ts'
 import { ServerOutageDetector } from '../signals/server-outage.ts'
 import type { SignalSetting } from '../signals/signal.ts'
 import type { VerdictRow } from '../signals/verdict-row.ts'
@@ -45,7 +45,7 @@ async function setUp(inputs: readonly AlertInput[], traffic: readonly Partial<Tr
   const { orgId } = cast(db, clock)
   const domainId = createDomain(db, clock, orgId, { name: 'Shop' })
   const span = { from: NOON - 66 * DAY_MS, to: NOON + 4 * DAY_MS, perHour: 60 }
-  const history = await CountsStand.with(...traffic.map((of) => ({ ...span, orgId, domainId, ...of })))
+  const history = await CountsFixture.with(...traffic.map((of) => ({ ...span, orgId, domainId, ...of })))
   const alerts = inputs.map((input) => createAlert(db, clock, orgId, input))
   const notifications: Notification[] = []
   const on = { gaps: [] as Gap[], settings: [] as SignalSetting[], suspected: false, calls: 0 }
@@ -90,7 +90,7 @@ async function setUp(inputs: readonly AlertInput[], traffic: readonly Partial<Tr
     cursor: () => activeAlerts(db)[0]?.cursor,
     past: (alert: Alert, windows: Parameters<typeof judgeHistory>[1]) =>
       judgeHistory(alert, windows, {
-        ...{ warehouse: history.stand.warehouse, gapsOf, settingsOf, privacy: PLAIN_PRIVACY },
+        ...{ warehouse: history.fixture.warehouse, gapsOf, settingsOf, privacy: PLAIN_PRIVACY },
         domains: watchedDomains(db, orgId),
       }),
     async [Symbol.asyncDispose]() {
@@ -306,20 +306,20 @@ test('a backtest fires at the same times as the scheduler', async () => {
         { event: 'buy', faults: faultsOf('buy'), perHour: 20 },
         { event: 'cart', perHour: 200 },
       ]
-      await using stand = await setUp(inputs, traffic)
+      await using fixture = await setUp(inputs, traffic)
       const { gap } = given
       const fromAt = NOON + (gap?.from ?? 0) * MINUTE_MS
-      if (gap) stand.on.gaps = [{ fromAt, toAt: fromAt + gap.minutes * MINUTE_MS, cause: 'down' }]
-      await stand.until(NOON + hours(30))
-      const scheduled = stand.db
+      if (gap) fixture.on.gaps = [{ fromAt, toAt: fromAt + gap.minutes * MINUTE_MS, cause: 'down' }]
+      await fixture.until(NOON + hours(30))
+      const scheduled = fixture.db
         .prepare<[], { alertId: string; subject: string; kind: string; createdAt: Instant }>(
           `SELECT alertId, subject, kind, createdAt FROM issueHistory JOIN issue ON issue.id = issueId
            WHERE kind IN ('opened', 'reopened', 'fired') ORDER BY seq`,
         )
         .all()
-      for (const alert of stand.alerts) {
+      for (const alert of fixture.alerts) {
         const windows = wholeWindows(parsePeriod(alert.period), alert.timezone, NOON, NOON + hours(30))
-        const { findings } = await stand.past(alert, windows)
+        const { findings } = await fixture.past(alert, windows)
         const predicted = findings.flatMap((found, index) =>
           found.filter(causesNotification).map(({ subject }) => `${subject} ${windows[index]?.from}`),
         )

@@ -11,7 +11,7 @@ import { findingOf } from '../issues/issue.fixture.ts'
 import type { IssueRecord } from '../issues/issue.ts'
 import { MAX_EVENTS, samplesOf } from './event-samples.ts'
 import { problemWith } from './evidence.fixture.ts'
-import type { Problem } from './issue-problem.ts'
+import type { IssueProblem } from './issue-problem.ts'
 
 const seqs = (events: readonly ({ seq: number } | null)[]) => events.map((event) => event?.seq)
 
@@ -100,7 +100,7 @@ const { orgId, violations, ...kept } = eventOf({ seq: 7, params: { value: '', to
 describe('the sample stored with the finding', () => {
   const evidence = findingOf({ sample: kept, sampleSeq: 7 })
 
-  test.each<[string, Partial<Problem>, Partial<IssueRecord>, object | null]>([
+  test.each<[string, Partial<IssueProblem>, Partial<IssueRecord>, object | null]>([
     ['replaces events that were deleted', {}, { evidence }, { ...kept, violations: ['alr_validation'] }],
     [
       'is the only sample for a deleted rule',

@@ -9,7 +9,7 @@ import { EventSchema } from '../insights/event-search.ts'
 import { issueKindOf } from '../issues/issue-kinds.ts'
 import { type Query, query } from '../warehouse/query.ts'
 import type { History } from '../warehouse/warehouse.ts'
-import type { Problem } from './issue-problem.ts'
+import type { IssueProblem } from './issue-problem.ts'
 
 /** Maximum number of violating events. */
 export const MAX_EVENTS = 20
@@ -32,7 +32,7 @@ export interface Samples {
 }
 
 /** Returns events that violate the rule, and a valid event. */
-export async function samplesOf(problem: Problem, history: History): Promise<Samples> {
+export async function samplesOf(problem: IssueProblem, history: History): Promise<Samples> {
   const { rule, privacy } = problem
   const found = rule === null ? [] : await violatingEvents(problem, history)
   const bad = found[0] ?? storedSample(problem)
@@ -46,16 +46,16 @@ export async function samplesOf(problem: Problem, history: History): Promise<Sam
  * Returns a valid event with personal data masked, to compare with the sample from the last finding. Null if there is
  * no such event or the alert's rule is unknown.
  */
-export async function goodSampleOf(problem: Problem, history: History): Promise<EventWithoutOrg | null> {
+export async function goodSampleOf(problem: IssueProblem, history: History): Promise<EventWithoutOrg | null> {
   const { rule, privacy } = problem
   if (rule === null) return null
   const good = await goodEvent({ ...problem, rule }, storedSample(problem), history)
   return good && maskOf(rule, privacy)(good)
 }
 
-type Ruled = Problem & { rule: Alert }
+type Ruled = IssueProblem & { rule: Alert }
 
-async function violatingEvents(problem: Problem, history: History): Promise<EventWithoutOrg[]> {
+async function violatingEvents(problem: IssueProblem, history: History): Promise<EventWithoutOrg[]> {
   const { issue, now, retainedFrom } = problem
   const { violating } = issueKindOf(issue.alertType).evidence
   if (!violating) return []
@@ -72,7 +72,7 @@ async function violatingEvents(problem: Problem, history: History): Promise<Even
 }
 
 /** Returns the stored sample, masked as it was when the issue fired; null if it can't be shown. */
-function storedSample({ issue }: Problem): EventWithoutOrg | null {
+function storedSample({ issue }: IssueProblem): EventWithoutOrg | null {
   const sample = issue.evidence?.sample
   if (!sample) return null
   try {

@@ -4,12 +4,12 @@ import { eventOf, NOON, validationInput, volumeInput, warehouseWith } from '../a
 import type { AlertInput } from '../alerts/alert.ts'
 import { nextWindow, parsePeriod, windowAt } from '../alerts/period.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../core/clock.ts'
-import { COUNTS_KEPT_MS } from '../insights/count-series.ts'
+import { COUNT_RETENTION_MS } from '../insights/count-series.ts'
 import type { Query } from '../warehouse/query.ts'
 import { MINUTES_MS } from '../warehouse/relation-columns.ts'
 import { problemFrom } from './evidence.fixture.ts'
 import { MAX_BUCKETS, seriesOf } from './evidence-series.ts'
-import type { Problem } from './issue-problem.ts'
+import type { IssueProblem } from './issue-problem.ts'
 
 const chart = () => Promise.reject(new Error('unexpected chart'))
 const nothing = { history: { query: <T>(): Promise<T[]> => Promise.resolve([]) }, chart }
@@ -93,7 +93,7 @@ test('buckets are contiguous, extend to the present, and equal a naive count', a
 })
 
 const at = (text: string) => Date.parse(`2026-${text}Z`)
-const startsOf = async (trouble: Problem) => (await seriesOf(trouble, nothing)).series.map(({ start }) => start)
+const startsOf = async (trouble: IssueProblem) => (await seriesOf(trouble, nothing)).series.map(({ start }) => start)
 
 /** Noon on 2026-04-01. */
 test.each<[string, AlertInput, Parameters<typeof problemFrom>[1], [string, string, number]]>([
@@ -208,7 +208,7 @@ describe('the series of a volume change', () => {
 })
 
 /** Returns the queries and the series. */
-async function queriesOf(trouble: Problem) {
+async function queriesOf(trouble: IssueProblem) {
   const queries: Query[] = []
   const query = <T>(query: Query): Promise<T[]> => {
     queries.push(query)
@@ -236,7 +236,7 @@ describe('the query of a series', () => {
   test.each<[string, number, number]>([
     ['1d', 398 * DAY_MS, 400],
     ['1h', 398 * DAY_MS, 13],
-    ['45m', COUNTS_KEPT_MS + DAY_MS, 0],
+    ['45m', COUNT_RETENTION_MS + DAY_MS, 0],
     ['20m', MINUTES_MS - DAY_MS, 13],
     // Minutes that are older have already been aggregated to quarters of an hour.
     ['20m', MINUTES_MS + DAY_MS, 0],

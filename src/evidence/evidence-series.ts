@@ -2,13 +2,13 @@ import { type Period, type PeriodWindow, parsePeriod, previousWindow, windowAt }
 import type { CountedSeries } from '../alerts/types/evidence.ts'
 import { DAY_MS, type Instant } from '../core/clock.ts'
 import { Closed, OneOf, Type } from '../core/schema.ts'
-import { countsKeptFrom, sumsIn } from '../insights/count-series.ts'
+import { countsRetainedFrom, sumsIn } from '../insights/count-series.ts'
 import { describeByKind, issueKindOf } from '../issues/issue-kinds.ts'
 import { type ChartPoint, pointFields, roundEvents, roundPoint } from '../signals/chart-point.ts'
 import { rowStart, type SeriesScope, type Span } from '../signals/series.ts'
 import type { SeriesChart } from '../signals/verdict-row.ts'
 import type { History } from '../warehouse/warehouse.ts'
-import type { Problem } from './issue-problem.ts'
+import type { IssueProblem } from './issue-problem.ts'
 
 /** Maximum number of buckets. */
 export const MAX_BUCKETS = 400
@@ -53,7 +53,7 @@ interface Grid {
 }
 
 /** Returns the counts over time, from shortly before the first occurrence until now. */
-export async function seriesOf(problem: Problem, sources: SeriesSources): Promise<Series> {
+export async function seriesOf(problem: IssueProblem, sources: SeriesSources): Promise<Series> {
   const { issue, followed } = problem
   if (followed !== null) return followedRows(problem, followed, sources)
   const counted = issueKindOf(issue.alertType).evidence.series(problem)
@@ -80,17 +80,17 @@ export async function seriesOf(problem: Problem, sources: SeriesSources): Promis
 }
 
 /** Returns the windows of the alert, or hours; days for a long issue. */
-function gridOf({ issue, rule, now, retainedFrom }: Problem, { by, over }: CountedSeries): Grid {
+function gridOf({ issue, rule, now, retainedFrom }: IssueProblem, { by, over }: CountedSeries): Grid {
   const own = by === 'windows' ? rule : null
   const hours = now - issue.firstSeenAt > MAX_HOURLY_MS ? '1d' : '1h'
   const period = parsePeriod(own?.period ?? hours)
-  const kept = over === 'counts' ? countsKeptFrom(period, now) : retainedFrom
+  const kept = over === 'counts' ? countsRetainedFrom(period, now) : retainedFrom
   return { period, timezone: own?.timezone ?? 'UTC', retainedFrom: kept }
 }
 
 const grainOf = ({ unit }: Period) => (unit === 'm' || unit === 'h' ? 'hour' : 'day')
 
-function occurrencesByDay(problem: Problem): Series {
+function occurrencesByDay(problem: IssueProblem): Series {
   const counts = new Map(problem.occurrences.map(({ day, count }) => [day, count]))
   const buckets = bucketsOf(problem, { period: parsePeriod('1d'), timezone: 'UTC', retainedFrom: 0 })
   const series = buckets.map(({ start, end }) => ({
@@ -103,21 +103,21 @@ function occurrencesByDay(problem: Problem): Series {
 }
 
 /** Returns evaluated rows instead of windows, where row and window boundaries differ. */
-async function followedRows(problem: Problem, scope: SeriesScope, { chart }: SeriesSources): Promise<Series> {
+async function followedRows(problem: IssueProblem, scope: SeriesScope, { chart }: SeriesSources): Promise<Series> {
   const { stepMs } = scope
   const rowAt = (instant: Instant) => {
     const start = rowStart(scope, instant)
     return { start, end: start + stepMs }
   }
   const cut = { at: rowAt, before: ({ start }: PeriodWindow) => rowAt(start - 1), leadMs: LEAD_ROWS * stepMs }
-  const rows = bucketRanges(problem, { ...cut, retainedFrom: countsKeptFrom({ lengthMs: stepMs }, problem.now) })
+  const rows = bucketRanges(problem, { ...cut, retainedFrom: countsRetainedFrom({ lengthMs: stepMs }, problem.now) })
   const [first, last] = [rows.at(0), rows.at(-1)]
   if (!first || !last) return { series: [], grain: 'hour' }
   const { points } = await chart(scope, { from: first.start, to: last.end })
   return { series: points.map(roundPoint), grain: 'hour' }
 }
 
-function bucketsOf(problem: Problem, { period, timezone, retainedFrom }: Grid): PeriodWindow[] {
+function bucketsOf(problem: IssueProblem, { period, timezone, retainedFrom }: Grid): PeriodWindow[] {
   return bucketRanges(problem, {
     at: (instant) => windowAt(period, timezone, instant),
     before: (window) => previousWindow(period, timezone, window),
@@ -138,7 +138,10 @@ interface Cut {
  * Returns the buckets. If there are too many, returns the latest ones, or the ones at the end of the incident if it
  * ended earlier.
  */
-function bucketRanges({ issue, domainSince, now }: Problem, { at, before, leadMs, retainedFrom }: Cut): PeriodWindow[] {
+function bucketRanges(
+  { issue, domainSince, now }: IssueProblem,
+  { at, before, leadMs, retainedFrom }: Cut,
+): PeriodWindow[] {
   const upTo = (instant: Instant) => {
     const buckets: PeriodWindow[] = []
     const isMeant = ({ start, end }: PeriodWindow) =>

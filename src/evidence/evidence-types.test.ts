@@ -7,11 +7,11 @@ import { HOUR } from '../warehouse/warehouse.fixture.ts'
 import { CALLERS, EvidenceFixture } from './evidence.fixture.ts'
 
 let world: EvidenceFixture
-afterEach(() => world.stand[Symbol.asyncDispose]())
+afterEach(() => world.fixture[Symbol.asyncDispose]())
 
 test('the evidence of an anomaly includes the rows of its series', async () => {
   world = await EvidenceFixture.open()
-  const { db, clock } = world.stand
+  const { db, clock } = world.fixture
   const alert = world.watch({ alertType: 'volume_anomaly', volume: { vendor: '*', sensitivity: 5 } })
   for (const minute of [5, 10, 70]) await world.send(minute, { id: 'one' })
   await world.send(71, { event: 'view' })

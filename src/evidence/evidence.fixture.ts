@@ -24,7 +24,7 @@ import { settingsOf } from '../signals/signal-setting-store.ts'
 import { type EventFields, HOUR, WarehouseFixture } from '../warehouse/warehouse.fixture.ts'
 import type { History } from '../warehouse/warehouse.ts'
 import { type IssueEvidenceSchema, issueEvidence } from './evidence.ts'
-import type { Problem } from './issue-problem.ts'
+import type { IssueProblem } from './issue-problem.ts'
 
 export type Evidence = Static<typeof IssueEvidenceSchema>
 
@@ -37,8 +37,8 @@ export class EvidenceFixture {
   readonly domainId: string
   private readonly enqueue
 
-  private constructor(readonly stand: WarehouseFixture) {
-    const { db, clock } = stand
+  private constructor(readonly fixture: WarehouseFixture) {
+    const { db, clock } = fixture
     clock.set(HOUR - 30 * DAY_MS)
     this.people = cast(db, clock)
     this.domainId = this.addDomain('Shop')
@@ -51,7 +51,7 @@ export class EvidenceFixture {
   }
 
   addDomain(name: string): string {
-    return createDomain(this.stand.db, this.stand.clock, this.people.orgId, { name })
+    return createDomain(this.fixture.db, this.fixture.clock, this.people.orgId, { name })
   }
 
   watch(input: Partial<AlertInput>): Alert {
@@ -63,22 +63,22 @@ export class EvidenceFixture {
       channels,
       ...input,
     }
-    return createAlert(this.stand.db, this.stand.clock, this.people.orgId, whole)
+    return createAlert(this.fixture.db, this.fixture.clock, this.people.orgId, whole)
   }
 
   /** Adds an event this many minutes after noon and evaluates it. */
   async send(minute: number, values: EventFields): Promise<void> {
-    const { db, clock } = this.stand
+    const { db, clock } = this.fixture
     clock.set(HOUR + minute * MINUTE_MS)
     const event = { orgId: this.people.orgId, domainId: this.domainId, vendor: 'Shop', event: 'purchase', ...values }
     const judge = judgeOf(activeAlerts(db).map(({ alert }) => alert))
     const violations = judge(eventOf(event))
-    await this.stand.add([{ ...event, violations: violations.length > 0 ? violations : null }])
+    await this.fixture.add([{ ...event, violations: violations.length > 0 ? violations : null }])
   }
 
   /** Evaluates the window between two minutes, at the end of the window. */
   async evaluate(alert: Alert, from: number, to: number): Promise<void> {
-    const { db, clock, warehouse } = this.stand
+    const { db, clock, warehouse } = this.fixture
     clock.set(HOUR + to * MINUTE_MS)
     const window = { from: HOUR + from * MINUTE_MS, to: HOUR + to * MINUTE_MS, complete: true }
     const type = alertTypeOf(alert.alertType)
@@ -103,14 +103,14 @@ export class EvidenceFixture {
 
   /** Returns the id of an alert's issue on the shop domain. */
   issueOf({ id }: Pick<Alert, 'id'>): string {
-    const { db } = this.stand
+    const { db } = this.fixture
     const issue = db.prepare('SELECT id FROM issue WHERE alertId = ? AND domainId = ?').pluck().get(id, this.domainId)
     if (typeof issue !== 'string') throw new Error('no issue')
     return issue
   }
 
   remove({ id, orgId }: Alert): void {
-    const { db, clock } = this.stand
+    const { db, clock } = this.fixture
     const hand = { orgId, by: this.people.alice.userId, now: clock.now() }
     deleteAlert(db, { orgId, id }, () => resolveAll(db, id, hand, this.enqueue))
   }
@@ -124,8 +124,8 @@ export class EvidenceFixture {
   }
 
   /** Returns the evidence through the production route, which validates it against its schema. */
-  async ask(issueId: string, caller: Caller | 'otherOrg' = 'owner', warehouse: History = this.stand.warehouse) {
-    const { db, clock, spool } = this.stand
+  async ask(issueId: string, caller: Caller | 'otherOrg' = 'owner', warehouse: History = this.fixture.warehouse) {
+    const { db, clock, spool } = this.fixture
     const seriesMonitor = new SeriesMonitor({
       warehouse,
       gapsOf: () => [],
@@ -149,7 +149,10 @@ export class EvidenceFixture {
 }
 
 /** Returns an issue of this alert that began and was last seen the given times before noon. */
-export function problemFrom(input: AlertInput, values: { first: number; last?: number } & Partial<Problem>): Problem {
+export function problemFrom(
+  input: AlertInput,
+  values: { first: number; last?: number } & Partial<IssueProblem>,
+): IssueProblem {
   const { first, last = first, ...others } = values
   const { alertType } = input
   return problemWith(input, { alertType, firstSeenAt: NOON - first, lastSeenAt: NOON - last }, others)
@@ -159,8 +162,8 @@ export function problemFrom(input: AlertInput, values: { first: number; last?: n
 export function problemWith(
   input: AlertInput,
   issue: Partial<IssueRecord> = {},
-  others: Partial<Problem> = {},
-): Problem {
+  others: Partial<IssueProblem> = {},
+): IssueProblem {
   const facts = input.alertType === 'data_validation' ? validationAlert : volumeAlert
   return {
     issue: issueOfAlert(facts, issue),

@@ -11,17 +11,17 @@ import { type EventFields, HOUR, type WarehouseFixture } from '../warehouse/ware
 import { CALLERS, type Evidence, EvidenceFixture } from './evidence.fixture.ts'
 
 let world: EvidenceFixture
-afterEach(() => world.stand[Symbol.asyncDispose]())
+afterEach(() => world.fixture[Symbol.asyncDispose]())
 
 const STORES = {
   'in the spool': async () => {},
-  'in new files': (stand) => stand.flush(),
-  compacted: async (stand) => {
-    await stand.flush()
-    await stand.compact()
-    expect(stand.levels()).toContain('compacted')
+  'in new files': (fixture) => fixture.flush(),
+  compacted: async (fixture) => {
+    await fixture.flush()
+    await fixture.compact()
+    expect(fixture.levels()).toContain('compacted')
   },
-} satisfies Record<string, (stand: WarehouseFixture) => Promise<void>>
+} satisfies Record<string, (fixture: WarehouseFixture) => Promise<void>>
 
 const valueMissing: Partial<AlertInput> = {
   conditions: { logic: 'any', items: [{ parameter: 'value', op: 'is_blank' }] },
@@ -40,7 +40,7 @@ async function validationStory(): Promise<{ alert: Alert; issueId: string; expec
   await world.send(26, { id: 'other domain', domainId: world.addDomain('Blog'), params: {} })
   await world.evaluate(alert, 0, 60)
   await world.send(90, { id: 'bad 4', params: { to: 'ann@example.com' } })
-  world.stand.clock.set(HOUR + 100 * MINUTE_MS)
+  world.fixture.clock.set(HOUR + 100 * MINUTE_MS)
   const issueId = world.issueOf(alert)
   const hours = [0, 0, 0, 0, 0, 0, 9, 1].map((observed, index) => ({
     ...{ start: HOUR + (index - 6) * HOUR_MS, observed, expected: 0, low: null, high: null, partial: index === 7 },
@@ -91,7 +91,7 @@ async function volumeStory(): Promise<{ alert: Alert; issueId: string; expected:
   await world.send(47, { ...pro, vendor: 'Other' })
   await world.send(48, { ...pro, event: 'view' })
   await world.send(49, { ...pro, domainId: world.addDomain('Blog') })
-  world.stand.clock.set(HOUR + 50 * MINUTE_MS)
+  world.fixture.clock.set(HOUR + 50 * MINUTE_MS)
   const issueId = world.issueOf(alert)
   const windows = [0, 0, 0, 0, 0, 3, 2, 0, 0].map((observed, index) => ({
     ...{
@@ -134,8 +134,8 @@ describe.each(TABLE)('evidence of a %s issue, events %s', (_type, _where, story,
     world = await EvidenceFixture.open()
     const { issueId, expected } = await story()
     const channel = { type: 'email' as const, target: 'ops@example.com' }
-    addHistory(world.stand.db, issueId, 'notified', { deliveryId: 'dlv_1', channel }, 1)
-    await store(world.stand)
+    addHistory(world.fixture.db, issueId, 'notified', { deliveryId: 'dlv_1', channel }, 1)
+    await store(world.fixture)
     const whole = await world.ask(issueId)
     expect(whole).toMatchObject(expected)
     expect(whole.issue.history.at(-1)).toMatchObject({ kind: 'notified', payload: { channel } })
@@ -186,7 +186,7 @@ const PERSONAL: [Condition, EventFields, string][] = [
 
 test.each(PERSONAL)('personal values matched by %j are masked for every caller', async (condition, values, secret) => {
   world = await EvidenceFixture.open()
-  const { clock, db } = world.stand
+  const { clock, db } = world.fixture
   const alert = world.watch({ conditions: { logic: 'any', items: [condition] } })
   await world.send(5, { id: 'bad', ...values })
   await world.evaluate(alert, 0, 60)
@@ -222,7 +222,7 @@ test('the valid sample is masked like the violating one, even with filters on ph
 
 test('a drop is explained by a drop in total traffic', async () => {
   world = await EvidenceFixture.open()
-  const { db, clock } = world.stand
+  const { db, clock } = world.fixture
   const { issueId } = await volumeStory()
   expect(await world.ask(issueId)).toMatchObject({ explainedBy: null })
   const [from, to] = [HOUR, HOUR + 45 * MINUTE_MS]
@@ -254,7 +254,7 @@ describe('evidence of an alert that was deleted or changed to another type conta
   }
   const LOSSES: [string, (alert: Alert) => void][] = [
     ['deleted', (alert) => world.remove(alert)],
-    ['changed type', ({ id, orgId }) => void updateAlert(world.stand.db, world.stand.clock, { id, orgId }, other)],
+    ['changed type', ({ id, orgId }) => void updateAlert(world.fixture.db, world.fixture.clock, { id, orgId }, other)],
   ]
 
   test.each(LOSSES)('for a validation issue: %s', async (_, lose) => {
@@ -280,7 +280,7 @@ describe('evidence of an alert that was deleted or changed to another type conta
 test('events past their retention are not queried', async () => {
   world = await EvidenceFixture.open()
   const { issueId } = await validationStory()
-  world.stand.clock.advance(91 * DAY_MS)
+  world.fixture.clock.advance(91 * DAY_MS)
   const { badSample, events, goodSample, series, grain } = await world.ask(issueId)
   expect({ badSample, events, goodSample, grain }).toMatchObject({
     ...{ badSample: { id: 'bad 3' }, events: [], goodSample: null, grain: 'day' },
@@ -291,7 +291,7 @@ test('events past their retention are not queried', async () => {
 
 test('evidence contains at most the 50 most recent deliveries, all for the same issue', async () => {
   world = await EvidenceFixture.open()
-  const { db, clock } = world.stand
+  const { db, clock } = world.fixture
   const { alert, issueId } = await validationStory()
   const message = testMessage({ at: 0, publicUrl: '', label: 'x' })
   const add = (instance: number, issueId: string) =>

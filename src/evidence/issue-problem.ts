@@ -13,7 +13,7 @@ import type { SeriesScope } from '../signals/series.ts'
 import type { Db } from '../store/database.ts'
 
 /** An issue with the data needed to find its events in the history. */
-export interface Problem extends EvidenceContext {
+export interface IssueProblem extends EvidenceContext {
   issue: IssueRecord
   /** Occurrences of the issue by day. */
   occurrences: IssueDetail['occurrenceSeries']
@@ -36,7 +36,7 @@ export function problemOf(
   { db, privacy, retentionMs }: Pick<Sources, 'db' | 'privacy' | 'retentionMs'>,
   { id, occurrenceSeries }: Pick<IssueDetail, 'id' | 'occurrenceSeries'>,
   { orgId, now }: { orgId: string; now: Instant },
-): Problem {
+): IssueProblem {
   const issue = issueRecord(db, orgId, id)
   const alert = alertOrNull(db, orgId, issue.alertId)
   const members = membersOf(db, orgId)

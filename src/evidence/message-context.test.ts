@@ -15,7 +15,7 @@ import { EvidenceFixture } from './evidence.fixture.ts'
 import { messageHistoryFetcher } from './message-context.ts'
 
 let world: EvidenceFixture
-afterEach(() => world.stand[Symbol.asyncDispose]())
+afterEach(() => world.fixture[Symbol.asyncDispose]())
 
 const valueMissing: Partial<AlertInput> = {
   conditions: { logic: 'any', items: [{ parameter: 'value', op: 'is_blank' }] },
@@ -30,8 +30,8 @@ const valueMissing: Partial<AlertInput> = {
   ],
 }
 
-function tellerOf(warehouse: History = world.stand.warehouse) {
-  const { db, clock, spool } = world.stand
+function tellerOf(warehouse: History = world.fixture.warehouse) {
+  const { db, clock, spool } = world.fixture
   const seriesMonitor = new SeriesMonitor({ warehouse, gapsOf: () => [], settingsOf: (orgId) => settingsOf(db, orgId) })
   const watermark = () => spool.watermark()
   return messageHistoryFetcher({ db, warehouse, seriesMonitor, clock, watermark, retentionMs: 90 * DAY_MS })
@@ -42,7 +42,7 @@ const never = new AbortController().signal
 /** Sends a violating purchase after valid ones, while a release is being monitored. */
 async function broken(): Promise<{ orgId: string; id: string }> {
   world = await EvidenceFixture.open()
-  const { db, clock } = world.stand
+  const { db, clock } = world.fixture
   const { orgId } = world.people
   const alert = world.watch(valueMissing)
   clock.set(HOUR)
@@ -73,7 +73,7 @@ test('a message contains the valid event, series, cause and fields of the eviden
     cause: { sentence: 'The issue began in the watch window of a change: Release 42 of a***@e***.com.' },
     fields: ['value', '$event'],
   })
-  const [delivery] = listDeliveries(world.stand.db, issue.orgId, {}, { after: null, limit: 1 })
+  const [delivery] = listDeliveries(world.fixture.db, issue.orgId, {}, { after: null, limit: 1 })
   const message = delivery && messageOfDelivery(delivery)
   if (!told || !message) throw new Error('the message or its context is missing')
   const [first] = comparedRowsOf(withHistory(message, told))
@@ -87,7 +87,7 @@ test('issues of other organizations are not found', async () => {
 
 test('parts for which the warehouse query fails are null, others are included', async () => {
   const issue = await broken()
-  const { warehouse, clock } = world.stand
+  const { warehouse, clock } = world.fixture
   // The last hour is searched first for a valid event.
   const failing: History = {
     query: (query, signal, lane) =>

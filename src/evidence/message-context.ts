@@ -3,7 +3,7 @@ import { alertTypeOf } from '../alerts/types/index.ts'
 import type { Clock } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
 import { causeOfIssue } from '../insights/causes.ts'
-import { type InsightParts, sourcesFor } from '../insights/routes.ts'
+import { type InsightRouteDeps, sourcesFor } from '../insights/routes.ts'
 import type { FetchHistory } from '../integrations/delivery/message-enricher.ts'
 import type { MessageHistory } from '../integrations/message/message.ts'
 import { occurrenceSeries } from '../issues/store.ts'
@@ -12,7 +12,7 @@ import { goodSampleOf } from './event-samples.ts'
 import { seriesOf } from './evidence-series.ts'
 import { problemOf } from './issue-problem.ts'
 
-type MessageHistoryDeps = InsightParts & { clock: Clock }
+type MessageHistoryDeps = InsightRouteDeps & { clock: Clock }
 
 /**
  * Returns a function that fetches the event history for messages, which is a part of the issue's evidence. Each field

@@ -63,7 +63,7 @@ function dataOf(events: readonly OwnEvent[], privacy: Privacy): Condition[] {
   if (!first) return []
   const { vendor, event } = first
   return Object.keys(first.params)
-    .filter((key) => isMeant(vendor, key) && isNameable({ vendor, event, key }))
+    .filter((key) => isPageSpecific(vendor, key) && isNameable({ vendor, event, key }))
     .toSorted((a, b) => moneyOf({ event: '', key: b }) - moneyOf({ event: '', key: a }) || (a < b ? -1 : 1))
     .flatMap((key) => conditionOf(key, vendor, events, privacy) ?? [])
     .slice(0, MAX_CONDITIONS)
@@ -73,7 +73,7 @@ function dataOf(events: readonly OwnEvent[], privacy: Privacy): Condition[] {
  * Returns whether a parameter was set by the page. For vendors whose libraries are unknown, returns whether it is
  * related to money.
  */
-function isMeant(vendor: string, key: string): boolean {
+function isPageSpecific(vendor: string, key: string): boolean {
   return knowsProtocol(vendor) ? !isProtocolKey({ vendor, key }) : moneyOf({ event: '', key }) > 0
 }
 

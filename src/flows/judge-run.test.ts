@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { PLAIN_PRIVACY } from '../conditions/privacy-settings.ts'
 import type { Expectation } from './expectation.ts'
-import { judgeRun, type WalkedRun } from './judge-run.ts'
+import { type FinishedWalk, judgeRun } from './judge-run.ts'
 import { runEvent, stepResult } from './run.fixture.ts'
 
 const GA4 = 'Google Analytics 4'
@@ -18,7 +18,7 @@ const purchase = (fields: Parameters<typeof runEvent>[0] = {}) =>
     ...fields,
   })
 
-const judge = (run: Partial<WalkedRun>) =>
+const judge = (run: Partial<FinishedWalk>) =>
   judgeRun({ steps, events: [], error: null, expectations: [], labels: {}, privacy: PLAIN_PRIVACY, ...run })
 
 const expected: Expectation = {
@@ -32,7 +32,7 @@ const expected: Expectation = {
 }
 
 describe('findings of a run', () => {
-  test.each<[string, Partial<WalkedRun>, [kind: string, step: number | null, sentence: string][]]>([
+  test.each<[string, Partial<FinishedWalk>, [kind: string, step: number | null, sentence: string][]]>([
     ['nothing', { events: [purchase()], expectations: [expected] }, []],
     ['no expectations', { events: [purchase()] }, []],
     ['no event', { expectations: [expected] }, [['missing', 2, `${GA4} purchase did not fire in step 3, Click “Buy”`]]],
@@ -92,7 +92,7 @@ describe('findings of a run', () => {
         events: [purchase({ path: '/cart' })],
         expectations: [{ event: 'purchase', data: [{ parameter: '$path', op: 'equals', values: ['/thanks'] }] }],
       },
-      [['wrong_data', 2, `${GA4} purchase had "/cart" as path in step 3, Click “Buy”`]],
+      [['wrong_data', 2, `${GA4} purchase had "/cart" as a path in step 3, Click “Buy”`]],
     ],
     [
       'an event with a blank value somewhere',

@@ -10,7 +10,7 @@ import { type CompiledExpectation, compileExpectations, type LabelMembers, spanO
 import type { RunEvent, RunFinding, StepResult } from './run.ts'
 
 /** A finished walk with its expectations. */
-export interface WalkedRun {
+export interface FinishedWalk {
   steps: readonly StepResult[]
   events: readonly RunEvent[]
   /** Reason why the walk ended early; null when all steps were executed. */
@@ -26,7 +26,7 @@ export interface WalkedRun {
  * are expected only in completed steps, so steps that were not reached have no missing events. Events of the whole run
  * are expected only when all steps were completed.
  */
-export function judgeRun(run: WalkedRun): RunFinding[] {
+export function judgeRun(run: FinishedWalk): RunFinding[] {
   const compiled = compileExpectations(run.expectations, run.labels)
   return [
     ...failuresIn(run),
@@ -35,7 +35,7 @@ export function judgeRun(run: WalkedRun): RunFinding[] {
   ]
 }
 
-function failuresIn({ steps, error, privacy }: WalkedRun): RunFinding[] {
+function failuresIn({ steps, error, privacy }: FinishedWalk): RunFinding[] {
   const failed = steps.filter(({ status }) => status === 'failed')
   const base = { kind: 'step_failed', vendor: null, event: null, expected: null } as const
   if (failed.length === 0) {
@@ -55,13 +55,13 @@ function failuresIn({ steps, error, privacy }: WalkedRun): RunFinding[] {
 const isDone = ({ status }: StepResult) => status === 'passed' || status === 'healed'
 
 /** Returns whether the walk got far enough for events of this step, or of the whole run, to be expected. */
-function isWalked(step: number | undefined, { steps, error }: WalkedRun): boolean {
+function isWalked(step: number | undefined, { steps, error }: FinishedWalk): boolean {
   if (step === undefined) return error === null && steps.every(isDone)
   return steps.some((one) => one.index === step && isDone(one))
 }
 
 /** Returns a `missing` or `wrong_data` finding for an expectation that matches too few events. */
-function tooFew(one: CompiledExpectation, all: readonly CompiledExpectation[], run: WalkedRun): RunFinding[] {
+function tooFew(one: CompiledExpectation, all: readonly CompiledExpectation[], run: FinishedWalk): RunFinding[] {
   const { expectation, matches } = one
   const { min, step } = expectation
   const inSpan = spanOf(expectation, run.events)
@@ -86,11 +86,11 @@ function tooFew(one: CompiledExpectation, all: readonly CompiledExpectation[], r
   ]
 }
 
-const placeOf = (step: number | undefined, { steps, privacy }: WalkedRun) =>
+const placeOf = (step: number | undefined, { steps, privacy }: FinishedWalk) =>
   step === undefined ? 'in the run' : `in ${stepName(step, steps, privacy)}`
 
 /** Describes where the event occurred instead, or the other account that received it. */
-function insteadOf({ expectation, matches }: CompiledExpectation, run: WalkedRun): string {
+function insteadOf({ expectation, matches }: CompiledExpectation, run: FinishedWalk): string {
   const { step, account, vendor, event } = expectation
   const elsewhere = step === undefined ? undefined : run.events.find((seen) => seen.step !== step && matches(seen))
   if (elsewhere) return `; it fired in ${stepName(elsewhere.step, run.steps, run.privacy)}`
@@ -138,12 +138,12 @@ function closest(
   return candidates.toSorted((a, b) => a.faults.length - b.faults.length || b.seen.at - a.seen.at)[0] ?? null
 }
 
-const subjectOf = ({ vendor, event }: RunEvent, { privacy }: WalkedRun) => ({
+const subjectOf = ({ vendor, event }: RunEvent, { privacy }: FinishedWalk) => ({
   vendor: maskPersonal(vendor, '$vendor', privacy),
   event: maskPersonal(event, '$event', privacy),
 })
 
-function wrongData({ seen, faults }: Wrong, run: WalkedRun): RunFinding {
+function wrongData({ seen, faults }: Wrong, run: FinishedWalk): RunFinding {
   const observed = joinWords(faults.map((condition) => deviationOf(condition, seen, run.privacy)))
   return {
     kind: 'wrong_data',
@@ -156,7 +156,7 @@ function wrongData({ seen, faults }: Wrong, run: WalkedRun): RunFinding {
 }
 
 /** Returns an `unexpected` finding when there are more events than allowed. */
-function tooMany({ expectation, matches }: CompiledExpectation, run: WalkedRun): RunFinding[] {
+function tooMany({ expectation, matches }: CompiledExpectation, run: FinishedWalk): RunFinding[] {
   const { max, step } = expectation
   const fired = spanOf(expectation, run.events).filter(matches)
   const [first] = fired
@@ -180,7 +180,7 @@ function tooMany({ expectation, matches }: CompiledExpectation, run: WalkedRun):
  * Returns `duplicate` findings for events repeated within a step. If an event has several variants of data, the most
  * frequent one is reported.
  */
-function repeatedIn(run: WalkedRun): RunFinding[] {
+function repeatedIn(run: FinishedWalk): RunFinding[] {
   const most = new Map<string, [RunEvent, ...RunEvent[]]>()
   for (const events of [...Map.groupBy(run.events, ({ step }) => step).values()].flatMap(duplicatesIn)) {
     const [{ step, vendor, event, account }] = events

@@ -71,7 +71,7 @@ function listingRoutes({ db, privacyOf, sharesOf }: RunRouteDeps): Route[] {
       answer: RunList,
       handle({ principal: { orgId }, query: { cursor, limit = DEFAULT_LIMIT, ...filter } }) {
         const { runs, nextCursor } = listRuns(db, orgId, filter, { cursor, limit })
-        return { runs: runs.map((run) => masked(shownRun(run), privacyOf(orgId))), nextCursor }
+        return { runs: runs.map((run) => maskedRun(shownRun(run), privacyOf(orgId))), nextCursor }
       },
     }),
     route({
@@ -89,7 +89,7 @@ function listingRoutes({ db, privacyOf, sharesOf }: RunRouteDeps): Route[] {
         const runIds = runs.map(({ id }) => id)
         const shares = sharesOf(orgId, runIds)
         const reports = runs.map(({ testName, ...run }) => ({
-          run: withoutNulls(masked(shownRun(run), privacy)),
+          run: withoutNulls(maskedRun(shownRun(run), privacy)),
           testName: maskPersonal(testName, '', privacy),
           headline: maskPersonal(run.headline, '', privacy),
           shares: (shares.get(run.id) ?? []).map(withoutNulls),
@@ -101,7 +101,7 @@ function listingRoutes({ db, privacyOf, sharesOf }: RunRouteDeps): Route[] {
 }
 
 /** Masks personal data in the error, which may come from the browser. */
-function masked<R extends { error: string | null }>(run: R, privacy: Privacy): R {
+function maskedRun<R extends { error: string | null }>(run: R, privacy: Privacy): R {
   return run.error === null ? run : { ...run, error: maskPersonal(run.error, '', privacy) }
 }
 
@@ -124,7 +124,7 @@ function detailRoutes({ db, files, privacyOf, sharesOf }: RunRouteDeps): Route[]
         const { steps, findings, events, errors } = maskedFacts(factsOf(db, id), privacy)
         const shots = may(principal, 'seePersonal') ? files.screenshots(id) : new Set()
         return {
-          ...masked(shownRun(run), privacy),
+          ...maskedRun(shownRun(run), privacy),
           attempts: run.attempts,
           steps: steps.map((step) => ({ ...step, screenshot: step.screenshot && shots.has(step.index) })),
           ...{ findings, events, errors },

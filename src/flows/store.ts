@@ -30,7 +30,7 @@ export interface StoredFlowTest {
 }
 
 /** Settings stored as JSON, including the names of secrets. */
-type KeptSettings = Omit<FlowTestSettings, 'domainId' | 'enabled' | 'recording' | 'startUrl' | 'expectations'> & {
+type StoredSettings = Omit<FlowTestSettings, 'domainId' | 'enabled' | 'recording' | 'startUrl' | 'expectations'> & {
   secrets: string[]
 }
 
@@ -60,10 +60,10 @@ const TESTS = `SELECT flowTest.id, orgId, domainId, settings, enabled, secrets A
 
 const noSuchTest = () => new AppError('notFound', 'no such flow test')
 
-function keptOf(row: TestRow): StoredFlowTest {
+function flowTestOf(row: TestRow): StoredFlowTest {
   const { settings, enabled, sealed, recording, expectations, healing, elements, refused, ...rest } = row
   // Tests saved before `secretHosts` was introduced lack this field.
-  const { secretHosts = [], ...others } = JSON.parse(settings) as KeptSettings & { secretHosts?: string[] }
+  const { secretHosts = [], ...others } = JSON.parse(settings) as StoredSettings & { secretHosts?: string[] }
   return {
     test: {
       ...rest,
@@ -83,7 +83,7 @@ function keptOf(row: TestRow): StoredFlowTest {
 export function storedFlowTest(db: Db, { orgId, id }: FlowTestKey): StoredFlowTest {
   const row = prepared<[string, string], TestRow>(db, `${TESTS} WHERE orgId = ? AND flowTest.id = ?`).get(orgId, id)
   if (!row) throw noSuchTest()
-  return keptOf(row)
+  return flowTestOf(row)
 }
 
 /** Returns the test. Throws `notFound` when the organization has no such test. */
@@ -105,7 +105,7 @@ export function listFlowTests(
   let size = 0
   for (const row of prepared<[object], TestRow>(db, sql).iterate({ orgId, after, limit })) {
     if (size > MAX_PAGE_SIZE) most = tests.length
-    tests.push(keptOf(row).test)
+    tests.push(flowTestOf(row).test)
     if (tests.length > most) break
     size += row.recording.length
   }
@@ -118,14 +118,14 @@ export function dueFlowTests(db: Db, now: Instant): FlowTest[] {
   const sql = `${TESTS} WHERE dueAt <= ? ORDER BY dueAt, flowTest.id`
   return prepared<[Instant], TestRow>(db, sql)
     .all(now)
-    .map((row) => keptOf(row).test)
+    .map((row) => flowTestOf(row).test)
 }
 
 /** Returns the tests of all organizations whose domain changed, with the end of each change's watch window. */
 export function changedFlowTests(db: Db, now: Instant): { test: FlowTest; endsAt: Instant }[] {
   const sql = `${TESTS.replace('SELECT', 'SELECT changeEndsAt,')} WHERE changeAt <= ? ORDER BY changeAt, flowTest.id`
   const rows = prepared<[Instant], TestRow & { changeEndsAt: Instant }>(db, sql).all(now)
-  return rows.map(({ changeEndsAt, ...row }) => ({ test: keptOf(row).test, endsAt: changeEndsAt }))
+  return rows.map(({ changeEndsAt, ...row }) => ({ test: flowTestOf(row).test, endsAt: changeEndsAt }))
 }
 
 /** Records that a change to the domain has been handled. */
@@ -227,7 +227,7 @@ export function deleteFlowTest(db: Db, { orgId, id }: FlowTestKey): void {
 
 function cellsOf(settings: FlowTestSettings, secrets: string[], now: Instant) {
   const { domainId, enabled, recording, startUrl, expectations, ...rest } = settings
-  const kept: KeptSettings = { ...rest, secrets }
+  const kept: StoredSettings = { ...rest, secrets }
   return {
     domainId,
     settings: JSON.stringify(kept),

@@ -3,13 +3,13 @@ import type { AnyInsight } from '../insights/insight.ts'
 import type { Provider } from '../integrations/providers/provider.ts'
 import { FormsSchema, formsOfAll } from './forms.ts'
 
-export interface FormParts {
+export interface FormRouteDeps {
   providers: readonly Provider[]
   insights: readonly AnyInsight[]
 }
 
 /** Available forms: `GET /v1/forms`. */
-export function formRoutes({ providers, insights }: FormParts): Route[] {
+export function formRoutes({ providers, insights }: FormRouteDeps): Route[] {
   const forms = formsOfAll(providers, insights)
   return [
     route({

@@ -2,11 +2,11 @@ import { expect, test } from 'bun:test'
 import { Elysia } from 'elysia'
 import { memoryDb, TEST_START } from '../../test/fixtures.ts'
 import { answerErrors } from './error-responses.ts'
-import { type HealthParts, healthRoutes } from './health.ts'
+import { type HealthDeps, healthRoutes } from './health.ts'
 import { performer } from './perform-call.ts'
 import { router } from './router.ts'
 
-function ask(path: string, parts: Partial<HealthParts> = {}): Promise<Response> {
+function ask(path: string, parts: Partial<HealthDeps> = {}): Promise<Response> {
   const routes = healthRoutes({
     lastFlushAt: () => null,
     lastEvaluationAt: () => TEST_START - 1500,

@@ -44,7 +44,7 @@ export interface Metric {
   value: number
 }
 
-export interface HealthParts {
+export interface HealthDeps {
   /**
    * Time of the last move of events into the warehouse, and of the last alert evaluation. Null before the first one
    * since startup.
@@ -76,7 +76,7 @@ export function healthRoutes({
   storageFault,
   now,
   metrics,
-}: HealthParts): Route[] {
+}: HealthDeps): Route[] {
   const ageMs = (at: Instant | null) => (at === null ? null : now() - at)
   return [
     publicRoute({

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
-import { redirect, wayBackCookie } from './oauth-cookie.ts'
+import { oauthCookie, redirect } from './oauth-cookie.ts'
 
-const cookie = wayBackCookie('begun', '/v1/there')
+const cookie = oauthCookie('begun', '/v1/there')
 
 test.each([
   ['https://tags.example', 'begun=a-b_1; Path=/v1/there; Max-Age=600; HttpOnly; SameSite=Lax; Secure'],

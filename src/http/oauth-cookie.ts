@@ -2,7 +2,7 @@ import { SECOND_MS } from '../core/clock.ts'
 import { API_HEADERS } from './headers.ts'
 
 /** A cookie that binds the callback from another server's sign-in to the browser that started it. */
-export interface WayBackCookie {
+export interface OauthCookie {
   /**
    * Returns the `set-cookie` header. `value` consists of letters, digits, `-` and `_`. An age of 0 deletes the cookie.
    */
@@ -12,7 +12,7 @@ export interface WayBackCookie {
 }
 
 /** @param path path relative to `publicUrl`, which may include a path prefix added by a proxy */
-export function wayBackCookie(name: string, path: string): WayBackCookie {
+export function oauthCookie(name: string, path: string): OauthCookie {
   const sent = new RegExp(`(?:^|; *)${name}=([\\w-]+)`)
   return {
     set(publicUrl, value, ageMs) {

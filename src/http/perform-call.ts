@@ -2,7 +2,7 @@ import { AppError } from '../core/error.ts'
 import { Closed, parser, type TSchema } from '../core/schema.ts'
 import { type Db, tx } from '../store/database.ts'
 import { PERMISSIONS } from './permission.ts'
-import { Questions } from './query-limiter.ts'
+import { QueryLimiter } from './query-limiter.ts'
 import type { Call, Route } from './route.ts'
 
 /** Writes a call to the audit log, inside the call's transaction if it has one. */
@@ -11,11 +11,11 @@ export type Audit = (act: { route: Route; call: Call; answer: unknown }) => void
 /** Performs a call of a route. Returns the route's answer or a promise of it. */
 export type Perform = (route: Route, call: Call, options?: { dryRun?: boolean }) => unknown
 
-export interface PerformParts {
+export interface PerformDeps {
   db: Db
   audit: Audit
   /** The queue for calls that query the event history. */
-  questions?: Questions
+  queryLimiter?: QueryLimiter
 }
 
 /** Thrown to roll back the transaction of a dry run; carries the answer. */
@@ -64,7 +64,7 @@ function checkAnswer({ id, answer, produces }: Route, value: unknown): unknown {
  * its audit log entry; with `dryRun`, the transaction is rolled back after the answer has been created. Rejected calls
  * throw `AppError`.
  */
-export function performer({ db, audit, questions = new Questions() }: PerformParts): Perform {
+export function performer({ db, audit, queryLimiter = new QueryLimiter() }: PerformDeps): Perform {
   return (route, raw, { dryRun = false } = {}) => {
     const call = checked(route, raw)
     const { writes, audited } = PERMISSIONS[route.access]
@@ -79,7 +79,7 @@ export function performer({ db, audit, questions = new Questions() }: PerformPar
     if (!writes || route.asynchronous) {
       if (dryRun) throw new Error(`${route.id} does not support dry runs`)
       const lane = route.question === 'insights' ? 'insights' : 'search'
-      const answer = route.question ? questions.ask(call, async () => route.handle(call), lane) : route.handle(call)
+      const answer = route.question ? queryLimiter.ask(call, async () => route.handle(call), lane) : route.handle(call)
       return answer instanceof Promise ? answer.then(complete).then(done) : done(complete(answer))
     }
     const write = () => {

@@ -3,7 +3,7 @@ import { memoryDb } from '../../test/fixtures.ts'
 import { Closed, Type } from '../core/schema.ts'
 import { performer } from './perform-call.ts'
 import type { Principal } from './principal.ts'
-import { QUESTION_LIMITS, Questions } from './query-limiter.ts'
+import { QUERY_LIMITS, QueryLimiter } from './query-limiter.ts'
 import { abortRequest, requestSignal } from './request-signal.ts'
 import { type Call, route } from './route.ts'
 
@@ -16,8 +16,8 @@ const caller = (userId: string, orgId: string, keyId: string | null = 'key_1'): 
 function setUp(insightWaitMs?: number) {
   const begun: string[] = []
   const { promise, resolve } = Promise.withResolvers<void>()
-  const questions = new Questions(QUESTION_LIMITS, insightWaitMs)
-  const perform = performer({ db: memoryDb(), audit: () => {}, questions })
+  const questions = new QueryLimiter(QUERY_LIMITS, insightWaitMs)
+  const perform = performer({ db: memoryDb(), audit: () => {}, queryLimiter: questions })
   const asking = (question: boolean | 'insights') =>
     route({
       ...{ id: 'ask', method: 'GET', path: '/v1/ask', access: 'read', tag: 'Test', summary: 'Test', question },
@@ -44,7 +44,7 @@ function setUp(insightWaitMs?: number) {
   return { begun, questions, ask, answer: resolve }
 }
 
-const { atOnce, perCaller, perOrganization } = QUESTION_LIMITS
+const { atOnce, perCaller, perOrganization } = QUERY_LIMITS
 
 describe('concurrent queries', () => {
   test('of one user leave a slot for the organization, and those of one organization leave one for others', () => {

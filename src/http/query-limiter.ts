@@ -3,14 +3,14 @@ import { FairQueue } from '../core/fair-queue.ts'
 import type { Call } from './route.ts'
 
 /** Maximum numbers of concurrent queries of the event history. */
-export interface QuestionLimits {
+export interface QueryLimits {
   atOnce: number
   perOrganization: number
   /** Shared by all API keys and sessions of a user. */
   perCaller: number
 }
 
-export const QUESTION_LIMITS: QuestionLimits = { atOnce: 4, perOrganization: 3, perCaller: 2 }
+export const QUERY_LIMITS: QueryLimits = { atOnce: 4, perOrganization: 3, perCaller: 2 }
 
 /**
  * Maximum number of waiting queries for each slot of a caller or organization. The limit for all queries together is a
@@ -30,11 +30,11 @@ const INSIGHT_WAIT_MS = 10 * SECOND_MS
  * Queues queries of the event history, so that no caller or organization occupies all slots, and searches never wait
  * for insights.
  */
-export class Questions {
+export class QueryLimiter {
   private readonly queues: Record<Lane, FairQueue>
 
   constructor(
-    private readonly limits = QUESTION_LIMITS,
+    private readonly limits = QUERY_LIMITS,
     private readonly insightWaitMs = INSIGHT_WAIT_MS,
   ) {
     this.queues = {

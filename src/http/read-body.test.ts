@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { endsConnection, isArriving, receiveBytes, receiveText } from './read-body.ts'
+import { endsConnection, isReadingBody, receiveBytes, receiveText } from './read-body.ts'
 
 const URL_ = 'http://localhost/'
 
@@ -67,7 +67,7 @@ describe('a request body', () => {
       const text = receiveText(request, 10)
       if (fits) expect(await text).toBe('a'.repeat(size))
       else await expect(text).rejects.toMatchObject(refused)
-      expect(isArriving(request)).toBe(false)
+      expect(isReadingBody(request)).toBe(false)
     }
   })
 
@@ -75,7 +75,7 @@ describe('a request body', () => {
     const request = whole(new Uint8Array([97]))
     await request.text()
     await expect(receiveText(request, 10)).rejects.toThrow(TypeError)
-    expect(isArriving(request)).toBe(false)
+    expect(isReadingBody(request)).toBe(false)
   })
 
   test('is reported as arriving until it has been read completely', async () => {
@@ -84,10 +84,10 @@ describe('a request body', () => {
     const request = new Request(URL_, { method: 'POST', body: stream.readable })
     const text = receiveText(request, 10)
     await writer.write(new Uint8Array([97]))
-    expect(isArriving(request)).toBe(true)
+    expect(isReadingBody(request)).toBe(true)
     await writer.close()
     expect(await text).toBe('a')
-    expect(isArriving(request)).toBe(false)
+    expect(isReadingBody(request)).toBe(false)
   })
 })
 

@@ -1,7 +1,7 @@
 import { AppError } from '../core/error.ts'
 
 /** Time limits for receiving a request body. */
-export interface ArrivalLimits {
+export interface BodyTimeLimits {
   /** Time allowed for every body, regardless of its size. */
   baseMs: number
   /** Minimum average rate: each byte adds 1 / `bytesPerSecond` to the allowed time. */
@@ -14,7 +14,7 @@ export interface ArrivalLimits {
  * The default limits. Bun also closes connections whose body is received more slowly than this rate, measured over the
  * server's idle timeout.
  */
-export const ARRIVAL_LIMITS: ArrivalLimits = { baseMs: 30_000, bytesPerSecond: 16 * 1024, checkEveryMs: 1000 }
+export const BODY_TIME_LIMITS: BodyTimeLimits = { baseMs: 30_000, bytesPerSecond: 16 * 1024, checkEveryMs: 1000 }
 
 /** A body that is too large is read and discarded up to this size, so that its sender can read the response. */
 const LARGEST_IGNORED_BYTES = 32 * 1024 * 1024
@@ -31,16 +31,16 @@ interface Arrival {
  */
 const arrivals = new Map<Request, Arrival>()
 const aborted = new WeakSet<Request>()
-let limits = ARRIVAL_LIMITS
+let limits = BODY_TIME_LIMITS
 let watching = false
 
 /** Replaces the time limits for all servers of the process. */
-export function limitArrivals(other: ArrivalLimits): void {
+export function setBodyTimeLimits(other: BodyTimeLimits): void {
   limits = other
 }
 
 /** True while the body of the request is being read. */
-export function isArriving(request: Request): boolean {
+export function isReadingBody(request: Request): boolean {
   return arrivals.has(request)
 }
 

@@ -63,8 +63,9 @@ interface Description {
    */
   dryRunShows?: { field: string; routeId: string; body(body: unknown): unknown; say(answer: unknown): string }
   /**
-   * True when the route queries the event history. Its calls are queued (`Questions`); `handle` must return a promise
-   * and stop when `signal` aborts. `insights` selects the queue for expensive queries. Not for routes that write.
+   * True when the route queries the event history. Its calls are queued (`QueryLimiter`); `handle` must return a
+   * promise and stop when `signal` aborts. `insights` selects the queue for expensive queries. Not for routes that
+   * write.
    */
   question?: boolean | 'insights'
   /** True when `handle` writes and returns a promise. It then opens its own transactions. */
@@ -125,20 +126,20 @@ export interface Route extends Description {
 }
 
 type None = Record<never, never>
-type Taken<T, E> = T extends TSchema ? Static<T> : E
+type InputOf<T, E> = T extends TSchema ? Static<T> : E
 
 interface Typed<P, Q, B, A extends TSchema, C> extends Description {
   params?: P
   query?: Q
   body?: B
   answer: A
-  handle(call: Call<Taken<P, None>, Taken<Q, None>, Taken<B, undefined>, C>): Static<A> | Promise<Static<A>>
-  before?(call: Call<Taken<P, None>, Taken<Q, None>, Taken<B, undefined>, C>): Promise<void>
-  note?(call: Call<Taken<P, None>, Taken<Q, None>, Taken<B, undefined>, C>): Record<string, unknown>
+  handle(call: Call<InputOf<P, None>, InputOf<Q, None>, InputOf<B, undefined>, C>): Static<A> | Promise<Static<A>>
+  before?(call: Call<InputOf<P, None>, InputOf<Q, None>, InputOf<B, undefined>, C>): Promise<void>
+  note?(call: Call<InputOf<P, None>, InputOf<Q, None>, InputOf<B, undefined>, C>): Record<string, unknown>
   target?(answer: Static<A>): string
   repeats?(answer: Static<A>): boolean
   headers?(answer: Static<A>): Record<string, string>
-  after?(call: Call<Taken<P, None>, Taken<Q, None>, Taken<B, undefined>, C>, answer: Static<A>): void
+  after?(call: Call<InputOf<P, None>, InputOf<Q, None>, InputOf<B, undefined>, C>, answer: Static<A>): void
 }
 
 const erase = <P, Q, B, A extends TSchema, C>(typed: Typed<P, Q, B, A, C>): Route =>

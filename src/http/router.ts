@@ -19,13 +19,13 @@ import { EVENT_STREAM, type Route } from './route.ts'
  */
 export type Authenticate = (headers: Headers, options?: { anyOrg?: boolean; again?: boolean }) => Principal
 
-export interface RouterParts {
+export interface RouterDeps {
   authenticate: Authenticate
   perform: Perform
 }
 
 /** Returns an app that serves these routes. It throws the errors of the routes and of `authenticate`. */
-export function router(routes: readonly Route[], parts: RouterParts): Elysia {
+export function router(routes: readonly Route[], parts: RouterDeps): Elysia {
   const app = new Elysia({ normalize: false })
   for (const route of routes) {
     const path = route.path.replaceAll(/\{(\w+)\}/g, ':$1')
@@ -36,7 +36,7 @@ export function router(routes: readonly Route[], parts: RouterParts): Elysia {
   return app as unknown as Elysia
 }
 
-async function answer(route: Route, request: Request, params: unknown, { authenticate, perform }: RouterParts) {
+async function answer(route: Route, request: Request, params: unknown, { authenticate, perform }: RouterDeps) {
   const caller = (again: boolean) => {
     if (PERMISSIONS[route.access].from === null) return null
     const principal = authenticate(request.headers, { anyOrg: route.anyOrg === true, again })

@@ -16,7 +16,7 @@ const PLUGINS = ['@hey-api/client-fetch', '@hey-api/sdk', '@hey-api/typescript',
  */
 export async function generateClient(): Promise<void> {
   const mark = currentMark()
-  if (standingMark() === mark) return
+  if (storedMark() === mark) return
   // Another process may generate the client at the same time. Each generates its own, and the first one is moved into
   // place.
   await mkdir(GENERATED, { recursive: true })
@@ -31,7 +31,7 @@ export async function generateClient(): Promise<void> {
     interactive: false,
   })
   await writeFile(join(draft, 'client', MARK), mark)
-  if (standingMark() !== mark) {
+  if (storedMark() !== mark) {
     await rm(FOLDER, { recursive: true, force: true })
     await rename(join(draft, 'client'), FOLDER)
   }
@@ -44,7 +44,7 @@ function currentMark(): string {
   return Bun.hash(sources.join()).toString(36)
 }
 
-function standingMark(): string | null {
+function storedMark(): string | null {
   const file = join(FOLDER, MARK)
   return existsSync(file) ? readFileSync(file, 'utf8') : null
 }

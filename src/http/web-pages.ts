@@ -4,7 +4,7 @@ import { API_HEADERS, DASHBOARD_HEADERS, DOCS_HEADERS, PAGE_HEADERS } from './he
 import { fileResponse, IMMUTABLE, REVALIDATED, type StaticFile, staticFile } from './static-files.ts'
 import { ASSETS_PATH, type WebBundle } from './web-bundle.ts'
 
-export interface PageParts {
+export interface WebPageDeps {
   bundle(): Promise<WebBundle>
   /** Returns the OpenAPI document. Called once, on first use. */
   describe(): object
@@ -71,7 +71,7 @@ const PAGES = [
 const DOCUMENTS = /^\/docs\/[a-z]+(?:\/[\da-z-]+)?$/
 
 /** Serves the pages, their assets and `/openapi.json`. */
-export function webPages({ bundle, describe }: PageParts): Pages {
+export function webPages({ bundle, describe }: WebPageDeps): Pages {
   let description: StaticFile | null = null
   const page = async (name: string, headers: Record<string, string>, room?: string): Promise<Found> => {
     const { pages, rooms } = await bundle()

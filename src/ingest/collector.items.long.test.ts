@@ -4,10 +4,10 @@ import { TestCollector } from './collector.fixture.ts'
 
 const GA4 = 'https://www.google-analytics.com/g/collect?v=2&tid=G-1&en=purchase'
 
-const stand = new TestCollector()
-afterAll(() => stand[Symbol.asyncDispose]())
+const fixture = new TestCollector()
+afterAll(() => fixture[Symbol.asyncDispose]())
 // Ensures that each test reads only its own events.
-beforeEach(() => stand.flush())
+beforeEach(() => fixture.flush())
 
 type List = 'events' | 'hits' | 'tags'
 interface Item {
@@ -82,7 +82,7 @@ const ITEMS: Item[] = [
 test.each(ITEMS.map((item) => [item.list, item.good ? 'good' : 'bad', item.json.slice(0, 60), item] as const))(
   'in %s, one %s item: %s',
   async (list, _kind, _json, { json, good }) => {
-    const { status, body } = await stand.send(`{"${list}": [${json}]}`)
+    const { status, body } = await fixture.send(`{"${list}": [${json}]}`)
     expect(status).toBe(202)
     expect([body.accepted, body.rejected]).toEqual(good ? [1, 0] : [0, 1])
     expect(body.errors).toEqual(good ? [] : [{ list, index: 0, error: expect.stringMatching(/./) }])
@@ -93,7 +93,7 @@ test('an invalid field is named in the error', async () => {
   for (const [list, field, , outside] of BORDERS) {
     if (field === 'bodyBase64' || field === 'url') continue
     const items = outside.map((value) => ({ ...PLAIN[list], [field]: value }))
-    const { body } = await stand.send({ [list]: items })
+    const { body } = await fixture.send({ [list]: items })
     expect(body.errors.map(({ error }: { error: string }) => error.split(':')[0])).toEqual(outside.map(() => field))
   }
 })
@@ -105,7 +105,7 @@ test('one invalid item never causes the others to be rejected', async () => {
       const lists = Map.groupBy(items, ({ list }) => list)
       const batchId = crypto.randomUUID()
       const json = [...lists].map(([list, group]) => `"${list}": [${group.map((item) => item.json).join(', ')}]`)
-      const { status, body } = await stand.send(`{${[`"batchId": "${batchId}"`, ...json].join(', ')}}`)
+      const { status, body } = await fixture.send(`{${[`"batchId": "${batchId}"`, ...json].join(', ')}}`)
       expect(status).toBe(202)
 
       // In the order in which the collector reads the lists.
@@ -117,9 +117,9 @@ test('one invalid item never causes the others to be rejected', async () => {
       expect(
         body.errors.map(({ list, index }: { list: List; index: number }) => ({ list, index, good: false })),
       ).toEqual(bad.slice(0, 20))
-      const { events, batches } = stand.stored()
+      const { events, batches } = fixture.stored()
       const record = batches.at(-1)
-      expect(record).toMatchObject({ key: `${stand.shop.id} ${batchId}`, answer: body })
+      expect(record).toMatchObject({ key: `${fixture.shop.id} ${batchId}`, answer: body })
       const noted = record.ledger.filter(({ reason }: { reason: string }) => /^(events|hits|tags): /.test(reason))
       expect(noted.reduce((sum: number, { count }: { count: number }) => sum + count, 0)).toBe(bad.length)
       // Each valid item here becomes one event.
@@ -135,10 +135,10 @@ test('one invalid item never causes the others to be rejected', async () => {
 
 /** Sends a body with a single event, and returns the event as stored on disk. */
 async function storedOf(json: string) {
-  const before = stand.stored().events.length
-  const { status, body } = await stand.send(json)
+  const before = fixture.stored().events.length
+  const { status, body } = await fixture.send(json)
   expect([status, body]).toEqual([202, { accepted: 1, rejected: 0, errors: [] }])
-  const [event, ...more] = stand.stored().events.slice(before)
+  const [event, ...more] = fixture.stored().events.slice(before)
   if (!event || more.length > 0) throw new Error('expected one event')
   return event
 }
@@ -198,7 +198,7 @@ describe('hostile event parameters', () => {
     const params = Object.fromEntries(Array.from({ length: count }, (_, n) => [`k${n}`, `v${n}`]))
     const event = await storedOf(JSON.stringify({ events: [{ vendor: 'V', params }] }))
     expect(Object.entries(event.params)).toEqual(Object.entries(params).slice(0, kept))
-    const cut = stand.stored().batches.at(-1).ledger
+    const cut = fixture.stored().batches.at(-1).ledger
     expect(cut).toEqual(
       count > kept ? [{ reason: 'params: more than 500; the rest was dropped', count: 1, sample: 'V ' }] : [],
     )
@@ -208,7 +208,7 @@ describe('hostile event parameters', () => {
     const params = { [text(200)]: text(4000), [`${text(200)}y`]: '1', long: `${text(4000)}y`, pair: `${text(3999)}😀` }
     const event = await storedOf(JSON.stringify({ events: [{ vendor: 'V', params }] }))
     expect({ ...event.params }).toEqual({ [text(200)]: text(4000), long: text(4000), pair: text(3999) })
-    const noted = stand
+    const noted = fixture
       .stored()
       .batches.at(-1)
       .ledger.map(({ reason }: { reason: string }) => reason)
@@ -265,14 +265,14 @@ describe('hostile strings in other fields', () => {
   })
 
   test('are stored in the ledger as strings that a database can store', async () => {
-    const { body } = await stand.send({
+    const { body } = await fixture.send({
       events: [
         { vendor: nasty, params: { [text(300)]: 1 } },
         { vendor: 'V', [nasty]: 1 },
       ],
     })
     expect(body.rejected).toBe(1)
-    const { ledger } = stand.stored().batches.at(-1)
+    const { ledger } = fixture.stored().batches.at(-1)
     expect(ledger.length).toBe(2)
     for (const { reason, sample } of ledger) expect(`${reason}${sample}`).not.toMatch(/\0|[\ud800-\udfff]/)
   })
@@ -289,11 +289,11 @@ describe('hostile strings in other fields', () => {
     const items = fc.array(anItem, { maxLength: 10 })
     await fc.assert(
       fc.asyncProperty(items, items, items, async (events, hits, tags) => {
-        const before = stand.stored().events.length
-        const { status, body } = await stand.send({ events, hits, tags })
+        const before = fixture.stored().events.length
+        const { status, body } = await fixture.send({ events, hits, tags })
         expect(status).toBe(202)
         expect(body.accepted + body.rejected).toBe(events.length + hits.length + tags.length)
-        expect(stand.stored().events.length - before).toBeGreaterThanOrEqual(body.accepted)
+        expect(fixture.stored().events.length - before).toBeGreaterThanOrEqual(body.accepted)
       }),
     )
   })
@@ -302,7 +302,7 @@ describe('hostile strings in other fields', () => {
     const statuses = new Set<number>()
     await fc.assert(
       fc.asyncProperty(fc.oneof(fc.string({ unit: 'binary' }), fc.json(), fc.uint8Array()), async (body) => {
-        const { status } = await stand.send(body)
+        const { status } = await fixture.send(body)
         statuses.add(status)
       }),
     )

@@ -7,7 +7,7 @@ import { deleteExpiredBatches } from './seen-batches.ts'
 
 const EVENT = { vendor: 'Shop API', event: 'order' }
 const batchOf = (batchId: string, ...ids: string[]) => ({ batchId, events: ids.map((id) => ({ ...EVENT, id })) })
-const idsOf = (stand: TestCollector) => stand.stored().events.map(({ id }) => id)
+const idsOf = (fixture: TestCollector) => fixture.stored().events.map(({ id }) => id)
 
 describe('a repeated batch', () => {
   /** One valid and one invalid item, so that the answer is recognisable. */
@@ -22,55 +22,55 @@ describe('a repeated batch', () => {
   const notedAnswer = { accepted: 1, rejected: 0, errors: [], notes: [{ list: 'events', index: 0, note }] }
 
   /** Events that may occur between the batch and its repeat. */
-  const between: [string, (stand: TestCollector) => void | Promise<void>][] = [
+  const between: [string, (fixture: TestCollector) => void | Promise<void>][] = [
     ['immediately', () => {}],
-    ['after a flush', (stand) => stand.flush()],
-    ['after a restart', (stand) => stand.restart()],
+    ['after a flush', (fixture) => fixture.flush()],
+    ['after a restart', (fixture) => fixture.restart()],
     [
       'after a flush and a restart',
-      async (stand) => {
-        await stand.flush()
-        stand.restart()
+      async (fixture) => {
+        await fixture.flush()
+        fixture.restart()
       },
     ],
     [
       'after a restart and a flush',
-      async (stand) => {
-        stand.restart()
-        await stand.flush()
+      async (fixture) => {
+        fixture.restart()
+        await fixture.flush()
       },
     ],
-    ['almost 24 hours later', (stand) => stand.clock.advance(24 * HOUR_MS - 1)],
+    ['almost 24 hours later', (fixture) => fixture.clock.advance(24 * HOUR_MS - 1)],
     [
       'almost 24 hours later, flushed and cleaned up',
-      async (stand) => {
-        await stand.flush()
-        stand.clock.advance(24 * HOUR_MS)
-        expect(deleteExpiredBatches(stand.db, stand.clock.now())).toBe(null)
+      async (fixture) => {
+        await fixture.flush()
+        fixture.clock.advance(24 * HOUR_MS)
+        expect(deleteExpiredBatches(fixture.db, fixture.clock.now())).toBe(null)
       },
     ],
   ]
 
   test.each(between)('gets the same response and is counted once: %s', async (_when, happens) => {
-    await using stand = new TestCollector()
-    expect(await stand.send(batch)).toMatchObject({ status: 202, body: answer })
-    expect(await stand.send(noted)).toMatchObject({ status: 202, body: notedAnswer })
-    await happens(stand)
+    await using fixture = new TestCollector()
+    expect(await fixture.send(batch)).toMatchObject({ status: 202, body: answer })
+    expect(await fixture.send(noted)).toMatchObject({ status: 202, body: notedAnswer })
+    await happens(fixture)
     // The content of a repeated batch is ignored.
     for (const again of [batch, { ...batch, events: [] }]) {
-      expect(await stand.send(again)).toMatchObject({ status: 202, body: answer })
+      expect(await fixture.send(again)).toMatchObject({ status: 202, body: answer })
     }
-    expect((await stand.send(noted)).body).toEqual(notedAnswer)
-    expect(idsOf(stand)).toEqual(['only', 'early'])
+    expect((await fixture.send(noted)).body).toEqual(notedAnswer)
+    expect(idsOf(fixture)).toEqual(['only', 'early'])
   })
 
   test('gets the same response while the first is being written, but not before it is on disk', async () => {
-    await using stand = new TestCollector()
+    await using fixture = new TestCollector()
     const answers = await Promise.all(
       Array.from({ length: 20 }, async () => {
-        const { body } = await stand.send(batch)
+        const { body } = await fixture.send(batch)
         // Each answer is sent only after the batch is on disk.
-        return [body, idsOf(stand)]
+        return [body, idsOf(fixture)]
       }),
     )
     for (const each of answers) expect(each).toEqual([answer, ['only']])
@@ -83,20 +83,20 @@ describe('a repeated batch', () => {
     )
     await fc.assert(
       fc.asyncProperty(fc.array(aStep, { maxLength: 25 }), async (steps) => {
-        await using stand = new TestCollector()
+        await using fixture = new TestCollector()
         const expected = new Set<string>()
         for (const step of steps) {
-          if (step === 'flush') await stand.flush()
-          else if (step === 'restart') stand.restart()
+          if (step === 'flush') await fixture.flush()
+          else if (step === 'restart') fixture.restart()
           else {
-            const { token, id } = stand[step.property as 'shop']
+            const { token, id } = fixture[step.property as 'shop']
             const eventId = `${id} ${step.batch}`
             expected.add(eventId)
-            const { body } = await stand.send(batchOf(`batch-000${step.batch}`, eventId), { token })
+            const { body } = await fixture.send(batchOf(`batch-000${step.batch}`, eventId), { token })
             expect(body).toEqual({ accepted: 1, rejected: 0, errors: [] })
           }
         }
-        expect(idsOf(stand).toSorted()).toEqual([...expected].toSorted())
+        expect(idsOf(fixture).toSorted()).toEqual([...expected].toSorted())
       }),
       { numRuns: 15 },
     )
@@ -105,72 +105,72 @@ describe('a repeated batch', () => {
 
 describe('a batch that is not a repeat', () => {
   test('has the same ID on another domain, in the same or another organization', async () => {
-    await using stand = new TestCollector()
-    for (const { token, id } of [stand.shop, stand.blog, stand.elsewhere]) {
-      await stand.send(batchOf('batch-0001', id), { token })
+    await using fixture = new TestCollector()
+    for (const { token, id } of [fixture.shop, fixture.blog, fixture.elsewhere]) {
+      await fixture.send(batchOf('batch-0001', id), { token })
     }
-    expect(idsOf(stand)).toEqual([stand.shop.id, stand.blog.id, stand.elsewhere.id])
+    expect(idsOf(fixture)).toEqual([fixture.shop.id, fixture.blog.id, fixture.elsewhere.id])
   })
 
   test('has a different ID, even a very similar one', async () => {
-    await using stand = new TestCollector()
+    await using fixture = new TestCollector()
     const ids = ['batch-01', 'batch-010', 'Batch-01', 'batch-01 ', 'constructor', '__proto__', 'hasOwnProperty']
     for (let round = 0; round < 2; round++) {
-      for (const id of ids) await stand.send(batchOf(id, id))
-      await stand.flush()
+      for (const id of ids) await fixture.send(batchOf(id, id))
+      await fixture.flush()
     }
-    expect(idsOf(stand)).toEqual(ids)
+    expect(idsOf(fixture)).toEqual(ids)
   })
 
   test('has no ID', async () => {
-    await using stand = new TestCollector()
-    for (let n = 0; n < 3; n++) await stand.send({ events: [EVENT] })
-    expect(stand.stored().events.length).toBe(3)
+    await using fixture = new TestCollector()
+    for (let n = 0; n < 3; n++) await fixture.send({ events: [EVENT] })
+    expect(fixture.stored().events.length).toBe(3)
   })
 
   test('has the same ID more than 24 hours later, after expired batches were deleted', async () => {
-    await using stand = new TestCollector()
-    await stand.send(batchOf('batch-0001', 'first'))
-    await stand.flush()
-    stand.clock.advance(24 * HOUR_MS + 1)
-    expect(deleteExpiredBatches(stand.db, stand.clock.now())).toBe(1)
-    await stand.send(batchOf('batch-0001', 'second'))
-    expect(idsOf(stand)).toEqual(['first', 'second'])
+    await using fixture = new TestCollector()
+    await fixture.send(batchOf('batch-0001', 'first'))
+    await fixture.flush()
+    fixture.clock.advance(24 * HOUR_MS + 1)
+    expect(deleteExpiredBatches(fixture.db, fixture.clock.now())).toBe(1)
+    await fixture.send(batchOf('batch-0001', 'second'))
+    expect(idsOf(fixture)).toEqual(['first', 'second'])
   })
 })
 
 test('a batch that could not be stored is rejected for all concurrent repeats, and accepted later', async () => {
-  await using stand = new TestCollector({ judge: () => ['alr_1'] })
+  await using fixture = new TestCollector({ judge: () => ['alr_1'] })
   const batch = batchOf('batch-0001', 'x')
-  rmSync(stand.spoolFolder, { recursive: true })
-  const refused = await Promise.all(Array.from({ length: 5 }, () => stand.send(batch)))
+  rmSync(fixture.spoolFolder, { recursive: true })
+  const refused = await Promise.all(Array.from({ length: 5 }, () => fixture.send(batch)))
   for (const { status, headers, body } of refused) {
     expect([status, body]).toEqual([503, { error: 'the collector cannot store events: ENOENT' }])
     expect([headers.get('retry-after'), headers.get('access-control-allow-origin')]).toEqual(['5', '*'])
   }
-  expect(stand.violated).toEqual([])
+  expect(fixture.violated).toEqual([])
   // Reported once, regardless of the number of rejected batches.
-  expect(stand.troubles.map(({ message }) => message)).toEqual(['the collector cannot store events: ENOENT'])
-  mkdirSync(stand.spoolFolder)
-  for (let n = 0; n < 2; n++) expect(await stand.send(batch)).toMatchObject({ status: 202, body: { accepted: 1 } })
-  expect(idsOf(stand)).toEqual(['x'])
-  expect(stand.violated).toEqual([[['alr_1'], stand.shop.id]])
+  expect(fixture.troubles.map(({ message }) => message)).toEqual(['the collector cannot store events: ENOENT'])
+  mkdirSync(fixture.spoolFolder)
+  for (let n = 0; n < 2; n++) expect(await fixture.send(batch)).toMatchObject({ status: 202, body: { accepted: 1 } })
+  expect(idsOf(fixture)).toEqual(['x'])
+  expect(fixture.violated).toEqual([[['alr_1'], fixture.shop.id]])
 })
 
 test('a batch that was rejected as a whole is not remembered', async () => {
-  await using stand = new TestCollector()
-  expect((await stand.send({ ...batchOf('batch-0001', 'x'), env: 'test' })).status).toBe(400)
-  expect((await stand.send(batchOf('batch-0001', 'x'))).body).toMatchObject({ accepted: 1 })
-  expect(idsOf(stand)).toEqual(['x'])
+  await using fixture = new TestCollector()
+  expect((await fixture.send({ ...batchOf('batch-0001', 'x'), env: 'test' })).status).toBe(400)
+  expect((await fixture.send(batchOf('batch-0001', 'x'))).body).toMatchObject({ accepted: 1 })
+  expect(idsOf(fixture)).toEqual(['x'])
 })
 
 test('a repeat gets the same full response after a restart, with all rejected items', async () => {
-  await using stand = new TestCollector()
+  await using fixture = new TestCollector()
   const batch = { batchId: 'batch-0001', events: Array(50).fill(null), tags: [{ container: 'C', tagId: 1 }] }
-  const { body } = await stand.send(batch)
+  const { body } = await fixture.send(batch)
   expect([body.accepted, body.rejected, body.errors.length]).toEqual([1, 50, 20])
-  await stand.flush()
-  expect((await stand.send(batch)).body).toEqual(body)
-  stand.restart()
-  expect((await stand.send(batch)).body).toEqual(body)
+  await fixture.flush()
+  expect((await fixture.send(batch)).body).toEqual(body)
+  fixture.restart()
+  expect((await fixture.send(batch)).body).toEqual(body)
 })

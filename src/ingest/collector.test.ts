@@ -9,9 +9,9 @@ const EVENT = { vendor: 'Shop API', event: 'order' }
 const BATCH = { events: [EVENT] }
 const TAKEN = { accepted: 1, rejected: 0, errors: [] }
 
-const stand = new TestCollector()
-afterAll(() => stand[Symbol.asyncDispose]())
-const { shop, blog } = stand
+const fixture = new TestCollector()
+afterAll(() => fixture[Symbol.asyncDispose]())
+const { shop, blog } = fixture
 
 /** Returns a batch with exactly this number of bytes. */
 function batchOfBytes(bytes: number): string {
@@ -30,7 +30,7 @@ function streamed(text: string): ReadableStream {
   })
 }
 
-const batchCount = () => stand.stored().batches.length
+const batchCount = () => fixture.stored().batches.length
 
 describe('the collector token', () => {
   test.each<[string, unknown, Sending]>([
@@ -51,8 +51,8 @@ describe('the collector token', () => {
     ['in the header, which wins over the body', { ...BATCH, token: 'pt_nobody' }, {}],
     ['in the header, which wins over the query', BATCH, { query: '?token=pt_nobody' }],
   ])('is accepted %s', async (_where, batch, sending) => {
-    expect(await stand.send(batch, sending)).toMatchObject({ status: 202, body: TAKEN })
-    expect(stand.stored().events.at(-1)?.domainId).toBe(shop.id)
+    expect(await fixture.send(batch, sending)).toMatchObject({ status: 202, body: TAKEN })
+    expect(fixture.stored().events.at(-1)?.domainId).toBe(shop.id)
   })
 
   test.each<[string, unknown, Sending]>([
@@ -66,7 +66,7 @@ describe('the collector token', () => {
     ['unknown, with an invalid body', '{broken', { token: 'pt_nobody' }],
   ])('is rejected when it is %s', async (_why, batch, sending) => {
     const before = batchCount()
-    const { status, body } = await stand.send(batch, sending)
+    const { status, body } = await fixture.send(batch, sending)
     expect([status, body]).toEqual([401, { error: 'token: unknown or missing property token' }])
     expect(batchCount()).toBe(before)
   })
@@ -89,11 +89,11 @@ describe('a request body', () => {
     ['plain text', { 'content-type': 'text/plain' }],
     ['not encoded', { 'content-encoding': 'identity' }],
   ])('is accepted as %s', async (_what, headers) => {
-    expect((await stand.send(BATCH, { headers })).body).toEqual(TAKEN)
+    expect((await fixture.send(BATCH, { headers })).body).toEqual(TAKEN)
   })
 
   test.each(['gzip', 'GZIP', 'x-gzip'])('is accepted with the content encoding %s', async (encoding) => {
-    const sent = await stand.send(gzipSync(JSON.stringify(BATCH)), { headers: { 'content-encoding': encoding } })
+    const sent = await fixture.send(gzipSync(JSON.stringify(BATCH)), { headers: { 'content-encoding': encoding } })
     expect(sent).toMatchObject({ status: 202, body: TAKEN })
   })
 
@@ -103,7 +103,7 @@ describe('a request body', () => {
       body: new TextEncoder().encode(JSON.stringify(BATCH)),
     })
     expect(request.headers.has('content-type')).toBe(false)
-    expect((await stand.answer(request)).body).toEqual(TAKEN)
+    expect((await fixture.answer(request)).body).toEqual(TAKEN)
   })
 
   test.each<[string, unknown, Record<string, string>, number, string]>([
@@ -142,7 +142,7 @@ describe('a request body', () => {
     ['gzip without a content encoding', gzipSync('{}'), {}, 400, 'body: is not valid JSON'],
   ])('is rejected when it is %s: %#', async (_what, content, headers, status, error) => {
     const before = batchCount()
-    const answer = await stand.send(content, { headers })
+    const answer = await fixture.send(content, { headers })
     expect(answer.status).toBe(status)
     expect(answer.body).toEqual({ error: expect.stringContaining(error) })
     expect(batchCount()).toBe(before)
@@ -157,15 +157,15 @@ describe('a request body', () => {
       ['with no length declared', streamed, {}],
       ['compressed', (text) => gzipSync(text), gzipped],
     ])('is rejected %s, and accepted at exactly 1 MiB', async (_how, bodyOf, sending) => {
-      expect((await stand.send(bodyOf(batchOfBytes(MIB)), sending)).body).toEqual(TAKEN)
-      const refused = await stand.send(bodyOf(batchOfBytes(MIB + 1)), sending)
+      expect((await fixture.send(bodyOf(batchOfBytes(MIB)), sending)).body).toEqual(TAKEN)
+      const refused = await fixture.send(bodyOf(batchOfBytes(MIB + 1)), sending)
       expect([refused.status, refused.body]).toEqual([413, { error: longer }])
     })
 
     test('is measured in bytes, not in characters', async () => {
       const batch = JSON.stringify({ events: [{ ...EVENT, params: { fill: 'é'.repeat(MIB / 2) } }] })
       expect(batch.length).toBeLessThan(MIB)
-      expect((await stand.send(batch)).status).toBe(413)
+      expect((await fixture.send(batch)).status).toBe(413)
     })
 
     test('is rejected by its content length before it is read', async () => {
@@ -179,14 +179,14 @@ describe('a request body', () => {
         }),
         // biome-ignore lint/suspicious/noExplicitAny: the type of Bun does not know the field that a stream asks for
       } as any)
-      expect(await stand.answer(request)).toMatchObject({ status: 413, body: { error: longer } })
+      expect(await fixture.answer(request)).toMatchObject({ status: 413, body: { error: longer } })
     })
 
     test('is rejected when it is a gzip bomb, without decompressing it', async () => {
       const bomb = gzipSync(Buffer.alloc(200 * MIB, 0x20), { level: 9 })
       expect(bomb.length).toBeLessThan(MIB)
       const before = process.memoryUsage.rss()
-      expect(await stand.send(bomb, gzipped)).toMatchObject({ status: 413 })
+      expect(await fixture.send(bomb, gzipped)).toMatchObject({ status: 413 })
       expect(process.memoryUsage.rss() - before).toBeLessThan(100 * MIB)
     })
   })
@@ -208,14 +208,14 @@ describe('the envelope of a batch', () => {
   }
 
   test('may have all fields, or none', async () => {
-    expect((await stand.send(good)).body).toEqual({ accepted: 0, rejected: 0, errors: [] })
-    expect((await stand.send({})).body).toEqual({ accepted: 0, rejected: 0, errors: [] })
+    expect((await fixture.send(good)).body).toEqual({ accepted: 0, rejected: 0, errors: [] })
+    expect((await fixture.send({})).body).toEqual({ accepted: 0, rejected: 0, errors: [] })
   })
 
   test.each(['event', 'Events', '__proto__', 'constructor', 'hasOwnProperty', 'x'.repeat(100)])(
     'is rejected with the unknown field %s, which the error names',
     async (field) => {
-      const { status, body } = await stand.send(`{"events": [], "${field}": 1}`)
+      const { status, body } = await fixture.send(`{"events": [], "${field}": 1}`)
       expect([status, body]).toEqual([400, { error: `${field}: there is no such field` }])
     },
   )
@@ -241,8 +241,8 @@ describe('the envelope of a batch', () => {
   ]
 
   test.each(borders)('accepts %s at its limit and rejects it beyond: %#', async (field, inside, outside) => {
-    expect((await stand.send({ [field]: inside })).status).toBe(202)
-    const refused = await stand.send({ [field]: outside })
+    expect((await fixture.send({ [field]: inside })).status).toBe(202)
+    const refused = await fixture.send({ [field]: outside })
     expect(refused.status).toBe(400)
     expect(refused.body.error).toStartWith(`${field}: `)
   })
@@ -254,14 +254,14 @@ describe('the envelope of a batch', () => {
   ]
 
   test.each(pageBorders)('accepts page.%s at its limit and rejects it beyond', async (field, inside, outside) => {
-    expect((await stand.send({ page: { [field]: inside } })).status).toBe(202)
-    const refused = await stand.send({ page: { [field]: outside } })
+    expect((await fixture.send({ page: { [field]: inside } })).status).toBe(202)
+    const refused = await fixture.send({ page: { [field]: outside } })
     expect(refused.status).toBe(400)
     expect(refused.body.error).toStartWith(`page.${field}: `)
   })
 
   test('rejects items beyond 1,000 individually, and accepts those before', async () => {
-    const { body } = await stand.send({
+    const { body } = await fixture.send({
       events: Array(600).fill(EVENT),
       tags: Array(401).fill({ container: 'GTM-1', tagId: 1 }),
     })
@@ -337,13 +337,13 @@ describe('the rate limit', () => {
 
 describe('browsers on any site', () => {
   const answers: [string, () => Promise<{ status: number; headers: Headers }>, number][] = [
-    ['an accepted batch', () => stand.send(BATCH), 202],
-    ['no JSON', () => stand.send('{'), 400],
-    ['a stranger', () => stand.send(BATCH, { token: 'pt_nobody' }), 401],
-    ['an unknown path', () => stand.answer(new Request('http://localhost/api/v1/other', { method: 'POST' })), 404],
-    ['GET', () => stand.send(null, { method: 'GET' }), 404],
-    ['too large', () => stand.send(batchOfBytes(MIB + 1)), 413],
-    ['the wrong type', () => stand.send(BATCH, { headers: { 'content-type': 'text/html' } }), 415],
+    ['an accepted batch', () => fixture.send(BATCH), 202],
+    ['no JSON', () => fixture.send('{'), 400],
+    ['a stranger', () => fixture.send(BATCH, { token: 'pt_nobody' }), 401],
+    ['an unknown path', () => fixture.answer(new Request('http://localhost/api/v1/other', { method: 'POST' })), 404],
+    ['GET', () => fixture.send(null, { method: 'GET' }), 404],
+    ['too large', () => fixture.send(batchOfBytes(MIB + 1)), 413],
+    ['the wrong type', () => fixture.send(BATCH, { headers: { 'content-type': 'text/html' } }), 415],
   ]
 
   test.each(answers)('may read the response to %s', async (_what, ask, status) => {
@@ -370,7 +370,7 @@ describe('browsers on any site', () => {
         'access-control-request-headers': 'authorization, content-encoding, content-type',
       },
     })
-    const { status, headers, body } = await stand.answer(request)
+    const { status, headers, body } = await fixture.answer(request)
     expect([status, body]).toEqual([204, null])
     expect(headers.get('access-control-allow-origin')).toBe('*')
     expect(headers.get('access-control-allow-methods')).toContain('POST')
@@ -415,22 +415,22 @@ test('notifications of alert violations are sent after the batch is on disk', as
 
 test('the collector handles only its own paths', () => {
   const paths = ['/api/v1/events', '/api/v1/other', '/api/v2/events', '/v1/events', '/', '/api/v1']
-  expect(paths.map((path) => stand.collector.owns(path))).toEqual([true, true, false, false, false, false])
+  expect(paths.map((path) => fixture.collector.owns(path))).toEqual([true, true, false, false, false, false])
   expect(blog.orgId).toBe(shop.orgId)
 })
 
 describe('a batch that is rejected entirely', () => {
   test('is recorded in the ledger of its domain, with reason and count', async () => {
-    await using stand = new TestCollector()
-    for (const batch of ['{', '{"nonsense":1}', '{"page":{"url":7}}']) await stand.send(batch)
-    await stand.send('x', { headers: { 'content-type': 'text/html' } })
-    await stand.send(`"${'x'.repeat(1024 * 1024)}"`)
-    await stand.send('{', { token: stand.blog.token })
-    await stand.send('{', { token: 'pt_unknown' })
-    await stand.collector.recordRefusals()
-    await stand.collector.recordRefusals()
-    const { shop, blog } = stand
-    expect(stand.ledger()).toEqual([
+    await using fixture = new TestCollector()
+    for (const batch of ['{', '{"nonsense":1}', '{"page":{"url":7}}']) await fixture.send(batch)
+    await fixture.send('x', { headers: { 'content-type': 'text/html' } })
+    await fixture.send(`"${'x'.repeat(1024 * 1024)}"`)
+    await fixture.send('{', { token: fixture.blog.token })
+    await fixture.send('{', { token: 'pt_unknown' })
+    await fixture.collector.recordRefusals()
+    await fixture.collector.recordRefusals()
+    const { shop, blog } = fixture
+    expect(fixture.ledger()).toEqual([
       { domainId: shop.id, reason: 'batch: is invalid', count: 3, sample: 'page.url: must be a string' },
       {
         domainId: shop.id,
@@ -444,10 +444,10 @@ describe('a batch that is rejected entirely', () => {
   })
 
   test('because of the rate limit is also counted', async () => {
-    await using stand = new TestCollector({ perSecond: 2 })
-    const answers = await Promise.all(Array.from({ length: 5 }, () => stand.send({ events: [] })))
+    await using fixture = new TestCollector({ perSecond: 2 })
+    const answers = await Promise.all(Array.from({ length: 5 }, () => fixture.send({ events: [] })))
     expect(answers.map(({ status }) => status)).toEqual([202, 202, 429, 429, 429])
-    await stand.collector.recordRefusals()
-    expect(stand.ledger()).toMatchObject([{ reason: 'batch: exceeds the rate limit', count: 3 }])
+    await fixture.collector.recordRefusals()
+    expect(fixture.ledger()).toMatchObject([{ reason: 'batch: exceeds the rate limit', count: 3 }])
   })
 })

@@ -12,9 +12,9 @@ import { type Batch, type BatchAnswer, MAX_BODY_BYTES, parseBatch } from './batc
 import { hashOf } from './batch-hash.ts'
 import { type BatchJudge, type DecodedBatch, decodeBatch } from './decode-batch.ts'
 import type { IngestRates } from './ingest-rates.ts'
-import type { LateBatch, LateBatches } from './judging-queue.ts'
+import type { JudgingQueue, UnjudgedBatch } from './judging-queue.ts'
 import type { LiveBuffer } from './live-buffer.ts'
-import { OVER_BUDGET, Refusals, type RefusedBatches } from './rejected-batches.ts'
+import { OVER_BUDGET, RejectedBatches, type RejectionCount } from './rejected-batches.ts'
 import type { SeenBatches } from './seen-batches.ts'
 import type { Spool } from './spool.ts'
 
@@ -29,7 +29,7 @@ export interface CollectorDeps {
   /** Returns a judge for a single batch of the organization. */
   judge(orgId: string): BatchJudge
   /** The queue for batches that take too long to judge. Without a queue, they are stored unjudged. */
-  late?: Pick<LateBatches, 'has' | 'answerOf' | 'append'>
+  late?: Pick<JudgingQueue, 'has' | 'answerOf' | 'append'>
   /** Called once violating events are visible to queries. Receives the ids of the violated alerts. */
   violated(alertIds: ReadonlySet<string>, domainId: string, receivedAt: Instant): void
   /** Called for every batch: `stored` once it is on disk, `refused` if it could not be written (503). */
@@ -69,7 +69,7 @@ export const EVENTS_PATH = '/api/v1/events'
 export class Collector {
   /** Batches that are currently being stored, by key. `stored` resolves once the batch is on disk. */
   private readonly inFlight = new Map<string, { answer: BatchAnswer; stored: Promise<void> }>()
-  private readonly refusals = new Refusals()
+  private readonly refusals = new RejectedBatches()
   private reportedAt: Instant = Number.NEGATIVE_INFINITY
 
   constructor(private readonly parts: CollectorDeps) {}
@@ -118,7 +118,7 @@ export class Collector {
     await Promise.all(this.refusals.take().map((refused) => this.recordRefused(refused)))
   }
 
-  private async recordRefused(refused: RefusedBatches): Promise<void> {
+  private async recordRefused(refused: RejectionCount): Promise<void> {
     const { spool } = this.parts
     const { domain, ledger } = refused
     const [receivedAt, answer] = [spool.arrivalAt(), { accepted: 0, rejected: 0, errors: [] }]
@@ -228,7 +228,7 @@ export class Collector {
   }
 
   /** Queues a batch that will be judged later. */
-  private async postpone(batch: LateBatch): Promise<void> {
+  private async postpone(batch: UnjudgedBatch): Promise<void> {
     const { late, storing } = this.parts
     try {
       await late?.append(batch)
@@ -241,7 +241,7 @@ export class Collector {
   }
 
   /** Stores a late batch as if it had just arrived. Throws the same errors as `Spool.append`. */
-  admit({ events, record }: LateBatch): Promise<void> {
+  admit({ events, record }: UnjudgedBatch): Promise<void> {
     const { spool } = this.parts
     const receivedAt = spool.arrivalAt()
     const pages = record.pages?.map((page) => ({ ...page, receivedAt }))
@@ -252,7 +252,7 @@ export class Collector {
   }
 
   /** Writes a judged batch to the spool, then notifies the live view and the violated alerts. */
-  private async save({ events, record }: LateBatch): Promise<void> {
+  private async save({ events, record }: UnjudgedBatch): Promise<void> {
     const { spool, storing, live, counts } = this.parts
     const { orgId, domainId, receivedAt } = record
     try {

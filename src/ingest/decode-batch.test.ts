@@ -593,14 +593,14 @@ const vendor = { host: 'connect.facebook.net', requests: 2, durMs: [10, 12.5], b
 
 /** Sends a batch, and returns the answer and the stored pages. */
 async function send(batch: object) {
-  await using stand = new TestCollector()
-  const { status, body } = await stand.send(batch)
-  return { status, body, stand, pages: stand.stored().batches.flatMap(({ pages = [] }) => pages) }
+  await using fixture = new TestCollector()
+  const { status, body } = await fixture.send(batch)
+  return { status, body, fixture, pages: fixture.stored().batches.flatMap(({ pages = [] }) => pages) }
 }
 
 describe('page statistics', () => {
   test('are stored as one row for each vendor of the page', async () => {
-    const { status, pages, stand } = await send({
+    const { status, pages, fixture } = await send({
       sessionId: 's-1',
       env: 'dev',
       version: 3,
@@ -612,10 +612,10 @@ describe('page statistics', () => {
     expect(status).toBe(202)
     const frame = {
       page: expect.any(Number),
-      ts: stand.clock.now() - 600,
-      receivedAt: stand.clock.now(),
-      orgId: stand.shop.orgId,
-      domainId: stand.shop.id,
+      ts: fixture.clock.now() - 600,
+      receivedAt: fixture.clock.now(),
+      orgId: fixture.shop.orgId,
+      domainId: fixture.shop.id,
       ...{ env: 'dev', host: 'shop.example', path: '/cart', sessionId: 's-1', version: 3, weight: 2, loaf: true },
     }
     expect(pages).toEqual([

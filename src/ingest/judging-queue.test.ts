@@ -13,7 +13,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { plainEvent } from '../core/event.fixture.ts'
 import { hashOf } from './batch-hash.ts'
-import { type LateBatch, LateBatches } from './judging-queue.ts'
+import { JudgingQueue, type UnjudgedBatch } from './judging-queue.ts'
 
 const folders = new Set<string>()
 afterEach(() => {
@@ -21,7 +21,7 @@ afterEach(() => {
   folders.clear()
 })
 
-const batch = (orgId: string, name: string, key: string | null = `dom_${orgId} ${name}`): LateBatch => ({
+const batch = (orgId: string, name: string, key: string | null = `dom_${orgId} ${name}`): UnjudgedBatch => ({
   events: [plainEvent({ orgId, event: name })],
   record: {
     ...{ key, orgId, domainId: `dom_${orgId}`, receivedAt: 1 },
@@ -33,13 +33,13 @@ const batch = (orgId: string, name: string, key: string | null = `dom_${orgId} $
 function setUp(folder = mkdtempSync(join(tmpdir(), 'late-'))) {
   folders.add(folder)
   const judged: string[] = []
-  const admitted: LateBatch[] = []
+  const admitted: UnjudgedBatch[] = []
   const reported: string[] = []
   const known = new Set<bigint>()
   let gate = Promise.withResolvers<void>()
   let failures = 0
   let taken = Promise.withResolvers<void>()
-  const late = new LateBatches(
+  const late = new JudgingQueue(
     {
       folder,
       judgeHere: () => null,
@@ -77,57 +77,57 @@ function setUp(folder = mkdtempSync(join(tmpdir(), 'late-'))) {
 }
 
 test('batches are evaluated in order within an organization, and organizations take turns', async () => {
-  const stand = setUp()
-  await Promise.all(['a1', 'bad a2', 'a3', 'a4'].map((name) => stand.late.append(batch('org_a', name))))
-  await Promise.all(['b1', 'b2'].map((name) => stand.late.append(batch('org_b', name))))
-  expect([stand.late.has('org_a'), stand.late.has('org_b'), stand.late.has('org_c')]).toEqual([true, true, false])
-  expect(stand.names()).toEqual([])
-  stand.open()
-  await stand.until(6)
-  const names = stand.names()
+  const fixture = setUp()
+  await Promise.all(['a1', 'bad a2', 'a3', 'a4'].map((name) => fixture.late.append(batch('org_a', name))))
+  await Promise.all(['b1', 'b2'].map((name) => fixture.late.append(batch('org_b', name))))
+  expect([fixture.late.has('org_a'), fixture.late.has('org_b'), fixture.late.has('org_c')]).toEqual([true, true, false])
+  expect(fixture.names()).toEqual([])
+  fixture.open()
+  await fixture.until(6)
+  const names = fixture.names()
   expect(names.filter((name) => name.includes('a'))).toEqual(['a1', 'bad a2', 'a3', 'a4'])
   expect(names.filter((name) => name.includes('b') && !name.includes('a'))).toEqual(['b1', 'b2'])
   expect(names.indexOf('b2')).toBeLessThan(names.indexOf('a4'))
-  expect(stand.admitted.flatMap(({ events }) => events.map(({ violations }) => violations)).filter(Boolean)).toEqual([
+  expect(fixture.admitted.flatMap(({ events }) => events.map(({ violations }) => violations)).filter(Boolean)).toEqual([
     ['alr_1'],
   ])
-  await stand.late.close()
-  expect(stand.late.has('org_a')).toBe(false)
-  expect(readdirSync(stand.folder)).toEqual([])
+  await fixture.late.close()
+  expect(fixture.late.has('org_a')).toBe(false)
+  expect(readdirSync(fixture.folder)).toEqual([])
 })
 
 test("a batch that can't be written is rejected with the system's error code, without a path", async () => {
-  const stand = setUp()
-  rmSync(stand.folder, { recursive: true })
-  expect(await stand.late.append(batch('org_a', 'one')).catch((error) => error)).toMatchObject({
+  const fixture = setUp()
+  rmSync(fixture.folder, { recursive: true })
+  expect(await fixture.late.append(batch('org_a', 'one')).catch((error) => error)).toMatchObject({
     code: 'unavailable',
     message: 'the collector cannot store events: ENOENT',
   })
-  expect(stand.late.has('org_a')).toBe(false)
-  await stand.late.close()
+  expect(fixture.late.has('org_a')).toBe(false)
+  await fixture.late.close()
 })
 
 test.skipIf(!existsSync('/dev/full'))('a batch is rejected while the disk is full', async () => {
-  const stand = setUp()
-  const file = join(stand.folder, 'org_a.ndjson')
+  const fixture = setUp()
+  const file = join(fixture.folder, 'org_a.ndjson')
   symlinkSync('/dev/full', file)
-  expect(await stand.late.append(batch('org_a', 'one')).catch((error) => error)).toMatchObject({
+  expect(await fixture.late.append(batch('org_a', 'one')).catch((error) => error)).toMatchObject({
     code: 'unavailable',
     message: 'the collector cannot store events: the disk is full',
   })
-  await stand.late.close()
+  await fixture.late.close()
 })
 
 test('a repeat of a waiting batch gets the same response until the batch is stored', async () => {
-  const stand = setUp()
+  const fixture = setUp()
   const hash = hashOf('dom_org_a one')
-  await stand.late.append(batch('org_a', 'one'))
-  expect(stand.late.answerOf(hash)).toEqual({ accepted: 1, rejected: 0, errors: [] })
-  stand.open()
-  await stand.until(1)
-  await stand.late.close()
-  expect(stand.late.answerOf(hash)).toBeNull()
-  expect(stand.known.has(hash)).toBe(true)
+  await fixture.late.append(batch('org_a', 'one'))
+  expect(fixture.late.answerOf(hash)).toEqual({ accepted: 1, rejected: 0, errors: [] })
+  fixture.open()
+  await fixture.until(1)
+  await fixture.late.close()
+  expect(fixture.late.answerOf(hash)).toBeNull()
+  expect(fixture.known.has(hash)).toBe(true)
 })
 
 test('batches waiting when the process is killed are evaluated at the next start, except those already stored', async () => {
@@ -162,7 +162,7 @@ test('batches that were stored before a kill are recognized after a restart', as
   folders.add(copy)
   const admitted: string[] = []
   const done = Promise.withResolvers<void>()
-  const late = new LateBatches({
+  const late = new JudgingQueue({
     folder: copy,
     judgeHere: (_orgId, events) => events.map(() => []),
     judge: () => Promise.reject(new Error('nothing takes long')),
@@ -200,60 +200,60 @@ test('a damaged line loses only its batch, and is reported', async () => {
 })
 
 test('a failed evaluation is retried, and no batch is lost or stored twice', async () => {
-  const stand = setUp()
-  stand.failNext(1)
-  for (const name of ['one', 'two']) await stand.late.append(batch('org_a', name))
-  stand.open()
-  await stand.until(2)
-  expect(stand.names()).toEqual(['one', 'two'])
-  expect(stand.reported).toEqual(['Error: the process ended'])
-  await stand.late.close()
+  const fixture = setUp()
+  fixture.failNext(1)
+  for (const name of ['one', 'two']) await fixture.late.append(batch('org_a', name))
+  fixture.open()
+  await fixture.until(2)
+  expect(fixture.names()).toEqual(['one', 'two'])
+  expect(fixture.reported).toEqual(['Error: the process ended'])
+  await fixture.late.close()
 })
 
 test('a batch that was damaged while waiting is reported', async () => {
-  const stand = setUp()
-  for (const name of ['one', 'two', 'three']) await stand.late.append(batch('org_a', name))
-  const path = join(stand.folder, 'org_a.ndjson')
+  const fixture = setUp()
+  for (const name of ['one', 'two', 'three']) await fixture.late.append(batch('org_a', name))
+  const path = join(fixture.folder, 'org_a.ndjson')
   writeFileSync(path, readFileSync(path, 'utf8').replace('"two"', '"owt"'))
-  stand.open()
-  await stand.until(2)
-  expect(stand.names()).toEqual(['one', 'three'])
-  expect(stand.reported).toEqual(['Error: 1 damaged batches lost'])
-  await stand.late.close()
+  fixture.open()
+  await fixture.until(2)
+  expect(fixture.names()).toEqual(['one', 'three'])
+  expect(fixture.reported).toEqual(['Error: 1 damaged batches lost'])
+  await fixture.late.close()
 })
 
 test('an organization whose queue is full is rate limited; the others are not', async () => {
-  const stand = setUp()
+  const fixture = setUp()
   const large = batch('org_a', 'large')
   const events = large.events.map((event) => ({ ...event, params: { text: 'x'.repeat(65 * 1024 * 1024) } }))
-  await stand.late.append({ ...large, events })
-  expect(await stand.late.append(batch('org_a', 'more')).catch(({ code }) => code)).toBe('rateLimited')
-  await stand.late.append(batch('org_b', 'one'))
-  stand.open()
-  await stand.until(2)
-  await stand.late.close()
+  await fixture.late.append({ ...large, events })
+  expect(await fixture.late.append(batch('org_a', 'more')).catch(({ code }) => code)).toBe('rateLimited')
+  await fixture.late.append(batch('org_b', 'one'))
+  fixture.open()
+  await fixture.until(2)
+  await fixture.late.close()
 })
 
 test('a batch whose evaluation fails repeatedly is stored without it, with an entry in the ledger', async () => {
-  const stand = setUp()
-  stand.failNext(5)
-  for (const name of ['one', 'bad two']) await stand.late.append(batch('org_a', name))
-  stand.open()
-  await stand.until(2)
-  expect(stand.admitted.map(({ events, record }) => [events[0]?.violations, record.ledger])).toEqual([
+  const fixture = setUp()
+  fixture.failNext(5)
+  for (const name of ['one', 'bad two']) await fixture.late.append(batch('org_a', name))
+  fixture.open()
+  await fixture.until(2)
+  expect(fixture.admitted.map(({ events, record }) => [events[0]?.violations, record.ledger])).toEqual([
     [null, [{ reason: 'not evaluated: the rules take too long', count: 1, sample: '' }]],
     [['alr_1'], []],
   ])
-  expect(stand.reported.length).toBe(5)
-  await stand.late.close()
+  expect(fixture.reported.length).toBe(5)
+  await fixture.late.close()
 })
 
 test("an organization whose batches can't be evaluated does not delay others", async () => {
-  const stand = setUp()
-  await stand.late.append(batch('org_a', 'hangs'))
-  await stand.late.append(batch('org_b', 'other'))
-  while (stand.judged.length < 2) await Bun.sleep(1)
-  expect(stand.judged.sort()).toEqual(['hangs', 'other'])
-  stand.open()
-  await stand.late.close()
+  const fixture = setUp()
+  await fixture.late.append(batch('org_a', 'hangs'))
+  await fixture.late.append(batch('org_b', 'other'))
+  while (fixture.judged.length < 2) await Bun.sleep(1)
+  expect(fixture.judged.sort()).toEqual(['hangs', 'other'])
+  fixture.open()
+  await fixture.late.close()
 })

@@ -25,7 +25,7 @@ import { storageError } from './storage-error.ts'
 const fdatasyncAsync = promisify(fdatasync)
 
 /** A decoded batch that is waiting to be judged. */
-export interface LateBatch {
+export interface UnjudgedBatch {
   events: readonly StoredEvent[]
   record: BatchRecord
 }
@@ -33,7 +33,7 @@ export interface LateBatch {
 /** For each event, the ids of the alerts that it violates; null if judging took longer than the time limit. */
 export type Verdicts = readonly (string[] | null)[]
 
-export interface LateBatchesDeps {
+export interface JudgingQueueDeps {
   folder: string
   /**
    * Judges events on the event loop. Returns the ids of the alerts that each event violates; null if judging takes too
@@ -43,7 +43,7 @@ export interface LateBatchesDeps {
   /** Judges events in another process. Throws if that process ends. */
   judge(orgId: string, events: readonly StoredEvent[]): Promise<Verdicts>
   /** Stores a judged batch. */
-  admit(batch: LateBatch): Promise<void>
+  admit(batch: UnjudgedBatch): Promise<void>
   /** True if a batch with this hash is already stored. */
   isKnown(hash: bigint): boolean
   report(error: unknown, where: string): void
@@ -84,20 +84,20 @@ interface Queue {
  * with organizations taking turns. If they take too long here, another process judges them. They are then stored as if
  * they had just arrived. While an organization has a waiting batch, its later batches are queued as well.
  */
-export class LateBatches {
+export class JudgingQueue {
   private readonly queues = new Map<string, Queue>()
   private readonly answers = new Map<bigint, BatchAnswer>()
   private writing: Promise<void> = Promise.resolve()
   /** Number of appended batches per organization that are not on disk yet. */
   private readonly unwritten = new Map<string, number>()
-  private waiting: { batch: LateBatch; done: PromiseWithResolvers<void> }[] = []
+  private waiting: { batch: UnjudgedBatch; done: PromiseWithResolvers<void> }[] = []
   private readonly draining = new Map<string, Promise<void>>()
   private readonly stopping = Promise.withResolvers<void>()
   private isClosed = false
 
   /** Reads the queues left by an earlier process; `start` continues with them. */
   constructor(
-    private readonly parts: LateBatchesDeps,
+    private readonly parts: JudgingQueueDeps,
     private readonly pauseMs = PAUSE_MS,
   ) {
     mkdirSync(parts.folder, { recursive: true, mode: 0o700 })
@@ -125,7 +125,7 @@ export class LateBatches {
   /**
    * Resolves once the batch is on disk. Throws `rateLimited` if the queue is full, `unavailable` if the write fails.
    */
-  append(batch: LateBatch): Promise<void> {
+  append(batch: UnjudgedBatch): Promise<void> {
     if ((this.queues.get(batch.record.orgId)?.bytes ?? 0) > MAX_BYTES) {
       const error = `the organization's rules cannot keep up with its events, and its queue is full; try again in ${RETRY_AFTER_S} s`
       return Promise.reject(new AppError('rateLimited', error, RETRY_AFTER_S))
@@ -225,7 +225,7 @@ export class LateBatches {
     this.start()
   }
 
-  private async write(orgId: string, batches: readonly LateBatch[]): Promise<void> {
+  private async write(orgId: string, batches: readonly UnjudgedBatch[]): Promise<void> {
     const queue = this.queues.get(orgId) ?? this.newQueue(orgId)
     this.queues.set(orgId, queue)
     const lines = batches.map(lineOf)
@@ -274,7 +274,7 @@ export class LateBatches {
 
   /** Judges and stores the first batches: as many as `RUN_MS` allows here, or only the first in the other process. */
   private async judgeSome(queue: Queue): Promise<void> {
-    const judged: LateBatch[] = []
+    const judged: UnjudgedBatch[] = []
     const until = performance.now() + RUN_MS
     let done = 0
     for (; done < queue.positions.length && (done === 0 || performance.now() < until); done++) {
@@ -301,7 +301,7 @@ export class LateBatches {
   }
 
   /** Returns a batch; null if it is damaged or was already stored before an earlier failure. */
-  private read(queue: Queue, position: BatchPosition | undefined): LateBatch | null {
+  private read(queue: Queue, position: BatchPosition | undefined): UnjudgedBatch | null {
     if (!position || this.parts.isKnown(position.hash)) return null
     const batch = readLine(readPosition(queue, position))
     if (!batch) this.reportDamage(queue.orgId, 1)
@@ -327,7 +327,7 @@ function cutBack({ fd, bytes }: Queue): void {
 
 const LINE_END = 10
 
-function judgedBy(verdicts: Verdicts, { events, record }: LateBatch): LateBatch {
+function judgedBy(verdicts: Verdicts, { events, record }: UnjudgedBatch): UnjudgedBatch {
   const unjudged = verdicts.filter((ids) => ids === null).length
   const note: LedgerNote = { reason: 'not evaluated: the rules take too long', count: unjudged, sample: '' }
   return {
@@ -337,7 +337,7 @@ function judgedBy(verdicts: Verdicts, { events, record }: LateBatch): LateBatch 
 }
 
 /** Assigns an id to a batch that has none. After a restart, the id shows whether the batch was stored. */
-function withKey({ events, record }: LateBatch): LateBatch {
+function withKey({ events, record }: UnjudgedBatch): UnjudgedBatch {
   return { events, record: { ...record, key: record.key ?? `${record.domainId} late ${randomUUID()}` } }
 }
 
@@ -345,7 +345,7 @@ function withKey({ events, record }: LateBatch): LateBatch {
 const CHECKSUM_BYTES = 8
 
 /** Returns a line that consists of checksum and JSON. Avoids copies, because a batch can be 1 MiB. */
-function lineOf(batch: LateBatch): Buffer {
+function lineOf(batch: UnjudgedBatch): Buffer {
   const line = Buffer.from(`${'0'.repeat(CHECKSUM_BYTES)} ${JSON.stringify(batch)}\n`)
   const sum = Bun.hash.crc32(line.subarray(CHECKSUM_BYTES + 1, -1))
   line.write(sum.toString(16).padStart(CHECKSUM_BYTES, '0'))
@@ -353,10 +353,10 @@ function lineOf(batch: LateBatch): Buffer {
 }
 
 /** Parses a line with or without its line ending. Returns null if the line is damaged. */
-function readLine(line: Buffer): LateBatch | null {
+function readLine(line: Buffer): UnjudgedBatch | null {
   const json = line.subarray(CHECKSUM_BYTES + 1, line.at(-1) === LINE_END ? -1 : undefined)
   if (Number.parseInt(line.toString('latin1', 0, CHECKSUM_BYTES), 16) !== Bun.hash.crc32(json)) return null
-  return JSON.parse(json.toString()) as LateBatch
+  return JSON.parse(json.toString()) as UnjudgedBatch
 }
 
 function readPosition({ fd }: Queue, { start, bytes }: BatchPosition): Buffer {

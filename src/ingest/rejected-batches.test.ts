@@ -3,7 +3,7 @@ import { mkdirSync, rmSync } from 'node:fs'
 import fc from 'fast-check'
 import { AppError } from '../core/error.ts'
 import { TestCollector } from './collector.fixture.ts'
-import { Refusals } from './rejected-batches.ts'
+import { RejectedBatches } from './rejected-batches.ts'
 
 const REASONS = {
   invalid: 'batch: is invalid',
@@ -24,7 +24,7 @@ describe('counts of rejected batches', () => {
     )
     fc.assert(
       fc.property(fc.array(aStep, { maxLength: 40 }), (steps) => {
-        const refusals = new Refusals()
+        const refusals = new RejectedBatches()
         const expected = new Map<string, number>()
         const counted = new Map<string, number>()
         const latest = new Map<string, string>()
@@ -61,26 +61,29 @@ describe('counts of rejected batches', () => {
   })
 
   test('exclude batches that the sender will repeat', () => {
-    const refusals = new Refusals()
+    const refusals = new RejectedBatches()
     refusals.add(domainOf('dom_1'), new AppError('unavailable', 'the disk is full', 5))
     expect(refusals.take()).toEqual([])
   })
 
   test('are written when the disk is writable again, each once', async () => {
-    await using stand = new TestCollector()
-    rmSync(stand.spoolFolder, { recursive: true })
-    for (const token of [stand.shop.token, stand.blog.token]) await stand.send('{', { token })
+    await using fixture = new TestCollector()
+    rmSync(fixture.spoolFolder, { recursive: true })
+    for (const token of [fixture.shop.token, fixture.blog.token]) await fixture.send('{', { token })
     for (let round = 0; round < 2; round++) {
-      const recorded = stand.collector.recordRefusals()
-      await Promise.all([expect(recorded).rejects.toMatchObject({ code: 'unavailable' }), stand.send('{"nonsense":1}')])
+      const recorded = fixture.collector.recordRefusals()
+      await Promise.all([
+        expect(recorded).rejects.toMatchObject({ code: 'unavailable' }),
+        fixture.send('{"nonsense":1}'),
+      ])
     }
-    mkdirSync(stand.spoolFolder)
-    await stand.collector.recordRefusals()
-    await stand.collector.recordRefusals()
+    mkdirSync(fixture.spoolFolder)
+    await fixture.collector.recordRefusals()
+    await fixture.collector.recordRefusals()
     const reason = 'batch: is invalid'
-    expect(stand.ledger().toSorted((a, b) => b.count - a.count)).toMatchObject([
-      { domainId: stand.shop.id, reason, count: 3 },
-      { domainId: stand.blog.id, reason, count: 1 },
+    expect(fixture.ledger().toSorted((a, b) => b.count - a.count)).toMatchObject([
+      { domainId: fixture.shop.id, reason, count: 3 },
+      { domainId: fixture.blog.id, reason, count: 1 },
     ])
   })
 })

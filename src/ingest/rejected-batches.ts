@@ -17,13 +17,13 @@ const MAX_SAMPLE_LENGTH = 300
 type Origin = Pick<CollectorDomain, 'id' | 'orgId'>
 
 /** Number of rejected batches in one domain, by reason. */
-export interface RefusedBatches {
+export interface RejectionCount {
   domain: Origin
   ledger: LedgerNote[]
 }
 
 /** Counts rejected batches of known domains until the counts are written to the ledger. */
-export class Refusals {
+export class RejectedBatches {
   /** Keyed by domain and by reason. */
   private notes = new Map<string, { domain: Origin; notes: Map<string, LedgerNote> }>()
 
@@ -36,14 +36,14 @@ export class Refusals {
   }
 
   /** Returns the counts since the last call, by domain, and resets them. */
-  take(): RefusedBatches[] {
+  take(): RejectionCount[] {
     const taken = [...this.notes.values()].map(({ domain, notes }) => ({ domain, ledger: [...notes.values()] }))
     this.notes = new Map()
     return taken
   }
 
   /** Restores counts that could not be written. */
-  restore({ domain, ledger }: RefusedBatches): void {
+  restore({ domain, ledger }: RejectionCount): void {
     const notes = this.notesOf(domain)
     for (const note of ledger) {
       const later = notes.get(note.reason)

@@ -7,7 +7,7 @@ import { lastEventAt } from '../domains/record-sightings.ts'
 import { RateLimit } from '../http/rate-limit.ts'
 import { Collector, type CollectorDeps } from './collector.ts'
 import { IngestRates } from './ingest-rates.ts'
-import { LateBatches, type LateBatchesDeps } from './judging-queue.ts'
+import { JudgingQueue, type JudgingQueueDeps } from './judging-queue.ts'
 import { LiveBuffer } from './live-buffer.ts'
 import { type LiveRouteDeps, liveRoutes } from './live-routes.ts'
 import { SeenBatches } from './seen-batches.ts'
@@ -15,7 +15,7 @@ import type { Spool } from './spool.ts'
 import { type UsageRouteDeps, usageRoutes } from './usage-routes.ts'
 
 /** An event that violates alerts, once it is visible to queries. */
-export interface Violation {
+interface Violation {
   alertIds: ReadonlySet<string>
   domainId: string
   receivedAt: Instant
@@ -26,7 +26,7 @@ export interface IngestRoom extends Room {
   collector: Collector
   batches: SeenBatches
   /** Batches that have not been validated against the rules yet. */
-  late: LateBatches
+  late: JudgingQueue
   /** Counts of stored events. */
   counts: IngestRates
   violated: Emitter<Violation>
@@ -44,23 +44,23 @@ interface Needs
     Required<Pick<CollectorDeps, 'storing' | 'isOverBudget'>> {
   directory: DomainDirectory
   scripts: ScriptFiles
-  rules: { judgeBatch: CollectorDeps['judge']; judgeAll: LateBatchesDeps['judgeHere'] }
+  rules: { judgeBatch: CollectorDeps['judge']; judgeAll: JudgingQueueDeps['judgeHere'] }
   /** Validates batches in another process. Closed together with this room. */
-  lateJudge: { judge: LateBatchesDeps['judge']; close(): void }
+  judgeProcess: { judge: JudgingQueueDeps['judge']; close(): void }
 }
 
 /** Opens the collector and starts validating late batches left over from an earlier run. */
 export function openIngest(base: IngestBase, needs: Needs): IngestRoom {
   const { db, clock, config, spool, report, lateFolder } = base
-  const { directory, scripts, rules, lateJudge, storing, isOverBudget, maskOf, storageOf, maskTextOf } = needs
+  const { directory, scripts, rules, judgeProcess, storing, isOverBudget, maskOf, storageOf, maskTextOf } = needs
   const live = new LiveBuffer(clock)
   const counts = new IngestRates((orgId) => lastEventAt(db, orgId))
   const batches = new SeenBatches(db, clock)
   const violated = new Emitter<Violation>()
-  const late = new LateBatches({
+  const late = new JudgingQueue({
     folder: lateFolder,
     judgeHere: rules.judgeAll,
-    judge: (orgId, events) => lateJudge.judge(orgId, events),
+    judge: (orgId, events) => judgeProcess.judge(orgId, events),
     admit: (batch) => collector.admit(batch),
     isKnown: (hash) => spool.answerOf(hash) !== null || batches.answerOf(hash) !== null,
     report,
@@ -92,7 +92,7 @@ export function openIngest(base: IngestBase, needs: Needs): IngestRoom {
     // Pending batches are validated after the next start.
     async close() {
       const closed = late.close()
-      lateJudge.close()
+      judgeProcess.close()
       await closed
     },
   }

@@ -7,18 +7,18 @@ import { MINUTES_MS } from '../warehouse/relation-columns.ts'
 import type { History } from '../warehouse/warehouse.ts'
 
 /** A time bucket that contains an event when `start <= receivedAt < end`. */
-export interface Stretch {
+export interface TimeBucket {
   start: Instant
   end: Instant
 }
 
 /** Retention time of counts. */
-export const COUNTS_KEPT_MS = 400 * DAY_MS
+export const COUNT_RETENTION_MS = 400 * DAY_MS
 const QUARTER_MS = 15 * MINUTE_MS
 
 /** Returns the earliest instant for which stored counts are detailed enough for windows of this length. */
-export function countsKeptFrom({ lengthMs }: Pick<Period, 'lengthMs'>, now: Instant): Instant {
-  return now - (lengthMs % QUARTER_MS === 0 ? COUNTS_KEPT_MS : MINUTES_MS)
+export function countsRetainedFrom({ lengthMs }: Pick<Period, 'lengthMs'>, now: Instant): Instant {
+  return now - (lengthMs % QUARTER_MS === 0 ? COUNT_RETENTION_MS : MINUTES_MS)
 }
 
 /** Unrounded sums of weights in one bucket. */
@@ -45,7 +45,7 @@ export function countsIn(orgId: string, scope: EventScope): Counted {
  * Returns the sums for adjacent buckets, in order, with one query. Where the history has merged minutes into quarter
  * hours, counts belong to the start of the quarter hour.
  */
-export async function sumsIn(buckets: readonly Stretch[], counted: Counted, history: History): Promise<Sums[]> {
+export async function sumsIn(buckets: readonly TimeBucket[], counted: Counted, history: History): Promise<Sums[]> {
   const [first, last] = [buckets.at(0), buckets.at(-1)]
   if (!first || !last) return []
   const stepMs = [...buckets.map(({ start }) => start), last.end].reduce(commonDivisor)
@@ -78,7 +78,7 @@ function commonDivisor(a: number, b: number): number {
   return b === 0 ? a : commonDivisor(b, a % b)
 }
 
-function sumOf({ start, end }: Stretch, stepMs: number, sums: ReadonlyMap<Instant, Sums>): Sums {
+function sumOf({ start, end }: TimeBucket, stepMs: number, sums: ReadonlyMap<Instant, Sums>): Sums {
   const sum = { weight: 0, pageViews: 0 }
   for (let at = start; at < end; at += stepMs) {
     const part = sums.get(at)

@@ -15,7 +15,7 @@ interface RankRow {
 }
 
 /** Estimate for the parameters with one name and vendor, for which only sums are known. */
-export interface Estimated {
+export interface DistinctEstimate {
   vendor: string
   key: string
   weight: number
@@ -25,11 +25,11 @@ export interface Estimated {
 }
 
 /** Returns an estimate for each vendor that has one of these keys. */
-export async function estimateDifferent(
+export async function estimateDistinct(
   history: History,
   scope: ListScope,
   keys: readonly string[],
-): Promise<Estimated[]> {
+): Promise<DistinctEstimate[]> {
   if (keys.length === 0) return []
   const rows = await history.query<RankRow>(ranksQuery(scope, keys))
   const lists = Map.groupBy(rows, ({ vendor, key }) => JSON.stringify([vendor, key]))

@@ -7,13 +7,13 @@ import { type EventFields, HOUR, WarehouseFixture } from '../warehouse/warehouse
 import { bytesFirst, plainKeys, sumOf } from './dictionary.fixture.ts'
 import { eventDictionary } from './event-dictionary.ts'
 import { flatDictionary } from './flat-dictionary.ts'
-import { type HistoryStand, openHistory } from './history.fixture.ts'
+import { type HistoryFixture, openHistory } from './history.fixture.ts'
 import { maskFor } from './response-mask.ts'
 
 type Input = Parameters<typeof eventDictionary.answer>[1]
 type Dictionary = Awaited<ReturnType<typeof eventDictionary.answer>>
 
-let history: HistoryStand
+let history: HistoryFixture
 beforeAll(async () => {
   history = await openHistory()
 })
@@ -180,11 +180,11 @@ test('names and values with the same masked form are counted as one', async () =
 })
 
 test('the dictionary is the same before and after files are merged and compacted', async () => {
-  await using stand = await WarehouseFixture.open()
+  await using fixture = await WarehouseFixture.open()
   await using made = await openHistory({ events: 1500, seed: 7 })
-  stand.clock.set(HOUR)
-  await stand.add(made.events.map(({ seq, receivedAt, ...said }) => said))
-  const sources = made.sources(stand.warehouse)
+  fixture.clock.set(HOUR)
+  await fixture.add(made.events.map(({ seq, receivedAt, ...said }) => said))
+  const sources = made.sources(fixture.warehouse)
   const caller = { principal: made.caller.principal, now: HOUR + 2 * HOUR_MS }
   const both = async () => [
     await eventDictionary.answer(sources, {}, caller),
@@ -192,11 +192,11 @@ test('the dictionary is the same before and after files are merged and compacted
   ]
   const spooled = await both()
   expect(spooled[0]).toMatchObject({ sampledEvents: expect.any(Number) })
-  for (const work of [() => stand.flush(), () => stand.merge(), () => stand.compact()]) {
+  for (const work of [() => fixture.flush(), () => fixture.merge(), () => fixture.compact()]) {
     await work()
     expect(await both()).toEqual(spooled)
   }
-  expect(stand.levels().every((level) => level === 'compacted')).toBe(true)
+  expect(fixture.levels().every((level) => level === 'compacted')).toBe(true)
 })
 
 test.skipIf(capturesFolder === null)('real captures have the same keys as in a plain loop', async () => {

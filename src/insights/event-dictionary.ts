@@ -1,16 +1,16 @@
 import { Closed, InstantSchema, Int, OneOf, type Static, Type } from '../core/schema.ts'
 import { roundEvents } from '../signals/chart-point.ts'
 import { type Query, query } from '../warehouse/query.ts'
-import { type Estimated, estimateDifferent } from './distinct-values.ts'
+import { type DistinctEstimate, estimateDistinct } from './distinct-values.ts'
 import { type Caller, insight, type Sources } from './insight.ts'
 import { type Counted, compareTexts, cutCharacters, type MaskedList, maskedList, typeOfList } from './masked-values.ts'
 import {
-  type DomainsAsked,
+  type DomainFilter,
   domainFields,
-  domainsMeant,
   hoursField,
   lastHours,
   percentOf,
+  requestedDomains,
   textField,
 } from './query-params.ts'
 import { type Mask, maskFor } from './response-mask.ts'
@@ -136,11 +136,11 @@ export const eventDictionary = insight({
 /** Returns the scope of a request; null when no domain matches. */
 export function scopeOf(
   sources: Pick<Sources, 'db' | 'domains' | 'privacy'>,
-  input: DomainsAsked & { hours?: number; vendor?: string; event?: string; env?: string },
+  input: DomainFilter & { hours?: number; vendor?: string; event?: string; env?: string },
   { principal, now }: Caller,
 ): ListScope | null {
   const { hours = DICTIONARY_HOURS.default, vendor, event, env } = input
-  const domainIds = domainsMeant(sources, principal.orgId, input).map(({ id }) => id)
+  const domainIds = requestedDomains(sources, principal.orgId, input).map(({ id }) => id)
   if (domainIds.length === 0) return null
   const patterns = sources.privacy().patterns.map(({ pattern }) => pattern)
   return { orgId: principal.orgId, domainIds, vendor, event, env, window: lastHours(hours, now), patterns }
@@ -179,7 +179,7 @@ const FORM: ListForm = {
 async function countedLists({ history }: Sources, scope: ListScope): Promise<Counted[]> {
   const crowded = await crowdedLists(history, scope, FORM)
   const lists = await exactLists(history, scope, FORM, keysOf(crowded))
-  const estimates = await estimateDifferent(history, scope, keysOf(crowded))
+  const estimates = await estimateDistinct(history, scope, keysOf(crowded))
   const many = crowded.flatMap((sample) => {
     const estimated = estimates.find((one) => isSame(one, sample))
     return estimated && estimated.different > SURELY_MANY ? [{ sample, estimated }] : []
@@ -197,7 +197,7 @@ async function countedLists({ history }: Sources, scope: ListScope): Promise<Cou
 type Named = Pick<ValueList, 'vendor' | 'key'>
 const isSame = (one: Named, other: Named) => one.vendor === other.vendor && one.key === other.key
 
-function estimatedList({ weight, lastAt, different }: Estimated, sample: ValueList): Counted {
+function estimatedList({ weight, lastAt, different }: DistinctEstimate, sample: ValueList): Counted {
   const share = weight / sample.weight
   const types = { numbers: sample.numbers * share, booleans: sample.booleans * share }
   return { list: { ...sample, ...types, weight, lastAt }, estimate: different }

@@ -3,13 +3,13 @@ import { DAY_MS, HOUR_MS } from '../core/clock.ts'
 import type { StoredEvent } from '../core/event.ts'
 import { bytesFirst, plainKeys } from './dictionary.fixture.ts'
 import { flatDictionary } from './flat-dictionary.ts'
-import { type HistoryStand, openHistory } from './history.fixture.ts'
+import { type HistoryFixture, openHistory } from './history.fixture.ts'
 import { maskFor } from './response-mask.ts'
 
 type Input = Parameters<typeof flatDictionary.answer>[1]
 type Flat = Awaited<ReturnType<typeof flatDictionary.answer>>
 
-let history: HistoryStand
+let history: HistoryFixture
 beforeAll(async () => {
   history = await openHistory()
 })
@@ -103,7 +103,7 @@ test('the most frequent values are counted over the whole window, even among man
 
 test('the ten most frequent values are listed, including those that were frequent only earlier', async () => {
   await using own = await openHistory({ events: 40 })
-  const from = own.stand.clock.now()
+  const from = own.fixture.clock.now()
   const hourly = Array.from({ length: 20 }, (_, hour) =>
     Array.from({ length: 3000 }, (_, n) => {
       const often = hour < 5 ? `early${n % 6}` : `late${n % 60}`
@@ -111,14 +111,14 @@ test('the ten most frequent values are listed, including those that were frequen
     }),
   )
   for (const [hour, events] of hourly.entries()) {
-    own.stand.clock.set(from + hour * HOUR_MS)
-    await own.stand.add(events.map((said) => ({ ...said, orgId: own.orgId, domainId: own.domains[0]?.id ?? '' })))
+    own.fixture.clock.set(from + hour * HOUR_MS)
+    await own.fixture.add(events.map((said) => ({ ...said, orgId: own.orgId, domainId: own.domains[0]?.id ?? '' })))
   }
   const counts = Map.groupBy(hourly.flat(), ({ params }) => params.k)
   const most = [...counts]
     .map(([value, { length: count }]) => ({ value, count }))
     .sort((a, b) => b.count - a.count || bytesFirst(a.value, b.value))
-  const caller = { ...own.caller, now: own.stand.clock.now() + 1 }
+  const caller = { ...own.caller, now: own.fixture.clock.now() + 1 }
   const { rows } = await flatDictionary.answer(own.sources(), { vendor: 'Many' }, caller)
   expect(rows[0]?.values).toEqual(most.slice(0, 10))
 })

@@ -6,7 +6,7 @@ import type { Flows } from './session-flows.ts'
 
 /* Reference implementation of session flows. It is as simple as possible and shares no code with the query. */
 
-export interface FlowsAsked {
+export interface FlowsInput {
   orgId: string
   domainId?: string
   hours: number
@@ -30,7 +30,7 @@ export function shownPath(path: string, privacy: Privacy): string {
   return maskPersonal(segments.join('/'), '$path', privacy)
 }
 
-export function flowsReference(events: readonly StoredEvent[], asked: FlowsAsked): Flows {
+export function flowsReference(events: readonly StoredEvent[], asked: FlowsInput): Flows {
   const { maxSteps, privacy } = asked
   const sessions = sessionsOf(events, asked)
     .map((session) => staysOf(session, privacy).slice(0, maxSteps))
@@ -71,7 +71,7 @@ export function flowsReference(events: readonly StoredEvent[], asked: FlowsAsked
   }
 }
 
-function sessionsOf(events: readonly StoredEvent[], { orgId, domainId, hours, now }: FlowsAsked): StoredEvent[][] {
+function sessionsOf(events: readonly StoredEvent[], { orgId, domainId, hours, now }: FlowsInput): StoredEvent[][] {
   const own = events.filter(
     (event) =>
       event.orgId === orgId &&

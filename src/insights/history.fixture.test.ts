@@ -4,11 +4,11 @@ import { openHistory } from './history.fixture.ts'
 
 test('the generated history has files of all levels and events of every kind', async () => {
   await using history = await openHistory()
-  const { events, stand } = history
+  const { events, fixture } = history
   expect(events.length).toBeGreaterThanOrEqual(20_000)
-  expect(new Set(stand.levels())).toEqual(new Set(['compacted', 'merged', 'fresh']))
-  expect(stand.spool.files().length).toBeGreaterThan(0)
-  expect(await stand.count()).toEqual({ rows: events.length, events: events.length })
+  expect(new Set(fixture.levels())).toEqual(new Set(['compacted', 'merged', 'fresh']))
+  expect(fixture.spool.files().length).toBeGreaterThan(0)
+  expect(await fixture.count()).toEqual({ rows: events.length, events: events.length })
   expect(new Set(events.map(({ kind }) => kind))).toEqual(new Set(['event', 'hit', 'tag', 'library']))
   expect(new Set(events.map(({ env }) => env))).toEqual(new Set(['prod', 'dev']))
   for (const field of ['path', 'sessionId', 'status', 'execMs'] as const) {

@@ -11,8 +11,8 @@ import type { History } from '../warehouse/warehouse.ts'
 import type { Caller, Sources } from './insight.ts'
 
 /** Ten days of events for tests of insights: one organization with two domains, and another organization with one. */
-export interface HistoryStand {
-  stand: WarehouseFixture
+export interface HistoryFixture {
+  fixture: WarehouseFixture
   orgId: string
   /** Two domains of the querying organization, and a third that belongs to the other organization. */
   domains: readonly { id: string; name: string }[]
@@ -53,32 +53,32 @@ let whole: Promise<Owned & { image: WarehouseSnapshot }> | null = null
  * Opens a real warehouse. Its events are in compacted, merged and recently written files, the most recent ones in the
  * spool.
  */
-export async function openHistory({ events, seed = 1, more = [] }: HistoryOptions = {}): Promise<HistoryStand> {
-  const { stand, orgId, userId, domains } = await (events === undefined ? openWhole() : fillHistory(events, seed))
-  if (more.length > 0) await stand.add(more.map((said) => ({ ...said, orgId, domainId: domains[0]?.id ?? '' })))
-  const now = stand.clock.now() + 1
+export async function openHistory({ events, seed = 1, more = [] }: HistoryOptions = {}): Promise<HistoryFixture> {
+  const { fixture, orgId, userId, domains } = await (events === undefined ? openWhole() : fillHistory(events, seed))
+  if (more.length > 0) await fixture.add(more.map((said) => ({ ...said, orgId, domainId: domains[0]?.id ?? '' })))
+  const now = fixture.clock.now() + 1
   const principal: Principal = {
     ...{ via: 'key', userId, orgId, role: 'owner', readOnly: false, keyId: null, sessionId: null },
   }
   return {
-    ...{ stand, orgId, domains, events: stand.events, now, caller: { principal, now } },
-    sources: (history = stand.warehouse) => sourcesOf(stand, orgId, domains, history, now),
-    [Symbol.asyncDispose]: () => stand[Symbol.asyncDispose](),
+    ...{ fixture, orgId, domains, events: fixture.events, now, caller: { principal, now } },
+    sources: (history = fixture.warehouse) => sourcesOf(fixture, orgId, domains, history, now),
+    [Symbol.asyncDispose]: () => fixture[Symbol.asyncDispose](),
   }
 }
 
-async function openWhole(): Promise<Owned & { stand: WarehouseFixture }> {
-  whole ??= fillHistory(20_000, 1).then(async ({ stand, ...owned }) => {
-    await using filled = stand
+async function openWhole(): Promise<Owned & { fixture: WarehouseFixture }> {
+  whole ??= fillHistory(20_000, 1).then(async ({ fixture, ...owned }) => {
+    await using filled = fixture
     return { ...owned, image: filled.snapshot() }
   })
   const { image, ...owned } = await whole
-  return { ...owned, stand: await WarehouseFixture.open({}, image) }
+  return { ...owned, fixture: await WarehouseFixture.open({}, image) }
 }
 
-async function fillHistory(events: number, seed: number): Promise<Owned & { stand: WarehouseFixture }> {
-  const stand = await WarehouseFixture.open()
-  const { db, clock } = stand
+async function fillHistory(events: number, seed: number): Promise<Owned & { fixture: WarehouseFixture }> {
+  const fixture = await WarehouseFixture.open()
+  const { db, clock } = fixture
   const { alice, mallory } = cast(db, clock)
   const { orgId, userId } = alice
   const domain = (name: string, of: string) => ({ id: createDomain(db, clock, of, { name }), name, orgId: of })
@@ -92,8 +92,8 @@ async function fillHistory(events: number, seed: number): Promise<Owned & { stan
   }
   const batches = [...trafficFrom(HOUR, places, events - odd, randomOf(seed)), ...oddBatches]
   batches.sort((a, b) => a.at - b.at)
-  await fill(stand, batches)
-  return { stand, orgId, userId, domains }
+  await fill(fixture, batches)
+  return { fixture, orgId, userId, domains }
 }
 
 function sourcesOf(
@@ -127,21 +127,21 @@ interface Batch {
   events: EventFields[]
 }
 
-async function fill(stand: WarehouseFixture, batches: readonly Batch[]): Promise<void> {
+async function fill(fixture: WarehouseFixture, batches: readonly Batch[]): Promise<void> {
   for (const [n, { at, events }] of batches.entries()) {
-    stand.clock.set(at)
-    await stand.add(events)
+    fixture.clock.set(at)
+    await fixture.add(events)
     const left = batches.length - n
-    if (n % 20 === 19 && left > 6) await stand.flush()
+    if (n % 20 === 19 && left > 6) await fixture.flush()
     if (n % 100 === 99 && left > 60) {
-      await stand.compact(at + MINUTE_MS)
-      await stand.compactCounts(at + MINUTE_MS)
+      await fixture.compact(at + MINUTE_MS)
+      await fixture.compactCounts(at + MINUTE_MS)
     }
     if (left === 30) {
-      await stand.flush()
-      await stand.merge()
+      await fixture.flush()
+      await fixture.merge()
     }
-    if (left === 15) await stand.flush()
+    if (left === 15) await fixture.flush()
   }
 }
 

@@ -4,7 +4,7 @@ import { alertTypeOf } from '../alerts/types/index.ts'
 import { DAY_MS, type Instant, MINUTE_MS } from '../core/clock.ts'
 import { type Query, query } from '../warehouse/query.ts'
 import { OTHER } from '../warehouse/relation-columns.ts'
-import { COUNTS_KEPT_MS } from './count-series.ts'
+import { COUNT_RETENTION_MS } from './count-series.ts'
 import type { Sources } from './insight.ts'
 import { admits } from './suggest-rules.ts'
 
@@ -45,7 +45,7 @@ export async function idleAlerts(
     (alert) => isWatching(alert) && !recent.some((row) => row.event === OTHER || sees(alert, row)),
   )
   if (idle.length === 0) return []
-  const ever = await history.query<NameRow>(lastEventsQuery(orgId, { from: minute - COUNTS_KEPT_MS, to: now + 1 }))
+  const ever = await history.query<NameRow>(lastEventsQuery(orgId, { from: minute - COUNT_RETENTION_MS, to: now + 1 }))
   return idle.map((alert) => {
     const own = ever.filter((row) => sees(alert, row)).map(({ lastAt }) => lastAt)
     return { alertId: alert.id, name: alert.name, lastEventAt: own.length > 0 ? Math.max(...own) : null }

@@ -16,7 +16,7 @@ import { type Query, query } from '../warehouse/query.ts'
 import { type IssueFacts, TOGETHER_MS } from './determine-cause.ts'
 import type { Sources } from './insight.ts'
 import { maskFor } from './response-mask.ts'
-import { isAlike, keptBy } from './ttl-cache.ts'
+import { cachePerOwner, isSimilarCount } from './ttl-cache.ts'
 
 /** Maximum time between a gap and the beginning of an issue that the gap may have caused. */
 const GAP_NEAR_MS = 15 * MINUTE_MS
@@ -56,7 +56,7 @@ export async function factsOf(
     .map((issue) => stretchesOf(issue, now))
   const counted = await (counts === 'fresh'
     ? countsOf(sources, orgId, recent)
-    : keptCountsOf(sources, orgId, recent, now))
+    : cachedCountsOf(sources, orgId, recent, now))
   const rules = new Map(
     storedAlerts(db, [...new Set(issues.map(({ alertId }) => alertId))]).map((one) => [one.id, one]),
   )
@@ -166,20 +166,20 @@ const joined = (issues: readonly Stretches[], reports: Reports, failures: Failur
     issues.map(({ id }) => [id, { container: reports.get(id)?.container ?? null, failures: failures.get(id) ?? null }]),
   )
 
-const keptOf = keptBy<{ failures: IssueFacts['failures']; vendorEvents: number }>(10_000)
+const cacheOf = cachePerOwner<{ failures: IssueFacts['failures']; vendorEvents: number }>(10_000)
 
 /**
  * Returns the counts, with caching. Failures are read from events and cached for ten minutes; in the first hour of an
  * issue they are cached for the current minute. The cache is invalid when the vendor has clearly more events in the
  * domain. Reports are always read from counts.
  */
-async function keptCountsOf(
+async function cachedCountsOf(
   sources: FactSources,
   orgId: string,
   issues: readonly Stretches[],
   now: Instant,
 ): Promise<Map<string, Counts>> {
-  const kept = keptOf(sources.db)
+  const kept = cacheOf(sources.db)
   const reports = await reportsOf(sources, orgId, issues)
   const keyOf = ({ id, domainId, vendor, since: { from, to } }: Stretches) => {
     const minutes = [from, to].map((at) => Math.floor(at / MINUTE_MS))
@@ -188,7 +188,7 @@ async function keptCountsOf(
   const failures = new Map<string, IssueFacts['failures']>()
   const moved = issues.filter((one) => {
     const [known, vendorEvents] = [kept.get(keyOf(one), now), reports.get(one.id)?.vendorEvents]
-    if (!known || vendorEvents === undefined || !isAlike(known.vendorEvents, vendorEvents)) return true
+    if (!known || vendorEvents === undefined || !isSimilarCount(known.vendorEvents, vendorEvents)) return true
     failures.set(one.id, known.failures)
     return false
   })

@@ -5,7 +5,7 @@ import { NUMBER_PATTERN } from '../core/value-type.ts'
 import { capturedEvents, capturesFolder } from '../warehouse/captures.fixture.ts'
 import type { Query } from '../warehouse/query.ts'
 import type { EventFields } from '../warehouse/warehouse.fixture.ts'
-import { type HistoryStand, openHistory } from './history.fixture.ts'
+import { type HistoryFixture, openHistory } from './history.fixture.ts'
 import { keyFacts } from './key-facts.ts'
 import { byMoney, isSteady, type KeyFacts, MAX_VALUES } from './suggest-rules.ts'
 
@@ -29,7 +29,7 @@ const PLANNED: EventFields[] = Array.from({ length: 700 }, (_, n) => ({
   },
 }))
 
-let world: HistoryStand
+let world: HistoryFixture
 beforeAll(async () => {
   world = await openHistory({ more: PLANNED })
 })

@@ -44,7 +44,7 @@ export function maskedList(counted: readonly Counted[], mask: Mask): MaskedList 
       if (list.areSuspect[at]) masked.add(shown)
       if (shown !== value) changed++
     }
-    all.different += differentBeside(list, changed, estimate)
+    all.different += distinctAmong(list, changed, estimate)
   }
   all.different += masked.size
   all.values = [...weights].map(([value, weight]) => ({ value, weight })).sort(mostFrequentFirst)
@@ -55,7 +55,7 @@ export function maskedList(counted: readonly Counted[], mask: Mask): MaskedList 
  * Returns the estimated number of distinct values besides those that masking changed. When not all possibly personal
  * values were masked, the same share of the rest is assumed to change.
  */
-function differentBeside(
+function distinctAmong(
   { different, suspects, areSuspect }: ValueList,
   changed: number,
   estimate: number | null,

@@ -8,13 +8,13 @@ import { HOUR, WarehouseFixture } from '../warehouse/warehouse.fixture.ts'
 import { insights } from './index.ts'
 import { insightRoutes } from './routes.ts'
 
-async function setUp(stand: WarehouseFixture) {
+async function setUp(fixture: WarehouseFixture) {
   const [db, clock] = [memoryDb(), testClock(HOUR)]
   const people = cast(db, clock)
   const { orgId } = people
   const id = createDomain(db, clock, orgId, { name: 'Shop' })
   let changes = 0
-  const { warehouse } = stand
+  const { warehouse } = fixture
   const seriesMonitor = new SeriesMonitor({ warehouse, gapsOf: () => [], settingsOf: () => [] })
   const publicUrl = 'https://watch.example'
   const routes = [
@@ -36,20 +36,20 @@ async function setUp(stand: WarehouseFixture) {
 
 describe('page-view sampling', () => {
   test('reports the number of page views per hour', async () => {
-    await using stand = await WarehouseFixture.open()
-    const { clock, people, orgId, id, call, path } = await setUp(stand)
+    await using fixture = await WarehouseFixture.open()
+    const { clock, people, orgId, id, call, path } = await setUp(fixture)
     const start = HOUR - 7 * DAY_MS
     // 20 hours without page views, 100 hours with two, and the others with five. None belong to another domain or kind.
     for (let n = 0; n < 168; n++) {
       const views = n < 20 ? 0 : n < 120 ? 2 : 5
       const at = { receivedAt: start + n * HOUR_MS, orgId, domainId: id }
-      await stand.add([
+      await fixture.add([
         ...Array.from({ length: views }, () => ({ ...at, vendor: 'A', event: 'page_view' })),
         { ...at, vendor: 'A', event: 'purchase' },
         { ...at, domainId: 'dom_other', vendor: 'B', event: 'page_view' },
       ])
     }
-    await stand.flush()
+    await fixture.flush()
     clock.set(HOUR)
     const { status, body } = await call('GET', path, { as: people.vera.key })
     expect(status).toBe(200)
@@ -66,8 +66,8 @@ describe('page-view sampling', () => {
   })
 
   test('is configured per environment by users with permission', async () => {
-    await using stand = await WarehouseFixture.open()
-    const { people, call, path, changes } = await setUp(stand)
+    await using fixture = await WarehouseFixture.open()
+    const { people, call, path, changes } = await setUp(fixture)
     const put = (as: string, body: unknown) => call('PUT', path, { as, body })
     expect((await put(people.bob.key, { prodRate: 0.5 })).status).toBe(403)
     expect((await put(people.mallory.key, { prodRate: 0.5 })).status).toBe(404)

@@ -184,11 +184,11 @@ test('unknown domains and invalid days are rejected, and another organization ge
 })
 
 describe('pairing compared with a loop over all events', () => {
-  let stand: WarehouseFixture
+  let fixture: WarehouseFixture
   beforeAll(async () => {
-    stand = await WarehouseFixture.open()
+    fixture = await WarehouseFixture.open()
   })
-  afterAll(() => stand[Symbol.asyncDispose]())
+  afterAll(() => fixture[Symbol.asyncDispose]())
 
   const EDGE = 48 * HOUR_MS
   const aSent = fc.record({
@@ -203,20 +203,20 @@ describe('pairing compared with a loop over all events', () => {
     const lists = fc.sample(fc.array(aSent, { minLength: 20, maxLength: 60 }), { numRuns: 40, seed: 9 })
     for (const [n, list] of lists.entries()) {
       for (const { vendor, event, id, isServer, pause } of list) {
-        stand.clock.advance(pause)
+        fixture.clock.advance(pause)
         const key = vendor === 'Reddit Pixel' ? 'm.conversionId' : 'eid'
         const server = vendor === 'Reddit Pixel' ? 'type.tracking_type' : 'event_name'
         const params = { [key]: id, ...(isServer ? { [server]: event } : {}) }
-        await stand.add([
+        await fixture.add([
           { orgId: 'org_1', domainId: `dom_${n}`, vendor, event, kind: 'event', params } satisfies EventFields,
         ])
       }
-      if (n % 15 === 14) await stand.flush()
+      if (n % 15 === 14) await fixture.flush()
     }
-    const sources = { history: stand.warehouse, privacy: () => PLAIN_PRIVACY }
-    const asked = { orgId: 'org_1', domainIds: lists.map((_, n) => `dom_${n}`), now: stand.clock.now() }
+    const sources = { history: fixture.warehouse, privacy: () => PLAIN_PRIVACY }
+    const asked = { orgId: 'org_1', domainIds: lists.map((_, n) => `dom_${n}`), now: fixture.clock.now() }
     const largest: number[] = []
-    for (const first of [HOUR / DAY_MS, stand.clock.now() / DAY_MS - 100].map(Math.floor)) {
+    for (const first of [HOUR / DAY_MS, fixture.clock.now() / DAY_MS - 100].map(Math.floor)) {
       const found = await pairedNames(sources, { ...asked, first })
       expect(new Set(found.map(countsOf))).toEqual(new Set(plainNames(first)))
       largest.push(...found.map(({ matched }) => matched))
@@ -226,7 +226,7 @@ describe('pairing compared with a loop over all events', () => {
 
   test('keeps all days of the names with the most events when the limit is exceeded', async () => {
     const send = (event: string, count: number, isServer: boolean) =>
-      stand.add(
+      fixture.add(
         Array.from({ length: count }, (_, n) => ({
           ...{ orgId: 'org_2', domainId: 'dom_many', vendor: 'Meta Pixel', event, kind: 'event' as const },
           params: { eid: `${event}${n}`, ...(isServer ? { event_name: event } : {}) },
@@ -236,12 +236,12 @@ describe('pairing compared with a loop over all events', () => {
       await send('Purchase', 10, isServer)
       for (let n = 0; n < 6; n++) await send(`Other ${n}`, 2, isServer)
     }
-    stand.clock.advance(DAY_MS)
+    fixture.clock.advance(DAY_MS)
     await send('Purchase', 1, false)
     for (let n = 0; n < 6; n++) await send(`Other ${n}`, 2, false)
-    const now = stand.clock.now()
+    const now = fixture.clock.now()
     const asked = { orgId: 'org_2', domainIds: ['dom_many'], first: Math.floor(now / DAY_MS) - 2, now }
-    const [most] = await pairedNames({ history: stand.warehouse }, { ...asked, maxRows: 5 })
+    const [most] = await pairedNames({ history: fixture.warehouse }, { ...asked, maxRows: 5 })
     expect(most).toMatchObject({ event: 'Purchase', serverOnly: 0 })
     expect(most?.byDay.size).toBe(2)
   })
@@ -250,7 +250,7 @@ describe('pairing compared with a loop over all events', () => {
 
   function plainNames(first: number): string[] {
     const from = first * DAY_MS - EDGE
-    const events = stand.events.filter((event) => event.receivedAt >= from && originOf(event) !== null)
+    const events = fixture.events.filter((event) => event.receivedAt >= from && originOf(event) !== null)
     const names = Map.groupBy(events, (event) => json([event.domainId, event.vendor, pairNameOf(event)]))
     return [...names].flatMap(([name, all]) => {
       const [domainId = '', vendor = ''] = JSON.parse(name)

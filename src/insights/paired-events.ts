@@ -5,7 +5,7 @@ import { dayOf } from '../orders/reconciliation.ts'
 import { type Query, query } from '../warehouse/query.ts'
 import { MAX_WINDOW_MS, PAIRING_KEYS, PAIRING_VENDORS, pairColumns, pairCountsSql } from './event-pair-queries.ts'
 import { insight, type Sources } from './insight.ts'
-import { domainFields, domainsMeant, percentOf } from './query-params.ts'
+import { domainFields, percentOf, requestedDomains } from './query-params.ts'
 
 const DEFAULT_DAYS = 7
 const MAX_DAYS = 30
@@ -92,7 +92,7 @@ export const pairedEvents = insight({
   ),
   async answer(sources, { days = DEFAULT_DAYS, ...asked }, { principal: { orgId }, now }) {
     const { privacy, retentionMs } = sources
-    const domainIds = domainsMeant(sources, orgId, asked).map(({ id }) => id)
+    const domainIds = requestedDomains(sources, orgId, asked).map(({ id }) => id)
     const first = Math.max(dayOf(now) - days, dayOf(now - retentionMs)) + 1
     const names = await pairedNames(sources, { orgId, domainIds, first, now })
     const own = privacy()
@@ -138,7 +138,7 @@ interface Row extends Omit<PairedName, 'byDay' | 'event'> {
   browserEvent: string
 }
 
-interface Asked {
+interface PairedNamesScope {
   orgId: string
   domainIds: readonly string[]
   /** First day, in days since the Unix epoch. */
@@ -153,7 +153,7 @@ interface Asked {
  */
 export async function pairedNames(
   { history }: Pick<Sources, 'history'>,
-  { orgId, domainIds, first, now, maxRows = MAX_ROWS }: Asked,
+  { orgId, domainIds, first, now, maxRows = MAX_ROWS }: PairedNamesScope,
 ): Promise<PairedName[]> {
   if (domainIds.length === 0) return []
   // An event on the first day may have a partner that was sent on an earlier day.

@@ -4,7 +4,7 @@ import { Closed, Int, Type } from '../core/schema.ts'
 import { roundEvents } from '../signals/chart-point.ts'
 import { type Query, query } from '../warehouse/query.ts'
 import { insight } from './insight.ts'
-import { domainFields, domainsMeant, hoursField, lastHours, percentOf } from './query-params.ts'
+import { domainFields, hoursField, lastHours, percentOf, requestedDomains } from './query-params.ts'
 import { maskFor } from './response-mask.ts'
 
 const DEFAULT_HOURS = 24
@@ -65,7 +65,7 @@ export const performanceStats = insight({
   output: Output,
   async answer(sources, input, { principal, now }) {
     const { hours = DEFAULT_HOURS } = input
-    const domainIds = domainsMeant(sources, principal.orgId, input).map(({ id }) => id)
+    const domainIds = requestedDomains(sources, principal.orgId, input).map(({ id }) => id)
     if (domainIds.length === 0) return { windowHours: hours, vendors: [] }
     const rows = await sources.history.query<VendorRow>(statsQuery(principal.orgId, domainIds, lastHours(hours, now)))
     const mask = maskFor(sources)

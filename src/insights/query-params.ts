@@ -30,7 +30,7 @@ export const domainFields = {
 }
 
 /** Domain filter of a request. A domain is selected when it matches both fields. */
-export interface DomainsAsked {
+export interface DomainFilter {
   domainId?: string | undefined
   projectId?: string | undefined
 }
@@ -44,10 +44,10 @@ export function lastHours(hours: number, now: Instant): Query['window'] {
  * Returns the requested domains, in no particular order, or all domains when there is no filter. Throws `notFound` for
  * an unknown domain or project.
  */
-export function domainsMeant(
+export function requestedDomains(
   { db, domains }: Pick<Sources, 'db' | 'domains'>,
   orgId: string,
-  asked: DomainsAsked,
+  asked: DomainFilter,
 ): readonly WatchedDomain[] {
   const { domainId, projectId } = asked
   const all = domains()
@@ -61,10 +61,10 @@ export function domainsMeant(
 export function domainsNamed(
   sources: Pick<Sources, 'db' | 'domains'>,
   orgId: string,
-  asked: DomainsAsked,
+  asked: DomainFilter,
 ): readonly string[] | null {
   if (asked.domainId === undefined && asked.projectId === undefined) return null
-  return domainsMeant(sources, orgId, asked).map(({ id }) => id)
+  return requestedDomains(sources, orgId, asked).map(({ id }) => id)
 }
 
 /** Returns `part` as a percentage of `whole` with one decimal; 0 when `whole` is 0. */

@@ -190,7 +190,7 @@ function anEvent(random: Random, ids: readonly string[]): EventFields {
 }
 
 describe('reconciliation compared with a loop over all events', () => {
-  let stand: WarehouseFixture
+  let fixture: WarehouseFixture
   const orders = new Map<string, Order>()
   let now: Instant
   let sources: Sources
@@ -206,28 +206,28 @@ describe('reconciliation compared with a loop over all events', () => {
   }
 
   beforeAll(async () => {
-    stand = await WarehouseFixture.open()
-    const { alice } = cast(stand.db, stand.clock)
+    fixture = await WarehouseFixture.open()
+    const { alice } = cast(fixture.db, fixture.clock)
     orgId = alice.orgId
-    domainId = createDomain(stand.db, stand.clock, orgId, { name: 'Shop' })
+    domainId = createDomain(fixture.db, fixture.clock, orgId, { name: 'Shop' })
     const ids = Array.from({ length: 4000 }, (_, n) => `T-${n}`)
-    const start = stand.clock.now()
+    const start = fixture.clock.now()
     for (let n = 0; n < 500; n++) {
       // The events cover ten days and end just before the present.
-      stand.clock.set(start + n * 29 * MINUTE_MS)
+      fixture.clock.set(start + n * 29 * MINUTE_MS)
       const window = ids.slice(Math.floor((n / 500) * 3600), Math.floor((n / 500) * 3600) + 400)
       const said = Array.from({ length: 41 }, () => anEvent(random, window))
-      await stand.add(
+      await fixture.add(
         said.map((one) => ({
           ...one,
           orgId: one.orgId === 'org' ? orgId : 'other',
           domainId: one.domainId === 'dom' ? domainId : 'blog',
         })),
       )
-      if (n % 25 === 24 && n < 490) await stand.flush()
-      if (n === 400) await stand.compact(stand.clock.now())
+      if (n % 25 === 24 && n < 490) await fixture.flush()
+      if (n === 400) await fixture.compact(fixture.clock.now())
     }
-    now = stand.clock.now() + 7
+    now = fixture.clock.now() + 7
     for (const [n, id] of [...ids, ...ODD_IDS.slice(0, 5)].entries()) {
       if (n % 10 === 0 || id.trim() === '') continue
       orders.set(id, {
@@ -237,13 +237,13 @@ describe('reconciliation compared with a loop over all events', () => {
         ...(random() < 0.1 ? { status: 'cancelled' as const } : {}),
       })
     }
-    saveOrders(stand.db, domainId, [...orders.values()])
-    const seriesMonitor = new SeriesMonitor({ warehouse: stand.warehouse, gapsOf: () => [], settingsOf: () => [] })
+    saveOrders(fixture.db, domainId, [...orders.values()])
+    const seriesMonitor = new SeriesMonitor({ warehouse: fixture.warehouse, gapsOf: () => [], settingsOf: () => [] })
     sources = {
-      ...{ db: stand.db, seriesMonitor, watermark: () => now, retentionMs: 90 * DAY_MS },
+      ...{ db: fixture.db, seriesMonitor, watermark: () => now, retentionMs: 90 * DAY_MS },
       history: {
         async query(query) {
-          const rows = await stand.warehouse.query<never>(query)
+          const rows = await fixture.warehouse.query<never>(query)
           asked.push(query.name)
           return rows
         },
@@ -253,10 +253,10 @@ describe('reconciliation compared with a loop over all events', () => {
       chart: () => Promise.reject(new Error('no series is followed')),
     }
   })
-  afterAll(() => stand[Symbol.asyncDispose]())
+  afterAll(() => fixture[Symbol.asyncDispose]())
 
   const plainEvents = () =>
-    stand.events
+    fixture.events
       .filter((event) => event.orgId === orgId)
       .map((event) => ({ ...event, domainId: event.domainId === domainId ? 'dom' : 'blog' }))
 
@@ -268,9 +268,9 @@ describe('reconciliation compared with a loop over all events', () => {
   }
 
   test('uses at least 20,000 events in files of every kind, and orders of every kind', () => {
-    expect(stand.events.length).toBeGreaterThanOrEqual(20_000)
-    expect(new Set(stand.levels())).toEqual(new Set(['compacted', 'fresh']))
-    expect(stand.spool.files().length).toBeGreaterThan(0)
+    expect(fixture.events.length).toBeGreaterThanOrEqual(20_000)
+    expect(new Set(fixture.levels())).toEqual(new Set(['compacted', 'fresh']))
+    expect(fixture.spool.files().length).toBeGreaterThan(0)
     const all = expected(plainEvents(), orders, 11, now).flatMap(({ vendors }) => vendors)
     const fields = ['captured', 'missing', 'extra', 'duplicates', 'valueMismatches', 'missingValue'] as const
     for (const field of [...fields, 'matched', 'browserOnly', 'serverOnly'] as const) {
@@ -291,9 +291,9 @@ describe('reconciliation compared with a loop over all events', () => {
     const before = [await times(1), await times(9)]
     expect(before.map(({ told }) => told)).toEqual([1, 1])
     const old = Array.from({ length: 50_000 }, (_, n) => ({ id: `old-${n}`, at: now - 300 * DAY_MS }))
-    saveOrders(stand.db, domainId, old)
+    saveOrders(fixture.db, domainId, old)
     const after = [await times(1), await times(9)]
-    stand.db.exec(`DELETE FROM shopOrder WHERE id LIKE 'old-%'`)
+    fixture.db.exec(`DELETE FROM shopOrder WHERE id LIKE 'old-%'`)
     expect(after.map(({ answer }) => answer)).toEqual(before.map(({ answer }) => answer))
     // At least one of the requests needed a second query. Almost no order is older than the last nine days.
     expect(after.map(({ told }) => told)).toContain(2)
@@ -314,10 +314,10 @@ describe('reconciliation compared with a loop over all events', () => {
 
   test('has the same result before and after compaction', async () => {
     const before = await ask(90)
-    await stand.flush()
+    await fixture.flush()
     expect(await ask(90)).toEqual(before)
-    await stand.compact()
-    expect(new Set(stand.levels())).toEqual(new Set(['compacted']))
+    await fixture.compact()
+    expect(new Set(fixture.levels())).toEqual(new Set(['compacted']))
     expect(await ask(90)).toEqual(before)
   })
 })

@@ -1,18 +1,25 @@
 import { maskPersonal } from '../conditions/mask-personal.ts'
 import { DAY_MS, type Instant, MINUTE_MS } from '../core/clock.ts'
 import { Closed, Int, Nullable, type Static, Text, Type } from '../core/schema.ts'
-import { type DayReport, dayOf, newTally, reportsOf, type Tally, type ToldRow } from '../orders/reconciliation.ts'
+import {
+  type DayReport,
+  dayOf,
+  newTally,
+  type ReportedOrderRow,
+  reportsOf,
+  type Tally,
+} from '../orders/reconciliation.ts'
 import { orderCount, orderLookup, ordersSince, type StoredOrder } from '../orders/store.ts'
 import { insight, type Sources } from './insight.ts'
-import { domainFields, domainsMeant } from './query-params.ts'
+import { domainFields, requestedDomains } from './query-params.ts'
 import {
   hasNoIds,
   type OrderKeys,
   orderKeys,
   orderNamesQuery,
   orderPairsQuery,
-  type ToldScope,
-  toldQuery,
+  type ReportedScope,
+  reportedOrdersQuery,
   unreadQuery,
 } from './reported-orders-query.ts'
 
@@ -109,7 +116,7 @@ export const reconcileOrders = insight({
   output: Output,
   async answer(sources, { domainId, projectId, days = DEFAULT_DAYS }, { principal: { orgId }, now }) {
     const { db, privacy, retentionMs } = sources
-    const isMeant = domainsMeant(sources, orgId, { domainId, projectId }).length > 0
+    const isMeant = requestedDomains(sources, orgId, { domainId, projectId }).length > 0
     // Days without stored events are excluded, because every order on them would appear to be missing.
     const span = { from: Math.max(dayOf(now) - days, dayOf(now - retentionMs)) + 1, to: dayOf(now) }
     const from = span.from * DAY_MS
@@ -120,7 +127,7 @@ export const reconcileOrders = insight({
     const orders = isMeant ? ordersSince(db, domainId, isAll ? 0 : window.from) : []
     const scope = { orgId, domainId, window }
     const keys = isMeant ? await orderKeysIn(sources, scope) : null
-    const told = keys === null ? [] : await toldIn(sources, { ...scope, keys, orders, isAll, isPaid })
+    const told = keys === null ? [] : await reportedIn(sources, { ...scope, keys, orders, isAll, isPaid })
     const unread = keys === null ? [] : await sources.history.query<Unread>(unreadQuery(scope, keys))
     const reports = reportsOf(orders.filter(isPaid), told, span)
     const mask = (vendor: string) => maskPersonal(vendor, '$vendor', privacy())
@@ -146,7 +153,7 @@ interface Unread {
 }
 
 /** Returns the parameters in the data that may identify an event's order. */
-async function orderKeysIn({ history }: Pick<Sources, 'history'>, scope: ToldScope): Promise<OrderKeys> {
+async function orderKeysIn({ history }: Pick<Sources, 'history'>, scope: ReportedScope): Promise<OrderKeys> {
   const names = await history.query<{ name: string }>(orderNamesQuery(scope))
   return orderKeys(names.map(({ name }) => name))
 }
@@ -169,7 +176,7 @@ export async function reconciled(
   const orders = ordersSince(db, domainId, isAll ? 0 : window.from)
   const scope = { orgId, domainId, window }
   const keys = await orderKeysIn(sources, scope)
-  const told = await toldIn(sources, { ...scope, keys, orders, isAll, isPaid })
+  const told = await reportedIn(sources, { ...scope, keys, orders, isAll, isPaid })
   const days = { from: dayOf(from), to: dayOf(to) }
   return shown(totals(reportsOf(orders.filter(isPaid), told, days)), (vendor) =>
     maskPersonal(vendor, '$vendor', privacy()),
@@ -181,7 +188,7 @@ const MAX_HELD = 50_000
 /** Maximum number of unknown ids that are looked up individually. They belong to older orders or to no order. */
 const MAX_LOOKED_UP = 1000
 
-interface Asked extends ToldScope {
+interface ReconciliationScope extends ReportedScope {
   /** Orders of any status: all orders of the domain, or those in the requested period. */
   orders: readonly StoredOrder[]
   isAll: boolean
@@ -190,47 +197,51 @@ interface Asked extends ToldScope {
 }
 
 /** Returns the reports to vendors; empty when no event refers to an order. */
-async function toldIn(
+async function reportedIn(
   { db, history }: Pick<Sources, 'db' | 'history'>,
-  { orders, isAll, isPaid, keys, ...scope }: Asked,
-): Promise<ToldRow[]> {
+  { orders, isAll, isPaid, keys, ...scope }: ReconciliationScope,
+): Promise<ReportedOrderRow[]> {
   if (hasNoIds(keys)) return []
   const ask = (orders: readonly StoredOrder[], listed: number) => {
     const expected = orders.map((order) => ({
       ...{ id: order.id, day: dayOf(order.at), value: order.value, isPaid: isPaid(order) },
     }))
-    return history.query<Answered>(toldQuery(scope, keys, expected, listed))
+    return history.query<Answered>(reportedOrdersQuery(scope, keys, expected, listed))
   }
   const pairs = await pairsIn(history, scope, keys)
-  if (isAll) return [...(await ask(orders, 0)).filter(isTold), ...pairs]
+  if (isAll) return [...(await ask(orders, 0)).filter(isReported), ...pairs]
   const rows = await ask(orders, MAX_LOOKED_UP)
   const unknown = rows.filter(({ kind }) => kind === 'unknown')
   // With too many unknown ids, all orders are compared instead.
   if (unknown.length === MAX_LOOKED_UP) {
-    return [...(await ask(ordersSince(db, scope.domainId, 0), 0)).filter(isTold), ...pairs]
+    return [...(await ask(ordersSince(db, scope.domainId, 0), 0)).filter(isReported), ...pairs]
   }
   const isOrder = orderLookup(db, scope.domainId)
   const older = unknown.filter(({ id }) => isOrder(id))
   return [
-    ...rows.filter(isTold),
+    ...rows.filter(isReported),
     ...pairs,
     ...older.map((row) => ({ ...row, kind: 'extra' as const, count: -row.count })),
   ]
 }
 
 /** Returns the number of browser and server event pairs and of unpaired events, by vendor and day. */
-async function pairsIn(history: Sources['history'], scope: ToldScope, keys: OrderKeys): Promise<ToldRow[]> {
+async function pairsIn(
+  history: Sources['history'],
+  scope: ReportedScope,
+  keys: OrderKeys,
+): Promise<ReportedOrderRow[]> {
   const counts = ['matched', 'browserOnly', 'serverOnly'] as const
-  type PairRow = Pick<ToldRow, 'vendor' | 'day'> & Record<(typeof counts)[number], number>
+  type PairRow = Pick<ReportedOrderRow, 'vendor' | 'day'> & Record<(typeof counts)[number], number>
   const rows = await history.query<PairRow>(orderPairsQuery(scope, keys))
   return rows.flatMap(({ vendor, day, ...row }) =>
     counts.map((kind) => ({ vendor, day, kind, count: row[kind], mismatches: 0, value: 0 })),
   )
 }
 
-const isTold = (row: Answered): row is ToldRow & { id: string } => row.kind !== 'unknown'
+const isReported = (row: Answered): row is ReportedOrderRow & { id: string } => row.kind !== 'unknown'
 
-type Answered = Omit<ToldRow, 'kind'> & { kind: ToldRow['kind'] | 'unknown'; id: string }
+type Answered = Omit<ReportedOrderRow, 'kind'> & { kind: ReportedOrderRow['kind'] | 'unknown'; id: string }
 
 function totals(reports: readonly DayReport[]): Map<string, Tally> {
   const sums = new Map<string, Tally>()

@@ -4,7 +4,7 @@ import { PAIRING_KEYS, PAIRING_VENDORS, pairColumns, pairCountsSql, pairsSql } f
 import { VENDOR_ORDER_KEYS, type VendorOrderKeys } from './vendor-order-keys.ts'
 
 /** The events to read. */
-export interface ToldScope extends Pick<Query, 'window'> {
+export interface ReportedScope extends Pick<Query, 'window'> {
   orgId: string
   domainId: string
 }
@@ -45,7 +45,7 @@ const MAX_DIFFERENCE = 0.01 + 1e-6
 const lastNamePattern = (names: readonly string[]) => String.raw`(^|[.\[])(${names.join('|')})(\]|\[\])*$`
 
 /** Returns the query for the names of parameters that may hold an id or a value. */
-export function orderNamesQuery({ orgId, window }: ToldScope): Query {
+export function orderNamesQuery({ orgId, window }: ReportedScope): Query {
   return query('orders.names', {
     over: 'names',
     orgId,
@@ -109,7 +109,7 @@ function valueColumns({ values, own }: OrderKeys, binder: Binder): string[] {
 }
 
 /** Returns the tests, to be joined by AND, for events that are counted. */
-const countedTests = ({ domainId }: ToldScope, binder: Binder): string[] => [
+const countedTests = ({ domainId }: ReportedScope, binder: Binder): string[] => [
   `domainId = ${binder.bind(domainId)}`,
   `env = 'prod'`,
   `kind <> 'library'`,
@@ -119,13 +119,13 @@ const countedTests = ({ domainId }: ToldScope, binder: Binder): string[] => [
  * Returns SQL for reports to vendors, one row per vendor, id and day. `events` counts a pair of browser and server
  * events once, as the first of the two.
  */
-function toldSql(scope: ToldScope, keys: OrderKeys, binder: Binder): string {
+function reportedOrdersSql(scope: ReportedScope, keys: OrderKeys, binder: Binder): string {
   const { dialect } = binder
   const columns = idColumns(keys, binder)
   const tests = [...countedTests(scope, binder), `(${columns.map((column) => `${column} IS NOT NULL`).join(' OR ')})`]
   const { isBlank, isNumber } = textTests(binder)
   const mentions = `SELECT * FROM (
-    SELECT ${pairColumns(keys.pairing, binder)}, ${firstSaid(valueColumns(keys, binder))} AS said,
+    SELECT ${pairColumns(keys.pairing, binder)}, ${firstNonEmpty(valueColumns(keys, binder))} AS said,
       ${dialect.rowsOf({ id: columns.map((_, at) => unlessBefore(columns, at)) })}
     FROM events WHERE ${tests.join(' AND ')}
   ) AS spread WHERE id IS NOT NULL AND NOT ${isBlank('id')}`
@@ -148,7 +148,7 @@ const PURCHASE_NAMES = String.raw`(?i)^(?:(?:.*[ _.])?purchases?|ecommerce ?orde
 const PURCHASES_OF_VENDORS = { 'Pinterest Tag': 'checkout', 'Pinterest Conversions API': 'checkout' }
 
 /** Returns the query for purchases without a readable order id, in rows of `vendor` and `purchases`. */
-export function unreadQuery({ orgId, domainId, window }: ToldScope, keys: OrderKeys): Query {
+export function unreadQuery({ orgId, domainId, window }: ReportedScope, keys: OrderKeys): Query {
   return query('orders.unread', {
     orgId,
     window,
@@ -181,7 +181,7 @@ function unlessBefore(columns: readonly string[], at: number): string {
 }
 
 /** Returns SQL for the first non-empty column; NULL when all are empty. */
-function firstSaid(columns: readonly string[]): string {
+function firstNonEmpty(columns: readonly string[]): string {
   if (columns.length === 0) return 'NULL'
   return `coalesce(${columns.map((column) => `nullif(${column}, '')`).join(', ')})`
 }
@@ -202,10 +202,15 @@ function ordersSql(orders: readonly ExpectedOrder[], binder: Binder): string {
 }
 
 /**
- * Returns the query for reports to vendors, in rows of `ToldRow`. At most `listed` rows of kind `unknown` are returned,
- * one per unknown id. `keys` must have at least one id.
+ * Returns the query for reports to vendors, in rows of `ReportedOrderRow`. At most `listed` rows of kind `unknown` are
+ * returned, one per unknown id. `keys` must have at least one id.
  */
-export function toldQuery(scope: ToldScope, keys: OrderKeys, orders: readonly ExpectedOrder[], listed: number): Query {
+export function reportedOrdersQuery(
+  scope: ReportedScope,
+  keys: OrderKeys,
+  orders: readonly ExpectedOrder[],
+  listed: number,
+): Query {
   const { orgId, window } = scope
   return query('orders.told', {
     orgId,
@@ -216,7 +221,7 @@ export function toldQuery(scope: ToldScope, keys: OrderKeys, orders: readonly Ex
       return {
         keys: keysRead(keys),
         sql: `SELECT kind, vendor, day, id, count, mismatches, value FROM (
-          WITH ${toldSql(scope, keys, binder)}, ${ordersSql(orders, binder)},
+          WITH ${reportedOrdersSql(scope, keys, binder)}, ${ordersSql(orders, binder)},
           ids AS (SELECT vendor, id, min(day) AS day, min(low) AS low, max(high) AS high FROM told GROUP BY vendor, id),
           strangers AS (
             SELECT vendor, told.id AS id, told.day AS day FROM told LEFT JOIN orders ON orderId = told.id
@@ -239,10 +244,10 @@ export function toldQuery(scope: ToldScope, keys: OrderKeys, orders: readonly Ex
 
 /**
  * Returns the query for pairs of browser and server events and for unpaired events. An event is included when it or its
- * partner refers to an order. Rows of `ToldRow` are by vendor and day of the first event. `keys` must have at least one
- * id.
+ * partner refers to an order. Rows of `ReportedOrderRow` are by vendor and day of the first event. `keys` must have at
+ * least one id.
  */
-export function orderPairsQuery(scope: ToldScope, keys: OrderKeys): Query {
+export function orderPairsQuery(scope: ReportedScope, keys: OrderKeys): Query {
   const { orgId, window } = scope
   return query('orders.pairs', {
     orgId,

@@ -10,7 +10,7 @@ import { type History, type Lane, withSignal } from '../warehouse/warehouse.ts'
 import type { AnyInsight, Sources } from './insight.ts'
 import { signalScope } from './series-scope.ts'
 
-export interface InsightParts {
+export interface InsightRouteDeps {
   db: Db
   warehouse: History
   seriesMonitor: Sources['seriesMonitor']
@@ -22,7 +22,7 @@ export interface InsightParts {
 }
 
 /** Returns one `GET` route per insight. */
-export function insightRoutes(parts: InsightParts, insights: readonly AnyInsight[]): Route[] {
+export function insightRoutes(parts: InsightRouteDeps, insights: readonly AnyInsight[]): Route[] {
   return insights.map(({ path, params, input, output, answer, isQuick = false, ...rest }) =>
     route({
       ...{ access: 'read', tag: 'Insights', ...rest },
@@ -58,7 +58,7 @@ function withMaskedNames<Q extends object>(query: Q, privacy: Privacy): Q {
 }
 
 /** Returns the data sources for one organization. Queries are cancelled when the signal aborts. */
-export function sourcesFor(parts: InsightParts, orgId: string, signal: AbortSignal, lane: Lane): Sources {
+export function sourcesFor(parts: InsightRouteDeps, orgId: string, signal: AbortSignal, lane: Lane): Sources {
   const { db, warehouse, seriesMonitor, watermark, retentionMs } = parts
   return {
     ...{ db, seriesMonitor, watermark, retentionMs },

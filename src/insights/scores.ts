@@ -13,8 +13,8 @@ import { type Query, query } from '../warehouse/query.ts'
 import { insight, type Sources } from './insight.ts'
 import { maskFor } from './response-mask.ts'
 import { accuracyOf, availabilityOf, complianceOf, type DomainHealth, scoreOf } from './score-formulas.ts'
-import { watchedAt } from './signals-at-instant.ts'
-import { isAlike, keptBy } from './ttl-cache.ts'
+import { signalsAt } from './signals-at-instant.ts'
+import { cachePerOwner, isSimilarCount } from './ttl-cache.ts'
 
 const ScorePartSchema = Closed({
   score: Int({ minimum: 0, maximum: 100 }),
@@ -124,8 +124,8 @@ export async function healthIn(
   const window = { from: scope.from, to: scope.to }
   const known = Math.min(scope.to, watermark())
   const [{ statuses, broken, totals }, signals] = await Promise.all([
-    toldOf({ db, history }, orgId, ids, window, now),
-    watchedAt({ db, seriesMonitor, watermark, now }, orgId, domains, known),
+    historyFactsOf({ db, history }, orgId, ids, window, now),
+    signalsAt({ db, seriesMonitor, watermark, now }, orgId, domains, known),
   ])
   const past = { from: window.from, to: Math.min(window.to, now) }
   const gapShare = coveredMs(mergeGaps(gapsBetween(db, past.from, past.to)), past) / (past.to - past.from)
@@ -160,26 +160,26 @@ export async function healthIn(
 }
 
 /** Facts about domains in a period, from the event history. */
-interface Told {
+interface HistoryFacts {
   statuses: StatusRow[]
   broken: BrokenRow[]
   totals: TotalRow[]
 }
 
-const keptOf = keptBy<Told>(100)
+const cacheOf = cachePerOwner<HistoryFacts>(100)
 
 /**
  * Reads facts from the history. Statuses and broken rules are read from a day of events, totals from counts. Statuses
  * and broken rules are cached for the current minute, unless an event becomes clearly more or less frequent.
  */
-async function toldOf(
+async function historyFactsOf(
   { db, history }: Pick<Sources, 'db' | 'history'>,
   orgId: string,
   ids: readonly string[],
   window: Query['window'],
   now: Instant,
-): Promise<Told> {
-  const kept = keptOf(db)
+): Promise<HistoryFacts> {
+  const kept = cacheOf(db)
   const minutes = [window.from, window.to, now].map((at) => Math.floor(at / MINUTE_MS))
   const key = `${orgId} ${minutes.join(' ')} ${Bun.hash(ids.join())}`
   const known = kept.get(key, now)
@@ -197,7 +197,7 @@ async function toldOf(
 
 function areAlike(before: readonly TotalRow[], now: readonly TotalRow[]): boolean {
   const known = new Map(before.map((row) => [keyOf(row), row.weight]))
-  return known.size === now.length && now.every((row) => isAlike(known.get(keyOf(row)) ?? 0, row.weight))
+  return known.size === now.length && now.every((row) => isSimilarCount(known.get(keyOf(row)) ?? 0, row.weight))
 }
 
 function enabledRules(db: Db, ids: readonly string[]): Map<string, Alert> {

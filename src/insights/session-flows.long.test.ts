@@ -3,22 +3,22 @@ import fc from 'fast-check'
 import { MINUTE_MS } from '../core/clock.ts'
 import { capturedEvents, capturesFolder } from '../warehouse/captures.fixture.ts'
 import type { EventFields } from '../warehouse/warehouse.fixture.ts'
-import { type FlowsAsked, flowsReference, shownPath } from './flows-reference.fixture.ts'
-import { type HistoryStand, openHistory } from './history.fixture.ts'
+import { type FlowsInput, flowsReference, shownPath } from './flows-reference.fixture.ts'
+import { type HistoryFixture, openHistory } from './history.fixture.ts'
 import { type Flows, sessionFlows } from './session-flows.ts'
 
 type Input = Parameters<typeof sessionFlows.answer>[1]
 
 /** Returns the response, and the reference result for the same events. */
-async function both(history: HistoryStand, input: Input) {
+async function both(history: HistoryFixture, input: Input) {
   const sources = history.sources()
-  const asked: FlowsAsked = {
+  const asked: FlowsInput = {
     ...{ orgId: history.orgId, now: history.now, privacy: sources.privacy() },
     ...{ hours: 72, maxSteps: 4, ...input },
   }
   return {
     answer: await sessionFlows.answer(sources, input, history.caller),
-    expected: flowsReference(history.stand.events, asked),
+    expected: flowsReference(history.fixture.events, asked),
   }
 }
 
@@ -40,7 +40,7 @@ function expectConserved({ sessionsSampled, steps, links }: Flows): void {
 }
 
 describe('session flows of a shop over ten days, in files of every kind', () => {
-  let history: HistoryStand
+  let history: HistoryFixture
   beforeAll(async () => {
     const ids = ['7', '0123456789abcdef', 'D94F1C0A-8B9E-4f6e-9a1c-3f2d5a6b7c8d', '0123456789abcde', '12a', '']
     const odd = ids.flatMap((id, n) =>
@@ -57,7 +57,7 @@ describe('session flows of a shop over ten days, in files of every kind', () => 
 
   test('use files of all levels', () => {
     expect(history.events.length).toBeGreaterThanOrEqual(20_000)
-    expect(new Set(history.stand.levels())).toEqual(new Set(['compacted', 'merged', 'fresh']))
+    expect(new Set(history.fixture.levels())).toEqual(new Set(['compacted', 'merged', 'fresh']))
   })
 
   test.each<Input>([{}, { hours: 336 }, { hours: 336, maxSteps: 6 }, { hours: 240, maxSteps: 2 }, { hours: 1 }])(
@@ -83,13 +83,13 @@ describe('session flows of a shop over ten days, in files of every kind', () => 
   })
 
   test('are the same when the events are stored in other files', async () => {
-    const { stand } = history
+    const { fixture } = history
     const ask = () => sessionFlows.answer(history.sources(), { hours: 336, maxSteps: 6 }, history.caller)
     const before = await ask()
-    await stand.flush()
+    await fixture.flush()
     expect(await ask()).toEqual(before)
-    await stand.merge()
-    await stand.compact()
+    await fixture.merge()
+    await fixture.compact()
     expect(await ask()).toEqual(before)
   })
 })
@@ -98,8 +98,8 @@ test.skipIf(capturesFolder === null)(
   `of the real captures${capturesFolder === null ? ' (there are none beside the project)' : ''}`,
   async () => {
     await using history = await openHistory({ events: 50 })
-    const { stand, domains, orgId } = history
-    await stand.add(capturedEvents(capturesFolder ?? '', { id: domains[1]?.id ?? '', orgId }))
+    const { fixture, domains, orgId } = history
+    await fixture.add(capturedEvents(capturesFolder ?? '', { id: domains[1]?.id ?? '', orgId }))
     const { answer, expected } = await both(history, { hours: 336 })
     expect(answer).toEqual(expected)
     expectConserved(answer)
@@ -110,7 +110,7 @@ test('without events the flows are zeros and empty lists', async () => {
   await using history = await openHistory({ events: 0 })
   const nothing = { sessionsSampled: 0, steps: [], links: [] }
   expect(await sessionFlows.answer(history.sources(), {}, history.caller)).toEqual(nothing)
-  await history.stand.add([
+  await history.fixture.add([
     { orgId: history.orgId, domainId: history.domains[0]?.id ?? '', sessionId: 'a', path: null },
   ])
   expect(await sessionFlows.answer(history.sources(), {}, history.caller)).toEqual(nothing)
@@ -139,14 +139,14 @@ test('sessions with gaps, in any order of arrival, match the reference', async (
       fc.integer({ min: 2, max: 6 }),
       async (said, maxSteps) => {
         await using history = await openHistory({ events: 0 })
-        const { stand, domains, orgId } = history
+        const { fixture, domains, orgId } = history
         for (const [n, { afterMs, lateMs, domain, ...values }] of said.entries()) {
-          stand.clock.advance(afterMs)
-          const ts = stand.clock.now() - lateMs
-          await stand.add([{ orgId, domainId: domains[domain]?.id ?? '', ts, ...values }])
-          if (n % 70 === 69) await stand.flush()
+          fixture.clock.advance(afterMs)
+          const ts = fixture.clock.now() - lateMs
+          await fixture.add([{ orgId, domainId: domains[domain]?.id ?? '', ts, ...values }])
+          if (n % 70 === 69) await fixture.flush()
         }
-        const now = stand.clock.now() + 1
+        const now = fixture.clock.now() + 1
         const late = { ...history, now, caller: { ...history.caller, now } }
         for (const hours of [1, 336]) {
           const { answer, expected } = await both(late, { hours, maxSteps })

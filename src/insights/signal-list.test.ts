@@ -5,7 +5,7 @@ import type { Finding } from '../alerts/finding.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../core/clock.ts'
 import { createDomain } from '../domains/store.ts'
 import { applyFindings } from '../issues/store.ts'
-import { CountsStand, hours, MONDAY } from '../signals/series-monitor.fixture.ts'
+import { CountsFixture, hours, MONDAY } from '../signals/series-monitor.fixture.ts'
 import { saveSetting, settingsOf } from '../signals/signal-setting-store.ts'
 import type { Sources } from './insight.ts'
 import { insightRoutes } from './routes.ts'
@@ -27,7 +27,7 @@ const keys = credentialsOf(people)
 
 const traffic = { orgId, domainId: shop, vendor: 'GA', from: MONDAY, to: NOW }
 const setting = { domainId: shop, vendor: 'GA', event: 'muted', mode: 'muted', sensitivity: 7 } as const
-let stand: CountsStand
+let fixture: CountsFixture
 /** Signals whose state was queried. */
 const learned: { vendor: string; event: string }[] = []
 let get: (
@@ -36,7 +36,7 @@ let get: (
 ) => Promise<{ status: number; body: { signals: SignalRow[]; [name: string]: unknown } }>
 
 beforeAll(async () => {
-  stand = await CountsStand.with(
+  fixture = await CountsFixture.with(
     { ...traffic, event: 'view', perHour: 200 },
     { ...traffic, event: 'buy', perHour: 100, faults: [{ from: NOW - hours(3), to: NOW, factor: 0 }] },
     { ...traffic, event: 'lead', perHour: 200, faults: [{ from: NOW - hours(3), to: NOW, factor: 0.3 }] },
@@ -52,7 +52,7 @@ beforeAll(async () => {
   saveSetting(db, clock, orgId, setting)
   saveSetting(db, clock, orgId, { ...setting, event: 'off', mode: 'off', sensitivity: null })
   saveSetting(db, clock, orgId, { ...setting, event: 'named', mode: 'auto', sensitivity: 3 })
-  const seriesMonitor = stand.seriesMonitor({ settingsOf: (id) => settingsOf(db, id) })
+  const seriesMonitor = fixture.seriesMonitor({ settingsOf: (id) => settingsOf(db, id) })
   const watching: Sources['seriesMonitor'] = {
     chart: (...args) => seriesMonitor.chart(...args),
     async signals(...args) {
@@ -67,7 +67,7 @@ beforeAll(async () => {
   const parts = {
     db,
     clock,
-    warehouse: stand.stand.warehouse,
+    warehouse: fixture.fixture.warehouse,
     seriesMonitor: watching,
     watermark: () => clock.now(),
     retentionMs: 90 * DAY_MS,
@@ -76,7 +76,7 @@ beforeAll(async () => {
   const call = client({ db, clock }, ...routes)
   get = (path = '', as = people.vera.key) => call('GET', `/v1/auto/signals${path}`, { as })
 })
-afterAll(() => stand[Symbol.asyncDispose]())
+afterAll(() => fixture[Symbol.asyncDispose]())
 
 const nameOf = ({ domain, vendor, event }: SignalRow) => `${domain} ${vendor} ${event}`
 const namesOf = async (path: string) => (await get(path)).body.signals.map(nameOf)
@@ -204,7 +204,7 @@ test('a series contains the hours of the last 7 days, each with its expected cou
     expect(count).toBe(Number(count.toFixed(2)))
   }
   expect(points.at(-2)).toMatchObject({ observed: view?.observed, low: view?.low, high: view?.high })
-  const [{ total = 0 } = {}] = await stand.stand.query<{ total: number }>(
+  const [{ total = 0 } = {}] = await fixture.fixture.query<{ total: number }>(
     `SELECT sum(weight) AS total FROM counts WHERE domainId = '${shop}' AND event = 'view'`,
     {},
     { over: 'counts', orgId, window: { from: points[0]?.start ?? 0, to: NOW } },

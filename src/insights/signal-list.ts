@@ -13,7 +13,7 @@ import type { KnownSignal } from '../signals/series-monitor.ts'
 import { SIGNAL_MODES, SIGNAL_SENSITIVITY, type Signal } from '../signals/signal.ts'
 import type { Db } from '../store/database.ts'
 import { insight, type Sources } from './insight.ts'
-import { domainFields, domainsMeant } from './query-params.ts'
+import { domainFields, requestedDomains } from './query-params.ts'
 
 const SIGNAL_STATES = ['learning', 'normal', 'high', 'low', 'silent', 'off'] as const
 
@@ -142,7 +142,7 @@ async function listSignals(
   const after = placeOf(query.cursor)
   const now = parts.watermark()
   const found: FoundSignal[] = []
-  const meant = new Set(domainsMeant(parts, orgId, query).map(({ id }) => id))
+  const meant = new Set(requestedDomains(parts, orgId, query).map(({ id }) => id))
   const first = after?.[0] ?? ''
   const domains = namedDomains(parts.db, orgId).filter(({ id }) => meant.has(id) && id >= first)
   for (let at = 0; at < domains.length && found.length <= limit; at += DOMAINS_AT_ONCE) {

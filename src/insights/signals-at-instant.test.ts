@@ -3,7 +3,7 @@ import { memoryDb, testClock } from '../../test/fixtures.ts'
 import { HOUR_MS, MINUTE_MS } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
 import type { SeriesMonitor } from '../signals/series-monitor.ts'
-import { watchedAt } from './signals-at-instant.ts'
+import { signalsAt } from './signals-at-instant.ts'
 
 test('past signals are computed once per 10 minutes for each organization, set of domains and time', async () => {
   const db = memoryDb()
@@ -22,7 +22,7 @@ test('past signals are computed once per 10 minutes for each organization, set o
   const ask = async (at = past, orgId = 'org_a', of = domains) => {
     const before = asked
     const parts = { db, seriesMonitor, watermark: () => clock.now(), now: clock.now() }
-    await watchedAt(parts, orgId, of, at).catch((error: AppError) => expect(error.code).toBe('unavailable'))
+    await signalsAt(parts, orgId, of, at).catch((error: AppError) => expect(error.code).toBe('unavailable'))
     return asked - before
   }
   expect([await ask(), await ask(), await ask(past + 1), await ask(past, 'org_b')]).toEqual([1, 0, 1, 1])
@@ -50,7 +50,7 @@ test('past signals use a separate series monitor', async () => {
     }
   const seriesMonitor = { signals: signals('present'), forHistory: { signals: signals('past') } } as SeriesMonitor
   const ask = (at: number) =>
-    watchedAt({ db, seriesMonitor, watermark: () => now, now }, 'org_a', [{ id: 'd', name: 'D' }], at)
+    signalsAt({ db, seriesMonitor, watermark: () => now, now }, 'org_a', [{ id: 'd', name: 'D' }], at)
   await ask(now)
   await ask(now - 2 * HOUR_MS)
   expect(asked).toEqual(['present', 'past'])

@@ -7,11 +7,11 @@ import { HOUR, WarehouseFixture } from '../warehouse/warehouse.fixture.ts'
 import { insightRoutes } from './routes.ts'
 import { silentLibraries } from './silent-libraries.ts'
 
-async function setUp(stand: WarehouseFixture) {
+async function setUp(fixture: WarehouseFixture) {
   const [db, clock] = [memoryDb(), testClock(HOUR)]
   const people = cast(db, clock)
   const domainId = createDomain(db, clock, people.orgId, { name: 'Shop' })
-  const { warehouse } = stand
+  const { warehouse } = fixture
   const seriesMonitor = new SeriesMonitor({ warehouse, gapsOf: () => [], settingsOf: () => [] })
   const parts = { db, clock, warehouse, seriesMonitor, watermark: () => clock.now(), retentionMs: 90 * DAY_MS }
   const call = client({ db, clock }, ...insightRoutes(parts, [silentLibraries]))
@@ -20,8 +20,8 @@ async function setUp(stand: WarehouseFixture) {
 
 describe('libraries without events', () => {
   test('are listed if their vendor sent events in this domain in the last 24 hours', async () => {
-    await using stand = await WarehouseFixture.open()
-    const { people, domainId, call, path, clock } = await setUp(stand)
+    await using fixture = await WarehouseFixture.open()
+    const { people, domainId, call, path, clock } = await setUp(fixture)
     const at = {
       receivedAt: HOUR - HOUR_MS,
       orgId: people.orgId,
@@ -30,7 +30,7 @@ describe('libraries without events', () => {
     }
     const load = { ...at, kind: 'library' as const }
     const [old, late] = [{ receivedAt: HOUR - 25 * HOUR_MS }, { receivedAt: at.receivedAt + 5 }]
-    await stand.add([
+    await fixture.add([
       { ...load, ...old, vendor: 'Umami' },
       { ...load, vendor: 'PostHog' },
       { ...load, ...late, vendor: 'PostHog' },
@@ -46,7 +46,7 @@ describe('libraries without events', () => {
       { ...load, vendor: 'ann@shop.example' },
       { ...load, domainId: 'dom_other', vendor: 'Plausible' },
     ])
-    await stand.flush()
+    await fixture.flush()
     clock.set(HOUR)
     const { status, body } = await call('GET', path, { as: people.vera.key })
     expect(status).toBe(200)
@@ -60,8 +60,8 @@ describe('libraries without events', () => {
   })
 
   test("are an empty list without any events, and another organization's domain is not found", async () => {
-    await using stand = await WarehouseFixture.open()
-    const { people, call, path } = await setUp(stand)
+    await using fixture = await WarehouseFixture.open()
+    const { people, call, path } = await setUp(fixture)
     expect((await call('GET', path, { as: people.vera.key })).body).toEqual({ windowHours: 24, libraries: [] })
     expect((await call('GET', '/v1/domains/dom_0/silent-libraries', { as: people.vera.key })).status).toBe(404)
   })

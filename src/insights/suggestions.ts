@@ -10,7 +10,7 @@ import { idleAlerts } from './idle-alerts.ts'
 import { insight, type Sources } from './insight.ts'
 import { keyFacts } from './key-facts.ts'
 import { pairedNames } from './paired-events.ts'
-import { domainFields, domainsMeant, domainsNamed } from './query-params.ts'
+import { domainFields, domainsNamed, requestedDomains } from './query-params.ts'
 import { brokenBy, type Draft, SUGGESTION_KINDS, suggest, suggestEventIds } from './suggest-rules.ts'
 
 const DEFAULT_DAYS = 7
@@ -101,7 +101,7 @@ export const suggestions = insight({
   }),
   output: SuggestionListSchema,
   async answer(sources, { days = DEFAULT_DAYS, ...asked }, { principal: { orgId }, now }) {
-    const domainIds = domainsMeant(sources, orgId, asked).map(({ id }) => id)
+    const domainIds = requestedDomains(sources, orgId, asked).map(({ id }) => id)
     const { drafts, window } = await draftsOf(sources, orgId, domainIds, { days, now })
     const [tried, idle] = await Promise.all([
       tryAll(sources, orgId, drafts, { days, now }),

@@ -5,7 +5,7 @@ import type { StoredPage } from '../core/stored-page.ts'
 import { randomOf } from '../detector/series.fixture.ts'
 import { compactPages } from '../warehouse/duckdb/compact-pages.ts'
 import type { WarehouseFixture } from '../warehouse/warehouse.fixture.ts'
-import { type HistoryStand, openHistory } from './history.fixture.ts'
+import { type HistoryFixture, openHistory } from './history.fixture.ts'
 import { tagPerformance } from './tag-performance.ts'
 
 const VENDORS: readonly [vendor: string, hosts: readonly string[]][] = [
@@ -17,7 +17,7 @@ const VENDORS: readonly [vendor: string, hosts: readonly string[]][] = [
 ]
 
 /** Generates rows of page views over three days, with increasing frequency. */
-function* pagesFrom(start: Instant, count: number, domains: HistoryStand['domains'], orgs: readonly string[]) {
+function* pagesFrom(start: Instant, count: number, domains: HistoryFixture['domains'], orgs: readonly string[]) {
   const random = randomOf(7)
   const pick = <T>(values: readonly T[]): T => values[Math.floor(random() * values.length)] as T
   for (let page = 1, rows = 0; rows < count; page++) {
@@ -44,10 +44,10 @@ function* pagesFrom(start: Instant, count: number, domains: HistoryStand['domain
   }
 }
 
-async function add(stand: WarehouseFixture, pages: readonly StoredPage[]): Promise<void> {
+async function add(fixture: WarehouseFixture, pages: readonly StoredPage[]): Promise<void> {
   const { receivedAt = 0, orgId = '', domainId = '' } = pages[0] ?? {}
   const answer = { accepted: 0, rejected: 0, errors: [] }
-  await stand.spool.append([], { key: null, orgId, domainId, receivedAt, answer, ledger: [], pages: [...pages] })
+  await fixture.spool.append([], { key: null, orgId, domainId, receivedAt, answer, ledger: [], pages: [...pages] })
 }
 
 const sum = (values: readonly (number | null)[]) => values.reduce<number>((sum, value) => sum + (value ?? 0), 0)
@@ -100,34 +100,34 @@ function reference(pages: readonly StoredPage[]) {
 const close = (value: unknown): unknown =>
   JSON.parse(JSON.stringify(value, (_, part) => (typeof part === 'number' ? Number(part.toFixed(6)) : part)))
 
-let history: HistoryStand
+let history: HistoryFixture
 const pages: StoredPage[] = []
 beforeAll(async () => {
   history = await openHistory({ events: 0 })
-  const { stand, domains, orgId } = history
+  const { fixture, domains, orgId } = history
   const orgs = domains.map((_, at) => (at === 2 ? 'org_other' : orgId))
-  pages.push(...pagesFrom(stand.clock.now(), 20_000, domains, orgs))
+  pages.push(...pagesFrom(fixture.clock.now(), 20_000, domains, orgs))
   for (let at = 0; at < pages.length; at += 2500) {
     const part = pages.slice(at, at + 2500)
-    stand.clock.set(part[0]?.receivedAt ?? 0)
+    fixture.clock.set(part[0]?.receivedAt ?? 0)
     for (const [, own] of Map.groupBy(part, ({ domainId }) => domainId)) {
-      for (let n = 0; n < own.length; n += 200) await add(stand, own.slice(n, n + 200))
+      for (let n = 0; n < own.length; n += 200) await add(fixture, own.slice(n, n + 200))
     }
-    await stand.flush()
-    if (at === 10_000) await compactPages(stand.parquet, stand.manifest, stand.folder, stand.clock.now())
+    await fixture.flush()
+    if (at === 10_000) await compactPages(fixture.parquet, fixture.manifest, fixture.folder, fixture.clock.now())
   }
-  stand.clock.set((pages.at(-1)?.receivedAt ?? 0) + MINUTE_MS)
+  fixture.clock.set((pages.at(-1)?.receivedAt ?? 0) + MINUTE_MS)
 })
 afterAll(() => history[Symbol.asyncDispose]())
 
 const ask = (hours?: number, domainId?: string) => {
   const input = { ...(hours !== undefined && { hours }), ...(domainId !== undefined && { domainId }) }
-  const now = history.stand.clock.now()
+  const now = history.fixture.clock.now()
   return tagPerformance.answer(history.sources(), input, { ...history.caller, now })
 }
 
 test.each([[undefined], [1], [744]])('the last %p hours of 20,000 rows match the reference', async (hours) => {
-  const from = history.stand.clock.now() - (hours ?? 24) * HOUR_MS
+  const from = history.fixture.clock.now() - (hours ?? 24) * HOUR_MS
   for (const domainId of [undefined, history.domains[0]?.id, history.domains[1]?.id]) {
     const own = pages.filter(
       (page) =>
@@ -143,9 +143,9 @@ test.each([[undefined], [1], [744]])('the last %p hours of 20,000 rows match the
 })
 
 test('the result is the same when rows are stored in other files', async () => {
-  const { stand } = history
+  const { fixture } = history
   const before = await ask(744)
-  await compactPages(stand.parquet, stand.manifest, stand.folder, stand.clock.now() + 72 * HOUR_MS)
+  await compactPages(fixture.parquet, fixture.manifest, fixture.folder, fixture.clock.now() + 72 * HOUR_MS)
   expect(await ask(744)).toEqual(before)
 })
 
@@ -160,18 +160,18 @@ test('the result is zero without measurements; an unknown domain is not found', 
 
 test('page views without a vendor are counted, including those where a vendor was inactive', async () => {
   await using one = await openHistory({ events: 0 })
-  const { stand, orgId, domains } = one
+  const { fixture, orgId, domains } = one
   const row = (fields: Partial<StoredPage>) =>
-    plainPage({ orgId, domainId: domains[0]?.id ?? '', receivedAt: stand.clock.now(), ...fields })
-  await add(stand, [
+    plainPage({ orgId, domainId: domains[0]?.id ?? '', receivedAt: fixture.clock.now(), ...fields })
+  await add(fixture, [
     row({ page: 1, vendor: '', vendorHost: '', requests: 0, durMs: [], blockMs: null, loaf: false }),
     row({ page: 2, vendor: 'V', vendorHost: 'a', requests: 2, durMs: [10], blockMs: 30, bytes: 1500 }),
     row({ page: 2, vendor: 'V', vendorHost: 'b', requests: 1, durMs: [20, 30], blockMs: 12, bytes: null }),
     row({ page: 3, vendor: 'V', vendorHost: 'a', requests: 0, durMs: [], blockMs: 0 }),
     row({ page: 4, vendor: 'V', vendorHost: 'c', requests: 1, durMs: [], blockMs: null, loaf: false }),
   ])
-  await stand.flush()
-  const answer = await tagPerformance.answer(one.sources(), {}, { ...one.caller, now: stand.clock.now() })
+  await fixture.flush()
+  const answer = await tagPerformance.answer(one.sources(), {}, { ...one.caller, now: fixture.clock.now() })
   expect(answer).toEqual({
     ...{ windowHours: 24, pagesSampled: 4, loafCoverage: 0.5 },
     vendors: [

@@ -1,9 +1,9 @@
 import { expect, test } from 'bun:test'
 import { MINUTE_MS } from '../core/clock.ts'
-import { Kept, keptBy } from './ttl-cache.ts'
+import { cachePerOwner, TtlCache } from './ttl-cache.ts'
 
 test('a result is valid for 10 minutes after it was computed, and not before', () => {
-  const kept = new Kept<number>(2)
+  const kept = new TtlCache<number>(2)
   kept.set('a', 1, 1000)
   expect([999, 1000, 1000 + 10 * MINUTE_MS - 1, 1000 + 10 * MINUTE_MS].map((now) => kept.get('a', now))).toEqual([
     undefined,
@@ -15,7 +15,7 @@ test('a result is valid for 10 minutes after it was computed, and not before', (
 })
 
 test('the oldest results are evicted above the maximum size', () => {
-  const kept = new Kept<number>(2)
+  const kept = new TtlCache<number>(2)
   for (const [key, value] of [
     ['a', 1],
     ['b', 2],
@@ -27,7 +27,7 @@ test('the oldest results are evicted above the maximum size', () => {
 })
 
 test('each owner has a separate cache', () => {
-  const keptOf = keptBy<number>(1)
+  const keptOf = cachePerOwner<number>(1)
   const [one, other] = [{}, {}]
   keptOf(one).set('a', 1, 0)
   expect([keptOf(one).get('a', 0), keptOf(other).get('a', 0)]).toEqual([1, undefined])

@@ -3,7 +3,7 @@ import { type Instant, MINUTE_MS } from '../core/clock.ts'
 const KEPT_MS = 10 * MINUTE_MS
 
 /** Caches query results of the history for 10 minutes. Above `most` entries, the oldest are dropped. */
-export class Kept<T> {
+export class TtlCache<T> {
   private readonly found = new Map<string, { at: Instant; value: T }>()
 
   constructor(private readonly most: number) {}
@@ -30,10 +30,10 @@ export class Kept<T> {
 }
 
 /** Returns a function that provides one cache per owner. The cache exists as long as its owner. */
-export function keptBy<T>(most: number): (owner: object) => Kept<T> {
-  const all = new WeakMap<object, Kept<T>>()
+export function cachePerOwner<T>(most: number): (owner: object) => TtlCache<T> {
+  const all = new WeakMap<object, TtlCache<T>>()
   return (owner) => {
-    const kept = all.get(owner) ?? new Kept<T>(most)
+    const kept = all.get(owner) ?? new TtlCache<T>(most)
     all.set(owner, kept)
     return kept
   }
@@ -43,4 +43,4 @@ export function keptBy<T>(most: number): (owner: object) => Kept<T> {
 const ALIKE = 0.01
 
 /** Returns whether a count is about the same as before, within 1 %. */
-export const isAlike = (before: number, now: number) => Math.abs(now - before) <= ALIKE * before
+export const isSimilarCount = (before: number, now: number) => Math.abs(now - before) <= ALIKE * before

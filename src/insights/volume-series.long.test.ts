@@ -224,18 +224,18 @@ describe('the baseline', () => {
 })
 
 test('400 days, mostly in 15-minute buckets, need one query and read no events', async () => {
-  await using stand = await WarehouseFixture.open()
+  await using fixture = await WarehouseFixture.open()
   const days = Array.from({ length: 20 }, (_, index) => 20 * index)
   for (const day of days) {
-    stand.clock.set(HOUR + day * DAY_MS)
-    await stand.add([{ weight: day + 1 }, { orgId: 'org_a', domainId: 'dom_shop', weight: day + 1 }])
-    await stand.flush()
+    fixture.clock.set(HOUR + day * DAY_MS)
+    await fixture.add([{ weight: day + 1 }, { orgId: 'org_a', domainId: 'dom_shop', weight: day + 1 }])
+    await fixture.flush()
   }
   const now = HOUR + 399 * DAY_MS
-  for (const _ of ['by the day', 'by the quarter']) await stand.compactCounts(now)
-  const levels = Map.groupBy(stand.manifest.rollups(), ({ level }) => level)
+  for (const _ of ['by the day', 'by the quarter']) await fixture.compactCounts(now)
+  const levels = Map.groupBy(fixture.manifest.rollups(), ({ level }) => level)
   expect(levels.get('quarters')?.length).toBeGreaterThan(30)
-  const { answer, queries } = standFor(stand.warehouse, DOMAINS, now)
+  const { answer, queries } = standFor(fixture.warehouse, DOMAINS, now)
   const { grain, series } = await answer({ hours: 9600 })
   expect({ grain, length: series.length }).toEqual({ grain: 'day', length: 401 })
   const shown = series.flatMap(({ observed }, index) => (observed > 0 ? [[index - 1, observed]] : []))

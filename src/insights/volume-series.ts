@@ -7,10 +7,10 @@ import type { SeriesState } from '../detector/detector.ts'
 import { pointFields, roundBounds, roundEvents } from '../signals/chart-point.ts'
 import { SIGNAL_STEP_MS } from '../signals/series.ts'
 import type { SeriesChart } from '../signals/verdict-row.ts'
-import { countsIn, type Stretch, sumsIn } from './count-series.ts'
+import { countsIn, sumsIn, type TimeBucket } from './count-series.ts'
 import { EXPECTED_OF_SEVERAL, expectationOf, type Together } from './expected-volume.ts'
 import { insight, type Sources } from './insight.ts'
-import { domainFields, domainsMeant, domainsNamed, textField } from './query-params.ts'
+import { domainFields, domainsNamed, requestedDomains, textField } from './query-params.ts'
 
 const MAX_HOURS = 9600
 const DEFAULT_HOURS = 72
@@ -103,7 +103,7 @@ export const volumeSeries = insight({
   input: Input,
   output: Output,
   async answer(sources, input, { principal, now }) {
-    const domains = domainsMeant(sources, principal.orgId, input)
+    const domains = requestedDomains(sources, principal.orgId, input)
     const { grain, stepMs } = grainOf(input)
     const madeAt = Math.min(...domains.map(({ createdAt }) => createdAt))
     const buckets = bucketsOf(input, now, stepMs).filter(({ end }) => end > madeAt)
@@ -135,16 +135,16 @@ export const volumeSeries = insight({
   },
 })
 
-type Asked = Static<typeof Input>
+type VolumeSeriesInput = Static<typeof Input>
 
-const hoursOf = ({ hours = DEFAULT_HOURS }: Asked) => hours
+const hoursOf = ({ hours = DEFAULT_HOURS }: VolumeSeriesInput) => hours
 
-function grainOf(input: Asked): (typeof GRAINS)[number] {
+function grainOf(input: VolumeSeriesInput): (typeof GRAINS)[number] {
   return GRAINS.find(({ upToHours }) => hoursOf(input) <= upToHours) ?? GRAINS[3]
 }
 
 /** Returns the buckets that overlap the requested period. The last bucket has not ended yet. */
-function bucketsOf(input: Asked, now: Instant, stepMs: number): Stretch[] {
+function bucketsOf(input: VolumeSeriesInput, now: Instant, stepMs: number): TimeBucket[] {
   const startOf = (instant: Instant) => Math.floor(instant / stepMs) * stepMs
   const first = startOf(now - hoursOf(input) * HOUR_MS)
   const count = (startOf(now) - first) / stepMs + 1
@@ -161,7 +161,7 @@ const isFollowed = ({ vendor, event }: Together) => vendor !== null || event ===
  * Returns the expectation for one domain; null when the requested series is not monitored. For rows of a day it has no
  * band, only the state of the last hours.
  */
-async function chartOf(sources: Sources, asked: Together, buckets: readonly Stretch[]): Promise<SeriesChart | null> {
+async function chartOf(sources: Sources, asked: Together, buckets: readonly TimeBucket[]): Promise<SeriesChart | null> {
   const { domainIds, vendor, event, stepMs } = asked
   const [domainId, ...others] = domainIds
   const [first, last] = [buckets.at(0), buckets.at(-1)]
@@ -179,7 +179,7 @@ async function togetherOf(
   sources: Sources,
   orgId: string,
   asked: Together,
-  buckets: readonly Stretch[],
+  buckets: readonly TimeBucket[],
 ): Promise<Awaited<ReturnType<typeof expectationOf>> | null> {
   const [first, last] = [buckets.at(0), buckets.at(-1)]
   if (!first || !last || asked.domainIds.length < 2 || asked.stepMs > SIGNAL_STEP_MS || !isFollowed(asked)) return null

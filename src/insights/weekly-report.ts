@@ -7,10 +7,10 @@ import { issueActivity } from '../issues/activity.ts'
 import { type IssueRecord, IssueSchema } from '../issues/issue.ts'
 import { issueOf } from '../issues/store.ts'
 import { type ChartPoint, pointFields, roundBounds, roundEvents } from '../signals/chart-point.ts'
-import { COUNTS_KEPT_MS, countsIn, type Stretch, sumsIn } from './count-series.ts'
+import { COUNT_RETENTION_MS, countsIn, sumsIn, type TimeBucket } from './count-series.ts'
 import { EXPECTED_OF_SEVERAL, expectationOf } from './expected-volume.ts'
 import { insight, type Sources } from './insight.ts'
-import { domainsMeant, domainsNamed } from './query-params.ts'
+import { domainsNamed, requestedDomains } from './query-params.ts'
 import { healthIn, ScoresSchema, scoresOf } from './scores.ts'
 
 export const WEEK_MS = 7 * DAY_MS
@@ -121,7 +121,7 @@ function startOf(week: string | undefined, now: Instant): Instant {
   const from = parseWeek(week)
   if (from === null) throw new AppError('invalid', 'query.week: is not a valid week')
   if (from > now) throw new AppError('invalid', 'query.week: must not be in the future')
-  if (from < now - COUNTS_KEPT_MS)
+  if (from < now - COUNT_RETENTION_MS)
     throw new AppError('invalid', 'query.week: must be within the last 400 days, the retention period of counts')
   return from
 }
@@ -195,7 +195,7 @@ function gravest(issues: readonly IssueRecord[]): IssueRecord[] {
 
 async function volumeOf(sources: Sources, orgId: string, scope: ReportScope): Promise<WeeklyReport['volume']> {
   const { from, now, domainIds } = scope
-  const all = domainsMeant(sources, orgId, {})
+  const all = requestedDomains(sources, orgId, {})
   const domains = domainIds === null ? all : all.filter(({ id }) => domainIds.includes(id))
   const end = Math.min(from + WEEK_MS, Math.ceil((now + 1) / HOUR_MS) * HOUR_MS)
   const madeAt = Math.min(...domains.map(({ createdAt }) => createdAt))
@@ -221,7 +221,7 @@ async function volumeOf(sources: Sources, orgId: string, scope: ReportScope): Pr
   }
 }
 
-function hoursOf(from: Instant, to: Instant): Stretch[] {
+function hoursOf(from: Instant, to: Instant): TimeBucket[] {
   const count = (to - from) / HOUR_MS
   return Array.from({ length: count }, (_, n) => ({ start: from + n * HOUR_MS, end: from + (n + 1) * HOUR_MS }))
 }

@@ -67,7 +67,7 @@ export function createIntegration(deps: ConfigureDeps, orgId: string, input: Int
       `provider: an organization can have at most ${MAX_INTEGRATIONS} integrations; delete one first`,
     )
   }
-  const { own, shared } = extractNotify(unmasked(box, input.config, null), provider)
+  const { own, shared } = extractNotify(withStoredSecrets(box, input.config, null), provider)
   const settings = configured.prepare(own, guard, own)
   requireUnclaimed(db, provider, orgId, settings)
   const fields = secretFieldsOf(provider)
@@ -100,7 +100,7 @@ export function replaceIntegration(
   const stored = hasSecrets(db, key) ? openIntegration(db, box, key) : null
   const fields = secretFieldsOf(provider)
   const secrets: Record<string, unknown> = stored ? splitSettings(stored.settings, fields).secrets : {}
-  const { own, shared } = extractNotify(unmasked(box, input.config, present), provider)
+  const { own, shared } = extractNotify(withStoredSecrets(box, input.config, present), provider)
   const settings = provider.configured.prepare({ ...secrets, ...own }, guard, own)
   requireUnclaimed(db, provider, key.orgId, settings)
   const moved = stored !== null && hasNewOrigin(stored.settings, settings)
@@ -121,7 +121,7 @@ export function replaceIntegration(
  * Replaces a masked URL in a request with the stored URL. Fails with `invalid` if the masked URL does not match the
  * stored one.
  */
-function unmasked(
+function withStoredSecrets(
   box: SecretBox,
   config: IntegrationInput['config'],
   present: IntegrationRecord | null,

@@ -4,7 +4,7 @@ import { AppError } from '../core/error.ts'
 import { Closed, Int, parser, Type } from '../core/schema.ts'
 import { type SecretBox, secretHash } from '../core/secret-box.ts'
 import { pascalCase } from '../core/text.ts'
-import { redirect, wayBackCookie } from '../http/oauth-cookie.ts'
+import { oauthCookie, redirect } from '../http/oauth-cookie.ts'
 import { atLeast, type Principal, type Role } from '../http/principal.ts'
 import { originOf } from '../http/request-origin.ts'
 import { type Route, redirectRoute } from '../http/route.ts'
@@ -16,7 +16,7 @@ import type { Provider, SignIn } from './providers/provider.ts'
 import { findIntegration, type IntegrationKey, openIntegration, setIntegrationStatus } from './store.ts'
 import { findProvider } from './targets.ts'
 
-const cookie = wayBackCookie('tagwarden_connect', '/v1/integrations')
+const cookie = oauthCookie('tagwarden_connect', '/v1/integrations')
 /** Time limit for signing in at the other service. */
 const SIGN_IN_TIMEOUT_MS = 10 * MINUTE_MS
 

@@ -89,7 +89,7 @@ export interface UnsealedIntegration extends IntegrationKey {
   sealed: Buffer
 }
 
-type KeptRow = IntegrationKey &
+type StoredIntegrationRow = IntegrationKey &
   Pick<UnsealedIntegration, 'provider' | 'label' | 'status'> & { config: string; secrets: Buffer; state: string | null }
 
 /**
@@ -97,7 +97,7 @@ type KeptRow = IntegrationKey &
  * were lost or encrypted with another key.
  */
 export function openIntegration(db: Db, box: SecretBox, { orgId, id }: IntegrationKey): UnsealedIntegration | null {
-  const row = prepared<[string, string], KeptRow>(
+  const row = prepared<[string, string], StoredIntegrationRow>(
     db,
     'SELECT id, orgId, provider, label, status, config, secrets, state FROM integration WHERE id = ? AND orgId = ?',
   ).get(id, orgId)

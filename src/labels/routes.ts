@@ -6,7 +6,7 @@ import type { Db } from '../store/database.ts'
 import { LabelAssignInputSchema, LabelListSchema, LabelUnassignInputSchema } from './label.ts'
 import { assign, deleteLabel, listLabels, unassign } from './store.ts'
 
-export interface LabelParts {
+export interface LabelRouteDeps {
   db: Db
   clock: Clock
   /** Called after each change to an organization's labels. */
@@ -24,7 +24,7 @@ const LabelUnassignedSchema = Closed(
 )
 
 /** Routes for labels, which name events, under `/v1/insights/labels`. */
-export function labelRoutes({ db, clock, changed }: LabelParts): Route[] {
+export function labelRoutes({ db, clock, changed }: LabelRouteDeps): Route[] {
   return [
     route({
       id: 'listLabels',

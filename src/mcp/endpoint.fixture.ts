@@ -14,7 +14,7 @@ import { issueRoutes } from '../issues/routes.ts'
 import { applyFindings } from '../issues/store.ts'
 import { authenticator } from '../org/authenticate.ts'
 import type { Db } from '../store/database.ts'
-import { type McpParts, mcpEndpoint } from './endpoint.ts'
+import { type McpDeps, mcpEndpoint } from './endpoint.ts'
 
 export const VERSION = '9.8.7'
 export const PUBLIC_URL = 'https://tags.example'
@@ -149,7 +149,7 @@ export interface McpServer extends Disposable {
 }
 
 /** Creates the endpoint without a server, with its own database. */
-export function mcpOf(parts: Pick<McpParts, 'authenticate'>, db = memoryDb(), clock = testClock()) {
+export function mcpOf(parts: Pick<McpDeps, 'authenticate'>, db = memoryDb(), clock = testClock()) {
   const rooms = {
     ...{ db, clock, box: testBox, enqueue() {}, checkChannels() {}, changed() {}, deleted() {} },
     openIssues: () => ({}),

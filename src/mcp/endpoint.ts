@@ -13,7 +13,7 @@ import { handshakeServer } from './handshake-server.ts'
 import { type MethodDeps, type Methods, mcpMethods } from './rpc-methods.ts'
 import { answerStateless, isStateless, namesStateless, unreadable } from './stateless-protocol.ts'
 
-export interface McpParts extends MethodDeps {
+export interface McpDeps extends MethodDeps {
   authenticate: Authenticate
   /** Version of the program. */
   version: string
@@ -31,7 +31,7 @@ const MAX_MESSAGES = 100
  * `{"error"}`, as in the rest of the API. Errors of a message are JSON-RPC errors or, for a tool, results with
  * `isError`. `?groups=` selects the listed tools.
  */
-export function mcpEndpoint(parts: McpParts): (request: Request) => Promise<Response> {
+export function mcpEndpoint(parts: McpDeps): (request: Request) => Promise<Response> {
   const methodsFor = mcpMethods(parts)
   const identity = { name: 'tagwarden', title: 'Tagwarden', version: parts.version }
   const { origin: ownOrigin } = new URL(parts.publicUrl)

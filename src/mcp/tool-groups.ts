@@ -44,7 +44,7 @@ const ALL = 'all'
 export const LIST_TOOLS = 'list_tools'
 export const CALL_TOOL = 'call_tool'
 
-const checkAsked = parser(Closed({ group: Type.Optional(Type.String()), name: Type.Optional(Type.String()) }))
+const checkListInput = parser(Closed({ group: Type.Optional(Type.String()), name: Type.Optional(Type.String()) }))
 const checkCall = parser(
   Closed({
     name: Type.String(),
@@ -135,7 +135,7 @@ export function toolGroups(tools: readonly Tool[]): ToolGroups {
       return asked.has(CORE_GROUP) ? [...entries, ...metaEntries(seen, groups)] : entries
     },
     described(args, principal) {
-      const { group, name } = checkAsked(args)
+      const { group, name } = checkListInput(args)
       const seen = visible(principal)
       if (name !== undefined) {
         const tool = seen.find(({ entry, route }) => entry.name === name || route.id === name)

@@ -29,7 +29,7 @@ export interface DayReport {
 }
 
 /** A number of reports to a vendor. `day`: day of the events; for `captured`, day of the orders. */
-export interface ToldRow {
+export interface ReportedOrderRow {
   vendor: string
   day: number
   /** `first`: ids on the day they were first reported. `extra`: ids that do not belong to an order. */
@@ -53,7 +53,7 @@ export const newTally = (): Tally => ({
  */
 export function reportsOf(
   paid: readonly Pick<StoredOrder, 'at' | 'value'>[],
-  rows: readonly ToldRow[],
+  rows: readonly ReportedOrderRow[],
   days: Days,
 ): DayReport[] {
   const names = [...new Set(rows.map(({ vendor }) => vendor))].sort()
@@ -77,7 +77,7 @@ export function reportsOf(
   return [...reports.values()]
 }
 
-function add(tally: Tally, { kind, count, mismatches, value }: ToldRow): void {
+function add(tally: Tally, { kind, count, mismatches, value }: ReportedOrderRow): void {
   // The first event for an id is not a duplicate.
   if (kind === 'events') tally.duplicates += count
   else if (kind === 'first') tally.duplicates -= count

@@ -1,8 +1,8 @@
 import { Closed, Nullable, Text, Type } from '../core/schema.ts'
 import { OK, OkSchema, publicRoute, type Route, route } from '../http/route.ts'
-import { canSetUp, SetUpInputSchema, type SetUpParts, setUp } from './first-setup.ts'
+import { canSetUp, type SetUpDeps, SetUpInputSchema, setUp } from './first-setup.ts'
 import { changePassword, sessionOf } from './password.ts'
-import { forgotPassword, type ResetParts, resetPassword } from './password-reset.ts'
+import { forgotPassword, type ResetDeps, resetPassword } from './password-reset.ts'
 import { EndedSchema, endSession, endSessionUrlOf, SignedInAnewSchema, SignedInSchema } from './session.ts'
 import { sessionRoutes } from './session-routes.ts'
 import { auditEverywhere, signIn } from './sign-in.ts'
@@ -64,7 +64,7 @@ const SignedOutSchema = Closed(
   { $id: 'SignedOut', examples: [{ ok: true, endSessionUrl: null }] },
 )
 
-export interface AuthParts extends SetUpParts {
+export interface AuthRouteDeps extends SetUpDeps {
   /** Returns the display name of single sign-on; null when it is not configured. */
   oidc(): { name: string } | null
 }
@@ -72,7 +72,7 @@ export interface AuthParts extends SetUpParts {
 const TAG = 'Sign-in'
 
 /** Returns the routes for resetting a forgotten password. */
-export function resetRoutes(parts: ResetParts): Route[] {
+export function resetRoutes(parts: ResetDeps): Route[] {
   return [
     publicRoute({
       id: 'forgotPassword',
@@ -108,11 +108,11 @@ export function resetRoutes(parts: ResetParts): Route[] {
 }
 
 /** Returns the routes for setup, sign-in, sign-out, and the caller's password and sessions. */
-export function authRoutes(parts: AuthParts): Route[] {
+export function authRoutes(parts: AuthRouteDeps): Route[] {
   return [...publicRoutes(parts), ...ownRoutes(parts), ...sessionRoutes(parts)]
 }
 
-function publicRoutes(parts: AuthParts): Route[] {
+function publicRoutes(parts: AuthRouteDeps): Route[] {
   return [
     publicRoute({
       id: 'listSignInMethods',
@@ -149,7 +149,7 @@ function publicRoutes(parts: AuthParts): Route[] {
   ]
 }
 
-function ownRoutes(parts: AuthParts): Route[] {
+function ownRoutes(parts: AuthRouteDeps): Route[] {
   return [
     route({
       id: 'signOut',

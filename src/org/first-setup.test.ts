@@ -3,7 +3,7 @@ import { memoryDb, testBox, testClock } from '../../test/fixtures.ts'
 import { secretHash } from '../core/secret-box.ts'
 import { type NewAuditEntry, writeAuditEntry } from './audit-log.ts'
 import { authenticator } from './authenticate.ts'
-import { canSetUp, newSetupToken, type SetUpInput, type SetUpParts, setUp } from './first-setup.ts'
+import { canSetUp, newSetupToken, type SetUpDeps, type SetUpInput, setUp } from './first-setup.ts'
 import { signIn, signInLimits } from './sign-in.ts'
 import { hasOwner, initialize } from './store.ts'
 
@@ -14,7 +14,7 @@ function world(perMinute = 60) {
   const clock = testClock()
   const { token: setupToken, secret: token } = newSetupToken()
   const entries: NewAuditEntry[] = []
-  const parts: SetUpParts = {
+  const parts: SetUpDeps = {
     db,
     box: testBox,
     clock,
@@ -115,7 +115,7 @@ describe('an invalid setup token creates nothing', () => {
 
   test('if no setup token is valid', async () => {
     const { token, parts, rows } = world()
-    const none: SetUpParts = { ...parts, setupToken: null }
+    const none: SetUpDeps = { ...parts, setupToken: null }
     expect(canSetUp(none)).toBe(false)
     const input = { token, orgName: 'Acme', email: 'alice@example.com', password: 'correct horse' }
     await expect(setUp(none, input, origin)).rejects.toMatchObject({ code: 'unauthorized' })

@@ -6,7 +6,7 @@ import { type SecretBox, secretHash } from '../core/secret-box.ts'
 import type { Origin } from '../http/request-origin.ts'
 import { checkName, OrgNameSchema } from './org.ts'
 import { openSession, type SignedIn, signedIn } from './session.ts'
-import type { SignInParts } from './sign-in.ts'
+import type { PasswordSignInDeps } from './sign-in.ts'
 import { hasOwner, makeFirstOwner } from './store.ts'
 
 /** Input of the setup: the first organization and its owner. */
@@ -64,14 +64,14 @@ export function newSetupToken(): { token: SetupToken; secret: string } {
   return { token: new SetupToken(secret), secret }
 }
 
-export interface SetUpParts extends SignInParts {
+export interface SetUpDeps extends PasswordSignInDeps {
   box: SecretBox
   /** Null when the data folder already had an owner at startup. */
   setupToken: SetupToken | null
 }
 
 /** True when the token is valid and there is no owner yet. */
-export function canSetUp({ db, setupToken }: Pick<SetUpParts, 'db' | 'setupToken'>): boolean {
+export function canSetUp({ db, setupToken }: Pick<SetUpDeps, 'db' | 'setupToken'>): boolean {
   return setupToken?.inForce === true && !hasOwner(db)
 }
 
@@ -80,7 +80,7 @@ export function canSetUp({ db, setupToken }: Pick<SetUpParts, 'db' | 'setupToken
  * an owner exists, `unauthorized` when the token is not valid, `rateLimited` after too many attempts, and `invalid`
  * when a field is not acceptable.
  */
-export async function setUp(parts: SetUpParts, { token, ...input }: SetUpInput, origin: Origin): Promise<SignedIn> {
+export async function setUp(parts: SetUpDeps, { token, ...input }: SetUpInput, origin: Origin): Promise<SignedIn> {
   const { db, box, clock, limits, setupToken, audit } = parts
   limits.byAddress(origin)
   if (hasOwner(db)) throw new AppError('conflict', 'an owner already exists')

@@ -43,7 +43,7 @@ const MemberList = Closed(
   { $id: 'MemberList' },
 )
 
-export interface MemberParts {
+export interface MemberRouteDeps {
   db: Db
   clock: Clock
   limits: SignInLimits
@@ -62,7 +62,7 @@ function requireRight(principal: Principal, ...roles: (Role | undefined)[]): voi
 }
 
 /** Returns the routes for members and invitations under `/v1/org/members`, and for accepting an invitation. */
-export function memberRoutes(parts: MemberParts): Route[] {
+export function memberRoutes(parts: MemberRouteDeps): Route[] {
   const { db, clock } = parts
   return [
     listRoute(parts),
@@ -111,7 +111,7 @@ export function memberRoutes(parts: MemberParts): Route[] {
   ]
 }
 
-function listRoute({ db }: MemberParts): Route {
+function listRoute({ db }: MemberRouteDeps): Route {
   return route({
     id: 'listMembers',
     method: 'GET',
@@ -131,7 +131,7 @@ function listRoute({ db }: MemberParts): Route {
   })
 }
 
-function inviteRoute({ db, clock, publicUrl, mail }: MemberParts): Route {
+function inviteRoute({ db, clock, publicUrl, mail }: MemberRouteDeps): Route {
   return route({
     id: 'inviteMember',
     method: 'POST',
@@ -177,7 +177,7 @@ function letterOf({ inviteUrl, member }: Invitation, orgName: string): { subject
   }
 }
 
-function acceptRoute(parts: MemberParts): Route {
+function acceptRoute(parts: MemberRouteDeps): Route {
   return publicRoute({
     id: 'acceptInvitation',
     method: 'POST',
@@ -197,7 +197,7 @@ function acceptRoute(parts: MemberParts): Route {
   })
 }
 
-function joinRoute({ db, clock, limits }: MemberParts): Route {
+function joinRoute({ db, clock, limits }: MemberRouteDeps): Route {
   return route({
     id: 'joinOrganization',
     method: 'POST',
@@ -227,7 +227,7 @@ const notInForce = () => new AppError('unauthorized', 'token: the invitation is 
 const wrongPassword = () => new AppError('unauthorized', 'password: is wrong')
 
 async function acceptInvitation(
-  { db, clock, limits }: MemberParts,
+  { db, clock, limits }: MemberRouteDeps,
   { token, password, name: text }: Acceptance,
   origin: Origin,
 ): Promise<SignedInAnew> {

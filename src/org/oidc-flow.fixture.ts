@@ -19,7 +19,7 @@ import {
   openIdProvider,
   type ProviderBehaviour,
 } from './oidc.fixture.ts'
-import { companySignIn, type OidcParts, oidcRoutes } from './oidc-routes.ts'
+import { companySignIn, type OidcRouteDeps, oidcRoutes } from './oidc-routes.ts'
 import { signInLimits } from './sign-in.ts'
 
 export const PUBLIC_URL = 'https://watch.example'
@@ -51,7 +51,7 @@ export interface SetUp {
   cast: Cast
   provider: OpenIdProvider
   behaviour: ProviderBehaviour
-  parts: OidcParts
+  parts: OidcRouteDeps
   /** Answers requests to hosts other than the provider. By default, all of them fail. */
   elsewhere: { answer: (url: URL, headers: Record<string, string>) => Response | Promise<Response> }
   warnings: string[]
@@ -106,7 +106,7 @@ export async function setUp(options: Options = {}): Promise<SetUp> {
           : elsewhere.answer(new URL(url), headers),
     },
   )
-  const parts: OidcParts = {
+  const parts: OidcRouteDeps = {
     db,
     box: testBox,
     clock,

@@ -4,19 +4,19 @@ import { type Clock, type Instant, MINUTE_MS, SECOND_MS } from '../core/clock.ts
 import { AppError } from '../core/error.ts'
 import { Closed, Int, parser, Text, Type } from '../core/schema.ts'
 import { type SecretBox, secretHash } from '../core/secret-box.ts'
-import { redirect, wayBackCookie } from '../http/oauth-cookie.ts'
+import { oauthCookie, redirect } from '../http/oauth-cookie.ts'
 import { type Origin, originOf } from '../http/request-origin.ts'
 import { publicRoute, type Route, redirectRoute } from '../http/route.ts'
 import { type Db, tx } from '../store/database.ts'
 import type { NewAuditEntry } from './audit-log.ts'
-import type { Checks, Provider, ProviderParts } from './oidc.ts'
+import type { Checks, Provider, ProviderDeps } from './oidc.ts'
 import { admit, joinedOrg, type NoteAct, shutOut } from './oidc-membership.ts'
 import { type CompanyUser, roleOf } from './oidc-user.ts'
 import { openSession, type SignedIn, SignedInSchema, signedIn } from './session.ts'
 import { auditEverywhere, type SignInLimits } from './sign-in.ts'
 
 const PATH = '/v1/auth/oidc'
-const cookie = wayBackCookie('tagwarden_oidc', PATH)
+const cookie = oauthCookie('tagwarden_oidc', PATH)
 /** Time limit for a sign-in at the provider. */
 const BEGUN_MS = 10 * MINUTE_MS
 const CODE_MS = 60 * SECOND_MS
@@ -66,7 +66,7 @@ export interface CompanySignIn {
   codes: SignInCodes
 }
 
-export function companySignIn(settings: OidcSettings, parts: ProviderParts): CompanySignIn {
+export function companySignIn(settings: OidcSettings, parts: ProviderDeps): CompanySignIn {
   let made: Promise<Provider> | null = null
   const provider = () => {
     made ??= import('./oidc.ts').then(({ oidcProvider }) => oidcProvider(settings, parts))
@@ -75,7 +75,7 @@ export function companySignIn(settings: OidcSettings, parts: ProviderParts): Com
   return { settings, provider, codes: new SignInCodes(parts.clock) }
 }
 
-export interface OidcParts {
+export interface OidcRouteDeps {
   db: Db
   box: SecretBox
   clock: Clock
@@ -88,7 +88,7 @@ export interface OidcParts {
   company: CompanySignIn | null
 }
 
-function requireCompany({ company }: OidcParts): CompanySignIn {
+function requireCompany({ company }: OidcRouteDeps): CompanySignIn {
   if (!company) throw new AppError('notFound', 'single sign-on is not configured on this server')
   return company
 }
@@ -102,7 +102,7 @@ const CodeSchema = Closed(
  * Returns the routes for the redirect to the provider, for its callback, and for exchanging the callback's one-time
  * code for a session.
  */
-export function oidcRoutes(parts: OidcParts): Route[] {
+export function oidcRoutes(parts: OidcRouteDeps): Route[] {
   return [
     redirectRoute({
       id: 'startSignIn',
@@ -144,7 +144,7 @@ export function oidcRoutes(parts: OidcParts): Route[] {
   ]
 }
 
-function redeem(parts: OidcParts, code: string, origin: Origin): SignedIn {
+function redeem(parts: OidcRouteDeps, code: string, origin: Origin): SignedIn {
   const { db, box, clock, limits } = parts
   const { codes } = requireCompany(parts)
   limits.byAddress(origin)
@@ -161,9 +161,9 @@ function redeem(parts: OidcParts, code: string, origin: Origin): SignedIn {
   })
 }
 
-const callbackUrl = ({ publicUrl }: OidcParts) => `${publicUrl}${PATH}/callback`
+const callbackUrl = ({ publicUrl }: OidcRouteDeps) => `${publicUrl}${PATH}/callback`
 
-async function start(parts: OidcParts, origin: Origin): Promise<Response> {
+async function start(parts: OidcRouteDeps, origin: Origin): Promise<Response> {
   const { db, box, clock, limits } = parts
   const { provider, settings } = requireCompany(parts)
   limits.byAddress(origin)
@@ -174,7 +174,7 @@ async function start(parts: OidcParts, origin: Origin): Promise<Response> {
   return redirect(302, url.href, cookie.set(parts.publicUrl, sealed, BEGUN_MS))
 }
 
-async function callback(parts: OidcParts, request: Request): Promise<Response> {
+async function callback(parts: OidcRouteDeps, request: Request): Promise<Response> {
   requireCompany(parts)
   const origin = originOf(request)
   parts.limits.byAddress(origin)
@@ -192,7 +192,7 @@ async function callback(parts: OidcParts, request: Request): Promise<Response> {
 }
 
 /** Finishes the sign-in and returns a one-time code. The message of an error is a sentence for the user. */
-async function receive(parts: OidcParts, request: Request, origin: Origin): Promise<string> {
+async function receive(parts: OidcRouteDeps, request: Request, origin: Origin): Promise<string> {
   const { db } = parts
   const { provider, settings, codes } = requireCompany(parts)
   const { search, searchParams } = new URL(request.url)
@@ -216,7 +216,7 @@ async function receive(parts: OidcParts, request: Request, origin: Origin): Prom
 }
 
 function refuse(
-  parts: OidcParts,
+  parts: OidcRouteDeps,
   user: CompanyUser,
   { orgId, note, address }: { orgId: string; note: NoteAct; address: string | null },
 ): void {
@@ -233,7 +233,7 @@ function refuse(
 const parseBegun = parser(Closed({ state: Type.String(), nonce: Type.String(), verifier: Type.String(), until: Int() }))
 
 /** Returns the checks from the browser's cookie; null when they are missing or expired. */
-function checksOf({ box, clock }: OidcParts, request: Request): Checks | null {
+function checksOf({ box, clock }: OidcRouteDeps, request: Request): Checks | null {
   const sealed = cookie.read(request)
   if (sealed === null) return null
   try {

@@ -59,7 +59,7 @@ export interface Provider {
   finish(url: URL, checks: Checks): Promise<FinishedSignIn>
 }
 
-export interface ProviderParts {
+export interface ProviderDeps {
   clock: Clock
   /** Called with warnings for the operator. Warnings never contain secrets. */
   warn(message: string): void
@@ -78,7 +78,7 @@ class Unreachable extends Error {}
  * cached for one hour. Although the token comes directly from the provider, its signature is verified, because a proxy
  * may be in between. Not for multi-tenant issuers such as Entra's `common`, which accept users of any company.
  */
-export function oidcProvider(settings: OidcSettings, { clock, warn, request, timeoutS }: ProviderParts): Provider {
+export function oidcProvider(settings: OidcSettings, { clock, warn, request, timeoutS }: ProviderDeps): Provider {
   const { issuer, clientId, clientSecret, name, groupsClaim, roles } = settings
   const timeout = timeoutS ?? TIMEOUT_S
   const insecure = issuer.startsWith('http:') ? [allowInsecureRequests] : []

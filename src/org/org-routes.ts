@@ -48,7 +48,7 @@ const DeleteQuery = Closed({
   name: { ...Text(1, 200), description: 'Exact name of the organization, to prevent accidental deletion' },
 })
 
-export interface OrganizationParts {
+export interface OrganizationRouteDeps {
   db: Db
   box: SecretBox
   clock: Clock
@@ -61,12 +61,12 @@ export interface OrganizationParts {
 }
 
 /** Returns the routes for organizations: settings, memberships, deletion, audit log. */
-export function organizationRoutes(parts: OrganizationParts): Route[] {
+export function organizationRoutes(parts: OrganizationRouteDeps): Route[] {
   return [...membershipRoutes(parts), ...settingsRoutes(parts), deleteRoute(parts), auditLogRoute(parts)]
 }
 
 /** Returns the organization without the fields that the caller may not see. */
-function describe({ db, box }: OrganizationParts, principal: Principal): Organization {
+function describe({ db, box }: OrganizationRouteDeps, principal: Principal): Organization {
   const { id, name, createdAt } = requireOrg(db, principal.orgId)
   const canSign = may(principal, 'seeSettings') && !principal.readOnly
   const webhookSecret = canSign ? openWebhookSecret(db, box, id) : null
@@ -82,7 +82,7 @@ function describe({ db, box }: OrganizationParts, principal: Principal): Organiz
   }
 }
 
-function membershipRoutes({ db, box, clock }: OrganizationParts): Route[] {
+function membershipRoutes({ db, box, clock }: OrganizationRouteDeps): Route[] {
   return [
     route({
       id: 'listOrganizations',
@@ -134,7 +134,7 @@ function membershipRoutes({ db, box, clock }: OrganizationParts): Route[] {
   ]
 }
 
-function settingsRoutes(parts: OrganizationParts): Route[] {
+function settingsRoutes(parts: OrganizationRouteDeps): Route[] {
   const { db, box, changed, checkPiiPatterns } = parts
   return [
     route({
@@ -179,7 +179,7 @@ function settingsRoutes(parts: OrganizationParts): Route[] {
   ]
 }
 
-function deleteRoute({ db, clock, deleted }: OrganizationParts): Route {
+function deleteRoute({ db, clock, deleted }: OrganizationRouteDeps): Route {
   return route({
     id: 'deleteOrganization',
     method: 'DELETE',
@@ -204,7 +204,7 @@ function deleteRoute({ db, clock, deleted }: OrganizationParts): Route {
   })
 }
 
-function auditLogRoute({ db }: OrganizationParts): Route {
+function auditLogRoute({ db }: OrganizationRouteDeps): Route {
   return route({
     id: 'listAuditEntries',
     method: 'GET',

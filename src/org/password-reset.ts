@@ -5,7 +5,7 @@ import { secretHash } from '../core/secret-box.ts'
 import type { Origin } from '../http/request-origin.ts'
 import { type Db, tx } from '../store/database.ts'
 import { endEarlierAccess, openSession, type SignedInAnew, signedIn } from './session.ts'
-import { auditEverywhere, type SignInParts } from './sign-in.ts'
+import { auditEverywhere, type PasswordSignInDeps } from './sign-in.ts'
 import { hashPassword } from './user.ts'
 
 /** Validity period of a password reset link. */
@@ -13,7 +13,7 @@ const RESET_MS = HOUR_MS
 /** Maximum number of links sent to a user while the first one is valid, so that a stranger can't flood a mailbox. */
 const MAX_LINKS = 3
 
-export interface ResetParts extends SignInParts {
+export interface ResetDeps extends PasswordSignInDeps {
   /** Public URL of the server, without a trailing slash. */
   publicUrl: string
   /** Sends an e-mail in the background and handles failures. Null when no mail server is configured. */
@@ -26,14 +26,14 @@ export interface ResetParts extends SignInParts {
  * caller can't tell the difference from the answer or its duration. Throws `rateLimited` after too many attempts,
  * regardless of whether the address is known.
  */
-export function forgotPassword(parts: ResetParts, email: string, origin: Origin): void {
+export function forgotPassword(parts: ResetDeps, email: string, origin: Origin): void {
   parts.limits.byAddress(origin)
   parts.limits.byAccount(email, origin)
   // Runs after the response, because it takes time only for known users.
   setTimeout(() => mailLink(parts, email.trim(), origin), 0)
 }
 
-function mailLink(parts: ResetParts, email: string, { address, userAgent }: Origin): void {
+function mailLink(parts: ResetDeps, email: string, { address, userAgent }: Origin): void {
   const { db, clock, publicUrl, mail } = parts
   try {
     const user = mail && findByEmail(db, email)
@@ -111,7 +111,7 @@ const notInForce = () => new AppError('unauthorized', 'token: the link is unknow
  * belongs to an organization, `rateLimited` after too many attempts, and `invalid` when the password is not acceptable.
  */
 export async function resetPassword(
-  parts: SignInParts,
+  parts: PasswordSignInDeps,
   { token, password }: { token: string; password: string },
   origin: Origin,
 ): Promise<SignedInAnew> {

@@ -4,7 +4,7 @@ import type { Origin } from '../http/request-origin.ts'
 import { tx } from '../store/database.ts'
 import { endReset } from './password-reset.ts'
 import { type Ended, endEarlierAccess } from './session.ts'
-import { auditEverywhere, type SignInParts } from './sign-in.ts'
+import { auditEverywhere, type PasswordSignInDeps } from './sign-in.ts'
 import { hashPassword, verifyPassword } from './user.ts'
 
 /** Returns the id of the caller's session. Throws `conflict` for an API key. */
@@ -22,7 +22,7 @@ const wrong = () => new AppError('forbidden', 'currentPassword: is wrong')
  * password is not acceptable.
  */
 export async function changePassword(
-  parts: SignInParts,
+  parts: PasswordSignInDeps,
   { currentPassword, newPassword }: { currentPassword: string; newPassword: string },
   { principal, origin }: { principal: Principal; origin: Origin },
 ): Promise<Ended> {

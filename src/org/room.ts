@@ -8,7 +8,7 @@ import { authRoutes, resetRoutes } from './auth-routes.ts'
 import { newSetupToken } from './first-setup.ts'
 import { memberRoutes } from './member-routes.ts'
 import { companySignIn, oidcRoutes } from './oidc-routes.ts'
-import { type OrganizationParts, organizationRoutes } from './org-routes.ts'
+import { type OrganizationRouteDeps, organizationRoutes } from './org-routes.ts'
 import { orgRoutes } from './routes.ts'
 import { signInLimits } from './sign-in.ts'
 import { hasOwner } from './store.ts'
@@ -23,7 +23,7 @@ export interface OrgRoom extends Room {
 }
 
 /** Opens sign-in, organizations, members and keys. */
-export function openOrg(base: Base, { checkPiiPatterns }: Pick<OrganizationParts, 'checkPiiPatterns'>): OrgRoom {
+export function openOrg(base: Base, { checkPiiPatterns }: Pick<OrganizationRouteDeps, 'checkPiiPatterns'>): OrgRoom {
   const { db, box, clock, config, publicUrl, transport, report } = base
   const { warn } = base.log
   const limits = signInLimits(clock, config.rateSigninPerMinute)

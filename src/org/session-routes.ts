@@ -5,7 +5,7 @@ import { ById, OK, OkSchema, type Route, route } from '../http/route.ts'
 import type { Db } from '../store/database.ts'
 import { sessionOf } from './password.ts'
 import { endSession, listSessions, SESSION_ORIGINS } from './session.ts'
-import { auditEverywhere, type SignInParts } from './sign-in.ts'
+import { auditEverywhere, type PasswordSignInDeps } from './sign-in.ts'
 
 const TAG = 'Sign-in'
 
@@ -35,13 +35,13 @@ const SessionList = Closed(
   { $id: 'SessionList' },
 )
 
-interface SessionParts extends Pick<SignInParts, 'audit'> {
+interface SessionRouteDeps extends Pick<PasswordSignInDeps, 'audit'> {
   db: Db
   clock: Clock
 }
 
 /** Returns the routes for the caller's sessions. They answer `conflict` to API keys, which have no session. */
-export function sessionRoutes(parts: SessionParts): Route[] {
+export function sessionRoutes(parts: SessionRouteDeps): Route[] {
   const { db, clock } = parts
   return [
     route({

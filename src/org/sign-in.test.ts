@@ -6,7 +6,7 @@ import { MINUTE_MS, SECOND_MS } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
 import { type NewAuditEntry, writeAuditEntry } from './audit-log.ts'
 import { authenticator } from './authenticate.ts'
-import { networkOf, type SignInParts, signIn, signInLimits } from './sign-in.ts'
+import { networkOf, type PasswordSignInDeps, signIn, signInLimits } from './sign-in.ts'
 import { addMember, createUser } from './store.ts'
 import { hashPassword } from './user.ts'
 
@@ -21,7 +21,7 @@ function setUp({ perMinute = 60 } = {}) {
   const people = cast(db, clock)
   const entries: NewAuditEntry[] = []
   const reported: unknown[] = []
-  const parts: SignInParts = {
+  const parts: PasswordSignInDeps = {
     db,
     clock,
     limits: signInLimits(clock, perMinute),

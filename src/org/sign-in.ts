@@ -58,7 +58,7 @@ export function networkOf(address: string | null): string {
   return plain.family === 4 ? text : `${text.split(':').slice(0, 4).join(':')}::/64`
 }
 
-export interface SignInParts {
+export interface PasswordSignInDeps {
   db: Db
   clock: Clock
   limits: SignInLimits
@@ -72,7 +72,7 @@ const AUDITED_ORGS_MAX = 1000
 
 /** Writes an entry about a user to the audit log of each of the user's organizations, except the given one. */
 export function auditEverywhere(
-  { db, audit }: Pick<SignInParts, 'db' | 'audit'>,
+  { db, audit }: Pick<PasswordSignInDeps, 'db' | 'audit'>,
   ofUserId: string,
   entry: Omit<NewAuditEntry, 'orgId'>,
   exceptOrgId: string | null = null,
@@ -96,7 +96,7 @@ const wrong = () => new AppError('unauthorized', 'e-mail address or password is 
  * waiting.
  */
 export async function signIn(
-  parts: SignInParts,
+  parts: PasswordSignInDeps,
   { email, password }: { email: string; password: string },
   origin: Origin,
 ): Promise<SignedIn> {
@@ -122,7 +122,7 @@ export async function signIn(
   })
 }
 
-function noteFailure(parts: SignInParts, account: Account | undefined, { address, userAgent }: Origin): void {
+function noteFailure(parts: PasswordSignInDeps, account: Account | undefined, { address, userAgent }: Origin): void {
   if (!account) return
   const entry = { act: 'signInFailed', userId: null, address, target: account.id, note: { userAgent } }
   try {

@@ -1,19 +1,19 @@
-import { type Guard, makeGuard } from './error-guard.ts'
-import type { WaysOut } from './sender.ts'
+import { type ErrorGuard, makeErrorGuard } from './error-guard.ts'
+import type { SendFunctions } from './sender.ts'
 import { randomId } from './session.ts'
 import type { SharedWindow } from './shared-window.ts'
 
 /** The page and browser functions that the script uses; tests replace them. */
-export interface Host {
+export interface BrowserFunctions {
   window: Window & typeof globalThis & SharedWindow
   /**
    * The page's location. For a document without a URL, such as a `srcdoc` frame, it is the location of the enclosing
    * page.
    */
   location: Location
-  guard: Guard
+  guard: ErrorGuard
   /** The browser's functions before they were wrapped. */
-  ways: WaysOut
+  ways: SendFunctions
   /** The page's monotonic clock: ms since it began to load. */
   now(): number
   /** Ms since the epoch. */
@@ -24,9 +24,9 @@ export interface Host {
   newId(): string
 }
 
-export function hostOf(window: Host['window']): Host {
+export function browserFunctionsOf(window: BrowserFunctions['window']): BrowserFunctions {
   const now = () => performance.now()
-  const guard = makeGuard(now)
+  const guard = makeErrorGuard(now)
   const setTimer = window.setTimeout.bind(window)
   const prefix = randomId().slice(0, 16)
   let last = 0
@@ -49,7 +49,7 @@ function locationOf(window: Window): Location {
   return location.protocol === 'about:' && parent !== window ? locationOf(parent) : location
 }
 
-function waysOut({ fetch, navigator, Request }: Host['window']): WaysOut {
+function waysOut({ fetch, navigator, Request }: BrowserFunctions['window']): SendFunctions {
   return {
     fetch: fetch.bind(window),
     // Content blockers may remove `sendBeacon`.

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import type { CaptureConfig } from '../capture/capture-config.ts'
-import { makeFilter, siteOf } from './capture-filter.ts'
+import { makeCaptureFilter, siteOf } from './capture-filter.ts'
 
 const CONFIG: CaptureConfig = {
   version: 1,
@@ -18,7 +18,7 @@ const CONFIG: CaptureConfig = {
 }
 
 const filter = (change: Partial<CaptureConfig> = {}) =>
-  makeFilter({ ...CONFIG, ...change }, 'www.shop.example', () => 'https://www.shop.example/cart/')
+  makeCaptureFilter({ ...CONFIG, ...change }, 'www.shop.example', () => 'https://www.shop.example/cart/')
 
 test.each([
   ['www.shop.example', 'shop.example'],

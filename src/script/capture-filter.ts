@@ -1,7 +1,7 @@
 import type { CaptureConfig, FullCaptureConfig } from '../capture/capture-config.ts'
 
 /** A request to capture. */
-export interface Wanted {
+export interface CapturedRequest {
   /** Absolute URL without its fragment. */
   url: string
   /** The host if it belongs to another site, else null. */
@@ -19,13 +19,13 @@ export interface Wanted {
 type Known = Pick<FullCaptureConfig, 'hosts' | 'marks'>
 
 /** Decides which of the page's requests are captured. */
-export interface Filter {
+export interface CaptureFilter {
   /**
    * Returns the request to capture, or null when it must not be captured. `content` returns the body as a string: empty
    * when there is none, null when it has not been read yet. It is called only when host and path are not enough to
    * decide.
    */
-  wanted(address: string, content?: () => string | null): Wanted | null
+  wanted(address: string, content?: () => string | null): CapturedRequest | null
   /** Returns the host of an absolute URL on another site; null for the page's own site and for the collector. */
   foreignHost(address: string): string | null
   /** Sets the vendor lists. */
@@ -54,7 +54,7 @@ export function siteOf(hostname: string): string {
 }
 
 /** Creates a filter. `base` returns the base URL for the page's relative URLs. */
-export function makeFilter(config: CaptureConfig, pageHost: string, base: () => string): Filter {
+export function makeCaptureFilter(config: CaptureConfig, pageHost: string, base: () => string): CaptureFilter {
   const patterns = config.patterns.map((pattern) => pattern.split('*'))
   const paths = new RegExp(config.paths, 'i')
   const ignore = new RegExp(config.ignore, 'i')

@@ -1,6 +1,6 @@
 import type { CaptureConfig } from '../capture/capture-config.ts'
-import { type Host, hostOf } from './browser-functions.ts'
-import { makeFilter } from './capture-filter.ts'
+import { type BrowserFunctions, browserFunctionsOf } from './browser-functions.ts'
+import { makeCaptureFilter } from './capture-filter.ts'
 import { replay, takeCommands, takeEarly } from './command-queue.ts'
 import { addNotice, commandRunner } from './commands.ts'
 import { fetchConfig } from './config-source.ts'
@@ -11,17 +11,17 @@ import { observe, supportsLongFrames } from './performance-observers.ts'
 import { makeCalls } from './recorded-calls.ts'
 import { makeRecorder, type Recorder } from './recorder.ts'
 import { makeSession } from './session.ts'
-import { violationSeer, watchElements } from './watch-elements.ts'
-import { seersOf, watchTransports } from './watch-transports.ts'
+import { violationRecorder, watchElements } from './watch-elements.ts'
+import { callRecordersOf, watchTransports } from './watch-transports.ts'
 
 /** Starts capturing on this page. The session has this id unless the page sets another one. */
-export function startCapture(window: Host['window'], config: CaptureConfig, sessionId: string): void {
+export function startCapture(window: BrowserFunctions['window'], config: CaptureConfig, sessionId: string): void {
   const early = takeEarly(window)
   if (config.kill || config.version !== 1) return
-  const host = hostOf(window)
+  const host = browserFunctionsOf(window)
   const { guard } = host
   const session = makeSession(config, sessionId, () => window.sessionStorage)
-  const filter = makeFilter(config, host.location.hostname, () => window.document.baseURI)
+  const filter = makeCaptureFilter(config, host.location.hostname, () => window.document.baseURI)
   const stats = makeStatsKeeper(supportsLongFrames())
   const closing = fetchConfig({
     ...host,
@@ -40,7 +40,7 @@ export function startCapture(window: Host['window'], config: CaptureConfig, sess
   const delivery: Delivery = makeDelivery({ ...host, config, frames, stats, closing, leaving })
   const { add, check: changed } = delivery
   const recorder: Recorder = makeRecorder({ ...host, filter, frames, calls: makeCalls(), add, changed })
-  const seers = { ...seersOf(recorder), securitypolicyviolation: violationSeer(recorder) }
+  const seers = { ...callRecordersOf(recorder), securitypolicyviolation: violationRecorder(recorder) }
   const takeEntries = guard.run(() => observe({ ...host, filter, frames, recorder, stats }))
 
   guard.run(() => watchTransports(window, seers, { guard, recorder }))

@@ -1,7 +1,7 @@
 import type { RunCommand } from './commands.ts'
-import type { Guard } from './error-guard.ts'
+import type { ErrorGuard } from './error-guard.ts'
 import type { CommandQueue, EarlyCall, SharedWindow } from './shared-window.ts'
-import type { Seers } from './watch-transports.ts'
+import type { CallRecorders } from './watch-transports.ts'
 
 /** Removes and returns the requests that the snippet buffered. Null when the page has no snippet. */
 export function takeEarly(window: SharedWindow): EarlyCall[] | null {
@@ -12,7 +12,7 @@ export function takeEarly(window: SharedWindow): EarlyCall[] | null {
 }
 
 /** Records the requests that were made before this script ran. */
-export function replay(guard: Guard, seers: Seers, early: readonly EarlyCall[]): void {
+export function replay(guard: ErrorGuard, seers: CallRecorders, early: readonly EarlyCall[]): void {
   for (const [name, self, args, at] of early) guard.run(() => seers[name]?.(self, args, at))
 }
 
@@ -20,7 +20,7 @@ export function replay(guard: Guard, seers: Seers, early: readonly EarlyCall[]):
  * Runs queued commands, then runs each new command immediately, including those from callers that still use the old
  * function or list.
  */
-export function takeCommands(window: SharedWindow, guard: Guard, run: RunCommand): void {
+export function takeCommands(window: SharedWindow, guard: ErrorGuard, run: RunCommand): void {
   const queue: CommandQueue = window.tagwardenQueue ?? []
   window.tagwardenQueue = queue
   const waiting = queue.splice(0)

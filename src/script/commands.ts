@@ -3,7 +3,7 @@ import type { Item, TagReport } from './batch.ts'
 import type { Frames } from './page-frame.ts'
 import type { Session } from './session.ts'
 
-export interface CommandParts {
+export interface CommandDeps {
   frames: Frames
   session: Session
   date(): number
@@ -48,7 +48,7 @@ export type RunCommand = (command: ArrayLike<unknown>) => void
  * - `container`, id: a tag manager runs on this page.
  * - `tags`, container, event, tags: results of the tags fired for one event.
  */
-export function commandRunner(parts: CommandParts): RunCommand {
+export function commandRunner(parts: CommandDeps): RunCommand {
   const containers = new Set<string>()
   return (command) => {
     const [name, ...args] = Array.from(command)
@@ -64,14 +64,14 @@ export function commandRunner(parts: CommandParts): RunCommand {
 
 /** Sends an event about this script: that the script or a tag manager runs on this page. */
 export function addNotice(
-  { frames, date, newId, add }: CommandParts,
+  { frames, date, newId, add }: CommandDeps,
   what: { vendor: string; event: string; account?: string },
 ): void {
   const frame = frames.current()
   if (frame.isSampled) add({ list: 'events', frame, content: { id: newId(), ts: date(), ...what } })
 }
 
-function configure({ frames, session }: CommandParts, declared: Record<string, unknown>): void {
+function configure({ frames, session }: CommandDeps, declared: Record<string, unknown>): void {
   const { env, version, customerId, sessionId, sessionMode } = declared
   const mode = MODES.find((one) => one === sessionMode)
   if (mode) session.setMode(mode)
@@ -91,7 +91,7 @@ function configure({ frames, session }: CommandParts, declared: Record<string, u
   })
 }
 
-function reportTags({ frames, date, newId, add }: CommandParts, [container, event, tags]: unknown[]): void {
+function reportTags({ frames, date, newId, add }: CommandDeps, [container, event, tags]: unknown[]): void {
   const name = textOf(container)
   if (!name || !Array.isArray(tags)) return
   const frame = frames.current()

@@ -1,21 +1,21 @@
 import type { FullCaptureConfig } from '../capture/capture-config.ts'
-import type { Guard } from './error-guard.ts'
-import type { WaysOut } from './sender.ts'
+import type { ErrorGuard } from './error-guard.ts'
+import type { SendFunctions } from './sender.ts'
 
 /** Interval at which an open page reloads its configuration, because capture may have been disabled in the meantime. */
 const CONFIG_AGE_MS = 60 * 60_000
 
-export interface ConfigSourceParts {
+export interface ConfigSourceDeps {
   configUrl: string
-  guard: Guard
-  ways: WaysOut
+  guard: ErrorGuard
+  ways: SendFunctions
   now(): number
   /** Called with each configuration after it was loaded. */
   take(config: FullCaptureConfig): void
 }
 
 /** Loads the full configuration immediately. Returns a function that reloads it when due; call it regularly. */
-export function fetchConfig({ configUrl, guard, ways, now, take }: ConfigSourceParts): () => void {
+export function fetchConfig({ configUrl, guard, ways, now, take }: ConfigSourceDeps): () => void {
   let askAt = 0
   const ask = async () => {
     const reply = await ways.fetch?.(configUrl, { credentials: 'omit', referrerPolicy: 'no-referrer', priority: 'low' })

@@ -1,13 +1,13 @@
 import type { CaptureConfig } from '../capture/capture-config.ts'
 import type { Item } from './batch.ts'
-import type { Host } from './browser-functions.ts'
+import type { BrowserFunctions } from './browser-functions.ts'
 import { watchLifecycle } from './lifecycle.ts'
 import { type Frames, type Page, pageAddress } from './page-frame.ts'
 import type { StatsKeeper } from './page-stats.ts'
-import { makeQueue } from './send-queue.ts'
+import { makeSendQueue } from './send-queue.ts'
 import { makeSender } from './sender.ts'
 
-export interface DeliveryParts extends Host {
+export interface ScriptDeliveryDeps extends BrowserFunctions {
   config: CaptureConfig
   frames: Frames
   stats: StatsKeeper
@@ -26,10 +26,10 @@ export interface Delivery {
 }
 
 /** Connects queue, batches and sender, and so delivers captured items to the collector. */
-export function makeDelivery(parts: DeliveryParts): Delivery {
+export function makeDelivery(parts: ScriptDeliveryDeps): Delivery {
   const { window, config, guard, frames, stats, closing, leaving, now, date } = parts
   const sender = makeSender({ ...parts, url: config.collectUrl, token: config.token })
-  const queue = makeQueue({
+  const queue = makeSendQueue({
     ...parts,
     isSpent: () => guard.isSpent(),
     closing() {
@@ -62,6 +62,6 @@ export function makeDelivery(parts: DeliveryParts): Delivery {
 }
 
 /** Updates the title of the page view, because scripts often set it after changing the URL. */
-function updateTitle({ window: { document }, location }: Host, page: Page): void {
+function updateTitle({ window: { document }, location }: BrowserFunctions, page: Page): void {
   if (pageAddress(location.href) === page.url) page.title = document.title
 }

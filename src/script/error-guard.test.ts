@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'bun:test'
-import { makeGuard } from './error-guard.ts'
+import { makeErrorGuard } from './error-guard.ts'
 
 function setUp() {
   let now = 0
-  const guard = makeGuard(() => now)
+  const guard = makeErrorGuard(() => now)
   return {
     guard,
     pass(ms: number) {

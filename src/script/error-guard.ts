@@ -7,7 +7,7 @@ const BUDGET_WINDOW_MS = 1000
 /**
  * Runs all code of the script. Catches its errors so that the page never sees one, and stops the script after too many.
  */
-export interface Guard {
+export interface ErrorGuard {
   /** Returns the result of `work`; undefined when `work` threw or the guard was stopped. */
   run<T>(work: () => T): T | undefined
   /** True when this second's time budget, or `times` that budget, is used up. Work that can wait is then delayed. */
@@ -18,7 +18,7 @@ export interface Guard {
 }
 
 /** Creates a guard. `now` returns the ms of a monotonic clock. */
-export function makeGuard(now: () => number): Guard {
+export function makeErrorGuard(now: () => number): ErrorGuard {
   let errors = 0
   let isOff = false
   let depth = 0

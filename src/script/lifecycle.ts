@@ -1,10 +1,10 @@
-import type { Guard } from './error-guard.ts'
-import type { Queue, Until } from './send-queue.ts'
+import type { ErrorGuard } from './error-guard.ts'
+import type { SendQueue, Until } from './send-queue.ts'
 import type { Sender } from './sender.ts'
 
-export interface LifecycleParts {
-  guard: Guard
-  queue: Queue
+export interface LifecycleDeps {
+  guard: ErrorGuard
+  queue: SendQueue
   sender: Sender
   /** Queues the measurements of the page. */
   finishPage(): void
@@ -15,7 +15,7 @@ export interface LifecycleParts {
  */
 export function watchLifecycle(
   window: Window & typeof globalThis,
-  { guard, queue, sender, finishPage }: LifecycleParts,
+  { guard, queue, sender, finishPage }: LifecycleDeps,
 ): () => void {
   const { document } = window
   let until: Until = document.visibilityState === 'hidden' ? 'hidden' : 'ready'

@@ -41,7 +41,7 @@ export interface Frames {
 /** Maximum number of earlier frames stored for entries that are received late. */
 const MAX_FRAMES = 20
 
-export interface FrameParts {
+export interface FrameDeps {
   window: { document: Pick<Document, 'title' | 'referrer'> }
   location: Pick<Location, 'href'>
   config: Pick<CaptureConfig, 'sampleRate'>
@@ -58,7 +58,7 @@ export function pageAddress(href: string): string {
   return /^https?:/.test(href) ? (href.split(/[?#]/, 1)[0] ?? '').slice(0, 4000) : ''
 }
 
-export function makeFrames({ window: { document }, location, config, session, now, date, left }: FrameParts): Frames {
+export function makeFrames({ window: { document }, location, config, session, now, date, left }: FrameDeps): Frames {
   let declared: Declared = { env: 'prod' }
   let frames: Frame[] = []
   let href = ''

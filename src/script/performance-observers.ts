@@ -1,13 +1,13 @@
-import type { Filter } from './capture-filter.ts'
-import type { Guard } from './error-guard.ts'
+import type { CaptureFilter } from './capture-filter.ts'
+import type { ErrorGuard } from './error-guard.ts'
 import type { Frames } from './page-frame.ts'
 import type { LongFrame, StatsKeeper } from './page-stats.ts'
 import type { Timing } from './recorded-calls.ts'
 import type { Recorder } from './recorder.ts'
 
-export interface ObserverParts {
-  guard: Guard
-  filter: Filter
+export interface ObserverDeps {
+  guard: ErrorGuard
+  filter: CaptureFilter
   frames: Frames
   recorder: Recorder
   stats: StatsKeeper
@@ -35,7 +35,7 @@ const TYPES: Record<string, string> = { xmlhttprequest: 'xhr' }
  * Observes resource timing and long animation frames from the start of the page. Returns a function that processes all
  * entries received so far.
  */
-export function observe(parts: ObserverParts): () => void {
+export function observe(parts: ObserverDeps): () => void {
   const { guard, filter, frames, recorder, stats } = parts
   const finishResources = subscribe(parts, 'resource', (entry) => {
     const { name, initiatorType } = entry as PerformanceResourceTiming
@@ -57,7 +57,7 @@ export function observe(parts: ObserverParts): () => void {
 }
 
 /** Observes one type of entry. Returns a function that processes all waiting entries. */
-function subscribe({ guard, later }: ObserverParts, type: string, take: (entry: PerformanceEntry) => void): () => void {
+function subscribe({ guard, later }: ObserverDeps, type: string, take: (entry: PerformanceEntry) => void): () => void {
   let waiting: PerformanceEntry[] = []
   const work = (count: number) => {
     let at = 0

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import type { Item } from './batch.ts'
 import type { Snapshot } from './captured-body.ts'
 import { frameOf, handClock } from './collector.fixture.ts'
-import { makeGuard } from './error-guard.ts'
+import { makeErrorGuard } from './error-guard.ts'
 import { type Call, makeCalls, type Outcome, type Timing } from './recorded-calls.ts'
 import { makeRecorder } from './recorder.ts'
 
@@ -16,7 +16,7 @@ function setUp({ isVendors = true, isSampled = true }: { isVendors?: boolean | n
   const current = () => frames.at(-1) ?? frameOf('/')
   const recorder = makeRecorder({
     ...clock,
-    guard: makeGuard(clock.now),
+    guard: makeErrorGuard(clock.now),
     filter: {
       wanted(url, content = () => '') {
         const isSure = url.startsWith('https://vendor.')

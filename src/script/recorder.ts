@@ -1,7 +1,7 @@
 import type { Item } from './batch.ts'
-import { type Filter, type Wanted, withoutFragment } from './capture-filter.ts'
+import { type CapturedRequest, type CaptureFilter, withoutFragment } from './capture-filter.ts'
 import { type Snapshot, textOf } from './captured-body.ts'
-import type { Guard } from './error-guard.ts'
+import type { ErrorGuard } from './error-guard.ts'
 import type { Frame, Frames } from './page-frame.ts'
 import { applyTiming, type Call, type Calls, type Outcome, setOutcome, type Timing } from './recorded-calls.ts'
 
@@ -33,9 +33,9 @@ export interface Recorder {
   timing(address: string, type: string, timing: Timing): Call | null
 }
 
-export interface RecorderParts {
-  guard: Guard
-  filter: Filter
+export interface RecorderDeps {
+  guard: ErrorGuard
+  filter: CaptureFilter
   frames: Frames
   calls: Calls
   now(): number
@@ -55,7 +55,7 @@ const OVERRUN = 10
 /** Maximum number of requests that wait for the vendor lists. */
 const MAX_UNDECIDED = 200
 
-export function makeRecorder(parts: RecorderParts): Recorder {
+export function makeRecorder(parts: RecorderDeps): Recorder {
   const { guard, filter, frames, calls, now, date, later, isOnline, newId, add, changed } = parts
 
   const confirm = (call: Call) => {
@@ -70,7 +70,11 @@ export function makeRecorder(parts: RecorderParts): Recorder {
     confirm(call)
     changed()
   }
-  const begin = (frame: Frame, { url, foreignHost }: Wanted, call: Pick<Call, 'type' | 'at'> & Partial<Call>): Call => {
+  const begin = (
+    frame: Frame,
+    { url, foreignHost }: CapturedRequest,
+    call: Pick<Call, 'type' | 'at'> & Partial<Call>,
+  ): Call => {
     const begun: Call = {
       frame,
       url,

@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'bun:test'
 import type { Batch } from './batch.ts'
 import { handClock, hitOf } from './collector.fixture.ts'
-import { FLUSH_MS, makeQueue } from './send-queue.ts'
+import { FLUSH_MS, makeSendQueue } from './send-queue.ts'
 
 function setUp() {
   const clock = handClock()
   const sent: number[] = []
   const state = { isSpent: false, closed: 0 }
-  const queue = makeQueue({
+  const queue = makeSendQueue({
     ...clock,
     isSpent: () => state.isSpent,
     closing: () => void state.closed++,

@@ -17,14 +17,14 @@ const MAX_WAITING = 500
  */
 export type Until = 'ready' | 'hidden' | 'end'
 
-export interface Queue {
+export interface SendQueue {
   add(item: Item): void
   /** Must be called after a call changed, because enough items may be ready now. */
   check(): void
   flush(until: Until): void
 }
 
-export interface QueueParts {
+export interface SendQueueDeps {
   now(): number
   later(work: () => void, ms: number): void
   isSpent(): boolean
@@ -34,7 +34,7 @@ export interface QueueParts {
 }
 
 /** The queue of items to send. Items are sent once 20 items or 30 kB are ready, and at least every 5 s. */
-export function makeQueue({ now, later, isSpent, send, closing }: QueueParts): Queue {
+export function makeSendQueue({ now, later, isSpent, send, closing }: SendQueueDeps): SendQueue {
   let waiting: Item[] = []
   let isArmed = false
   let isChecking = false

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import type { Batch } from './batch.ts'
 import { handClock } from './collector.fixture.ts'
-import { makeGuard } from './error-guard.ts'
-import { makeSender, type WaysOut } from './sender.ts'
+import { makeErrorGuard } from './error-guard.ts'
+import { makeSender, type SendFunctions } from './sender.ts'
 
 interface Try {
   batchId: string
@@ -15,10 +15,10 @@ interface Try {
 /** Lets pending promises settle. */
 const turns = () => new Promise((resolve) => setImmediate(resolve))
 
-function setUp(change: Partial<WaysOut> = {}) {
+function setUp(change: Partial<SendFunctions> = {}) {
   const clock = handClock()
   const tries: Try[] = []
-  const guard = makeGuard(clock.now)
+  const guard = makeErrorGuard(clock.now)
   const fetch = (_url: string, { body, keepalive }: RequestInit) =>
     new Promise<Response>((resolve, reject) => {
       const { batchId, sentAt } = JSON.parse(String(body))
@@ -149,7 +149,7 @@ describe('when the page may close', () => {
     expect(ids()).toEqual(['a', 'a', 'c', 'b'])
   })
 
-  test.each<[string, Partial<WaysOut>, string[]]>([
+  test.each<[string, Partial<SendFunctions>, string[]]>([
     ['can not outlive it', { canKeep: false }, ['fetch', 'beacon']],
     ['was removed', { fetch: undefined }, ['beacon']],
   ])('a beacon is used when fetch %s', async (_what, change, hows) => {

@@ -1,8 +1,8 @@
 import type { Batch } from './batch.ts'
-import type { Guard } from './error-guard.ts'
+import type { ErrorGuard } from './error-guard.ts'
 
 /** The browser's functions for sending, before they were wrapped. */
-export interface WaysOut {
+export interface SendFunctions {
   fetch: typeof fetch | undefined
   beacon: ((url: string, body: string) => boolean) | undefined
   /**
@@ -36,17 +36,17 @@ interface Waiting extends Batch {
   isKept?: boolean
 }
 
-export interface SenderParts {
+export interface SenderDeps {
   url: string
   token: string
-  ways: WaysOut
-  guard: Guard
+  ways: SendFunctions
+  guard: ErrorGuard
   date(): number
   later(work: () => void, ms: number): void
 }
 
 /** Sends batches one after another, with retries. A retry uses the same id. */
-export function makeSender({ url, token, ways, guard, date, later }: SenderParts): Sender {
+export function makeSender({ url, token, ways, guard, date, later }: SenderDeps): Sender {
   let waiting: Waiting[] = []
   let tries = 0
   let isPaused = false

@@ -8,7 +8,7 @@ export const SESSION_IDLE_MS = 30 * 60_000
 export const STORAGE_KEY = 'tagwarden.session'
 
 /** The stored session, which spans the pages of a tab. */
-interface KeptSession {
+interface StoredSession {
   id: string
   seenAt: number
 }
@@ -37,7 +37,7 @@ export function isSampled(sessionId: string, rate: number): boolean {
 /** Creates a session. `id` is the first session id. The mode in `config` may change at any time. */
 export function makeSession(config: Pick<CaptureConfig, 'sessionMode'>, id: string, storage: () => Storage): Session {
   let declared: SessionMode | null = null
-  let kept: KeptSession = { id, seenAt: 0 }
+  let kept: StoredSession = { id, seenAt: 0 }
   let customerId: string | null = null
   let isAllowed = false
   /** 0 until the first write after storage was allowed. */
@@ -48,7 +48,7 @@ export function makeSession(config: Pick<CaptureConfig, 'sessionMode'>, id: stri
     storedAt = 0
     storage().removeItem(STORAGE_KEY)
   }
-  const isOver = ({ seenAt }: KeptSession, now: number) => seenAt > 0 && now - seenAt >= SESSION_IDLE_MS
+  const isOver = ({ seenAt }: StoredSession, now: number) => seenAt > 0 && now - seenAt >= SESSION_IDLE_MS
   return {
     idAt(now) {
       const mode = modeNow()
@@ -81,7 +81,7 @@ export function makeSession(config: Pick<CaptureConfig, 'sessionMode'>, id: stri
 }
 
 /** Returns the stored session; null when there is none or it is invalid. */
-function read(storage: () => Storage): KeptSession | null {
+function read(storage: () => Storage): StoredSession | null {
   try {
     const { id, seenAt } = JSON.parse(storage().getItem(STORAGE_KEY) ?? '{}')
     return typeof id === 'string' && /^[\da-f]{32}$/.test(id) && typeof seenAt === 'number' ? { id, seenAt } : null

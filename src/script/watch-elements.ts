@@ -1,19 +1,19 @@
-import type { Guard } from './error-guard.ts'
+import type { ErrorGuard } from './error-guard.ts'
 import type { Call } from './recorded-calls.ts'
 import type { Recorder } from './recorder.ts'
-import type { See, Seers } from './watch-transports.ts'
-import { watch } from './wrap-function.ts'
+import type { CallRecorders, RecordCall } from './watch-transports.ts'
+import { wrapFunction } from './wrap-function.ts'
 
-export interface ElementParts {
-  guard: Guard
+export interface ElementDeps {
+  guard: ErrorGuard
   recorder: Recorder
 }
 
 /** Observes the URLs that scripts set on images and scripts, and whether the elements load. */
 export function watchElements(
   window: Window & typeof globalThis,
-  seers: Seers,
-  { guard, recorder }: ElementParts,
+  seers: CallRecorders,
+  { guard, recorder }: ElementDeps,
 ): void {
   const { HTMLImageElement, HTMLScriptElement } = window
   const latest = new WeakMap<HTMLImageElement, Call>()
@@ -39,9 +39,9 @@ export function watchElements(
     call.look = () => lookAt(element, call)
   }
   const seeAfter = (element: unknown) => () => see(element)
-  watch(guard, HTMLImageElement.prototype, 'src', 'set', seeAfter)
-  watch(guard, HTMLScriptElement.prototype, 'src', 'set', seeAfter)
-  watch(guard, window.Element.prototype, 'setAttribute', 'value', seeAfter, isSource)
+  wrapFunction(guard, HTMLImageElement.prototype, 'src', 'set', seeAfter)
+  wrapFunction(guard, HTMLScriptElement.prototype, 'src', 'set', seeAfter)
+  wrapFunction(guard, window.Element.prototype, 'setAttribute', 'value', seeAfter, isSource)
   watchLoading(window.document, { guard, recorder })
   const violation = 'securitypolicyviolation'
   window.addEventListener(violation, (event) => guard.run(() => seers[violation]?.(null, [event])))
@@ -52,7 +52,7 @@ function isSource([name]: readonly unknown[]): boolean {
 }
 
 /** Observes load and error events of all elements on the page. */
-function watchLoading(document: Document, { guard, recorder }: ElementParts): void {
+function watchLoading(document: Document, { guard, recorder }: ElementDeps): void {
   const onEnd = ({ type, target }: Event) => {
     guard.run(() => {
       if (!(target instanceof HTMLElement)) return
@@ -69,10 +69,10 @@ function watchLoading(document: Document, { guard, recorder }: ElementParts): vo
 }
 
 /**
- * Records requests that the page's content security policy blocked. It is a `See` because the stub may buffer such
- * reports.
+ * Records requests that the page's content security policy blocked. It is a `RecordCall` because the stub may buffer
+ * such reports.
  */
-export function violationSeer(recorder: Recorder): See {
+export function violationRecorder(recorder: Recorder): RecordCall {
   return (_self, [event]) => {
     const { disposition, blockedURI, effectiveDirective } = event as SecurityPolicyViolationEvent
     // A policy may only report violations: https://www.w3.org/TR/CSP3/#violation-disposition

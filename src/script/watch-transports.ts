@@ -1,19 +1,19 @@
 import { snapshotOf, snapshotOfRequest } from './captured-body.ts'
-import type { Guard } from './error-guard.ts'
+import type { ErrorGuard } from './error-guard.ts'
 import type { Call, Outcome } from './recorded-calls.ts'
 import type { Recorder } from './recorder.ts'
-import { type After, watch } from './wrap-function.ts'
+import { type After, wrapFunction } from './wrap-function.ts'
 
-export interface TransportParts {
-  guard: Guard
+export interface TransportDeps {
+  guard: ErrorGuard
   recorder: Recorder
 }
 
 /** Records a call that is about to be made, or was made earlier at time `at`. Returns null when it is not captured. */
-export type See = (self: unknown, args: readonly unknown[], at?: number) => Call | null
+export type RecordCall = (self: unknown, args: readonly unknown[], at?: number) => Call | null
 
 /** Recorders by name of the called function. */
-export type Seers = Record<string, See>
+export type CallRecorders = Record<string, RecordCall>
 
 /**
  * Returns the URL from an argument; null for other objects, because converting them to a string could run the page's
@@ -30,12 +30,12 @@ function methodOf(value: unknown, fallback = 'GET'): string {
 }
 
 /** Returns a call recorder for each function that sends requests. */
-export function seersOf(recorder: Recorder): Seers {
+export function callRecordersOf(recorder: Recorder): CallRecorders {
   /** URL and method of opened requests; the URL is null when it can't be read. */
   const opened = new WeakMap<object, { address: string | null; method: string }>()
 
   const fetchAs =
-    (type: string): See =>
+    (type: string): RecordCall =>
     (_self, [input, options], at) => {
       const request = input instanceof Request ? input : null
       const { method, body } = (options ?? {}) as { method?: unknown; body?: unknown }
@@ -74,10 +74,10 @@ export function seersOf(recorder: Recorder): Seers {
 }
 
 /** Wraps every function that scripts can use to send requests. */
-export function watchTransports(window: Window & typeof globalThis, seers: Seers, parts: TransportParts): void {
+export function watchTransports(window: Window & typeof globalThis, seers: CallRecorders, parts: TransportDeps): void {
   const { guard, recorder } = parts
   const follow = (owner: object, name: string, after: (call: Call, result: unknown) => void) => {
-    watch(guard, owner, name, 'value', (self, args): After | undefined => {
+    wrapFunction(guard, owner, name, 'value', (self, args): After | undefined => {
       const call = seers[name]?.(self, args)
       if (!call) return
       return (result, threw) => (threw ? recorder.end(call, 'exception') : after(call, result))
@@ -93,7 +93,7 @@ export function watchTransports(window: Window & typeof globalThis, seers: Seers
   })
 }
 
-function followFetch(window: Window, { guard, recorder }: TransportParts) {
+function followFetch(window: Window, { guard, recorder }: TransportDeps) {
   const pending = new WeakMap<object, Call>()
   window.addEventListener('unhandledrejection', ({ promise, reason }) => {
     guard.run(() => {

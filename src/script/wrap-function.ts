@@ -1,4 +1,4 @@
-import type { Guard } from './error-guard.ts'
+import type { ErrorGuard } from './error-guard.ts'
 
 /** Called after a call, with its result or, when it threw, with undefined. */
 export type After = (result: unknown, threw: boolean) => void
@@ -15,7 +15,7 @@ const always: (args: readonly unknown[]) => boolean = () => true
  * unchanged:
  * https://tc39.es/ecma262/#sec-proxy-object-internal-methods-and-internal-slots-call-thisargument-argumentslist
  */
-function watched(guard: Guard, original: AnyFunction, before: Before, concerns = always): AnyFunction {
+function watched(guard: ErrorGuard, original: AnyFunction, before: Before, concerns = always): AnyFunction {
   return new Proxy(original, {
     apply(target, self, args) {
       if (!concerns(args)) return Reflect.apply(target, self, args)
@@ -38,8 +38,8 @@ function watched(guard: Guard, original: AnyFunction, before: Before, concerns =
  * for functions that are called thousands of times. Does nothing if another script locked the property: resource timing
  * reports such requests, without their bodies.
  */
-export function watch(
-  guard: Guard,
+export function wrapFunction(
+  guard: ErrorGuard,
   owner: object,
   name: string,
   kind: 'value' | 'set',

@@ -1,6 +1,6 @@
 import { Closed, Int, OneOf, Text, Type } from '../core/schema.ts'
 import { type Route, route } from '../http/route.ts'
-import { FOUND_KINDS, type SearchParts, search } from './search.ts'
+import { FOUND_KINDS, type SearchDeps, search } from './search.ts'
 
 const DEFAULT_RESULTS = 20
 
@@ -43,7 +43,7 @@ const SearchSchema = Closed(
 )
 
 /** Search by name: `GET /v1/search`. */
-export function searchRoutes(parts: SearchParts): Route[] {
+export function searchRoutes(parts: SearchDeps): Route[] {
   return [
     route({
       id: 'searchNames',

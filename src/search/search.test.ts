@@ -10,7 +10,7 @@ import { applyChanges } from '../issues/store.ts'
 import { addMember, createUser } from '../org/store.ts'
 import { searchRoutes } from './routes.ts'
 
-function stand() {
+function openFixture() {
   const db = memoryDb()
   const clock = testClock()
   const people = cast(db, clock)
@@ -50,7 +50,7 @@ function stand() {
 }
 
 test('search finds all kinds of objects by name, with their type and page', async () => {
-  const world = stand()
+  const world = openFixture()
   const { find, people } = world
   const shop = world.domain('Zebra shop', ['https://shop.example/'])
   const blog = world.domain('Blog')
@@ -110,7 +110,7 @@ test('search finds all kinds of objects by name, with their type and page', asyn
 })
 
 test('results are ranked by match: whole name, prefix, word prefix, substring, related text', async () => {
-  const { find, domain, alert } = stand()
+  const { find, domain, alert } = openFixture()
   const names = ['Dispatch carts', 'cart', 'My cart', 'Cart of gold', 'Discarted']
   for (const name of names) domain(name)
   domain('Elsewhere', ['https://cart.example/'])
@@ -123,7 +123,7 @@ test('results are ranked by match: whole name, prefix, word prefix, substring, r
 })
 
 test('ids find their object, notes and ticket keys find their issue, and open issues are listed first', async () => {
-  const { find, issue, domain } = stand()
+  const { find, issue, domain } = openFixture()
   const shop = domain('Shop')
   issue('iss_old', 'Views fell', { status: 'resolved', severity: 'critical', domainId: shop })
   issue('iss_low', 'Views fell', { severity: 'low' })
@@ -137,14 +137,14 @@ test('ids find their object, notes and ticket keys find their issue, and open is
 })
 
 test('only admins find and see e-mail addresses', async () => {
-  const { find, people } = stand()
+  const { find, people } = openFixture()
   expect(await find('bob@example')).toMatchObject([{ kind: 'member', title: 'Bob', detail: 'bob@example.com, member' }])
   expect(await find('bob@example', { as: people.bob.key })).toEqual([])
   expect(await find('bob', { as: people.vera.key })).toMatchObject([{ kind: 'member', title: 'Bob', detail: 'member' }])
 })
 
 test('names with personal data are not shown', async () => {
-  const { find, domain, names, change } = stand()
+  const { find, domain, names, change } = openFixture()
   const shop = domain('Shop')
   names(shop, 'ann@example.com', 'buy')
   names(shop, 'Ads', 'sent to ann@example.com')
@@ -153,7 +153,7 @@ test('names with personal data are not shown', async () => {
 })
 
 test('no query finds data of another organization', async () => {
-  const world = stand()
+  const world = openFixture()
   const { people, find } = world
   const shop = world.domain('Secret shop')
   const alertId = world.alert('Secret rule')
@@ -168,7 +168,7 @@ test('no query finds data of another organization', async () => {
 })
 
 test('special characters in a query are matched literally', async () => {
-  const { find, domain } = stand()
+  const { find, domain } = openFixture()
   const seen = new Set<string>()
   const text = fc.string({
     minLength: 2,
@@ -195,7 +195,7 @@ test.each([
   ['q=ab&limit=51', 'query.limit: must be at most 50'],
   ['', 'query.q: is missing'],
 ])('the query string "%s" is rejected', async (query, error) => {
-  const { call, people } = stand()
+  const { call, people } = openFixture()
   expect(await call('GET', `/v1/search?${query}`, { as: people.alice.key })).toMatchObject({
     status: 400,
     body: { error },

@@ -23,7 +23,7 @@ export interface Found {
 }
 
 /** Dependencies of the search. */
-export interface SearchParts {
+export interface SearchDeps {
   db: Db
   privacyOf(orgId: string): Privacy
 }
@@ -178,7 +178,7 @@ function on({ domains, domain }: { domains: number; domain: string }): string {
  * are sorted by the best match of the name: the whole name, its start, the start of a word, then any part. Case is
  * ignored for ASCII letters only.
  */
-export function search({ db, privacyOf }: SearchParts, principal: Principal, q: string, limit: number): Found[] {
+export function search({ db, privacyOf }: SearchDeps, principal: Principal, q: string, limit: number): Found[] {
   const { orgId } = principal
   const text = q.trim().replaceAll(/\s+/g, ' ')
   const words = text.split(' ').slice(0, MOST_WORDS)

@@ -7,7 +7,7 @@ import { GapDetector } from './gap-detector.ts'
 import { gapsBetween } from './gap-store.ts'
 
 /** Returns a gap detector with its own database. Times are minutes since the start. */
-function stand() {
+function openFixture() {
   const db = memoryDb()
   const clock = testClock()
   const notified: Gap[] = []
@@ -48,13 +48,13 @@ function stand() {
 
 describe('a gap', () => {
   test('is not detected while the program runs, nor at its first start', () => {
-    const world = stand()
+    const world = openFixture()
     world.until(10)
     world.stored()
     expect([world.gaps(), world.notified, world.reported]).toEqual([[], [], []])
   })
 
-  test.each<[string, (world: ReturnType<typeof stand>) => void, string[]]>([
+  test.each<[string, (world: ReturnType<typeof openFixture>) => void, string[]]>([
     ['after a kill begins at the last heartbeat', (world) => world.killedUntil(30), ['down 10–30']],
     ['after a stop begins at the stop', (world) => world.stoppedUntil(30), ['down 10.25–30']],
     ['is not created by a quick restart', (world) => world.stoppedUntil(12), []],
@@ -132,7 +132,7 @@ describe('a gap', () => {
       ['refused 10.25–25'],
     ],
   ])('%s', (_, happens, expected) => {
-    const world = stand()
+    const world = openFixture()
     world.until(10.25)
     happens(world)
     expect(world.gaps()).toEqual(expected)
@@ -142,7 +142,7 @@ describe('a gap', () => {
   })
 
   test('in progress ends at the current time, regardless of what was stored', () => {
-    const world = stand()
+    const world = openFixture()
     world.until(10)
     world.refused()
     world.clock.advance(SECOND_MS)
@@ -155,7 +155,7 @@ describe('a gap', () => {
   })
 
   test("that can't be written is kept in memory, and stored once the disk has space", () => {
-    const world = stand()
+    const world = openFixture()
     world.until(10)
     world.db.pragma('query_only = ON')
     world.refused()
@@ -176,7 +176,7 @@ describe('a gap', () => {
   })
 
   test('that was never written is detected at the next start from missing heartbeats', () => {
-    const world = stand()
+    const world = openFixture()
     world.until(10)
     world.db.pragma('query_only = ON')
     world.refused()
@@ -187,7 +187,7 @@ describe('a gap', () => {
   })
 
   test('is not caused by setting the clock back', () => {
-    const world = stand()
+    const world = openFixture()
     world.until(10)
     world.killedUntil(5)
     world.until(9)
@@ -205,7 +205,7 @@ test('gaps are separate, ordered, reported once each, and cover all time without
   })
   fc.assert(
     fc.property(fc.array(step, { maxLength: 25 }), (steps) => {
-      const world = stand()
+      const world = openFixture()
       const lost: [Instant, Instant][] = []
       let refusedAt: Instant | null = null
       const minute = () => (world.clock.now() - TEST_START) / MINUTE_MS
@@ -241,7 +241,7 @@ test('gaps are separate, ordered, reported once each, and cover all time without
 })
 
 test('the start of a storage failure is available while the failure lasts', () => {
-  const world = stand()
+  const world = openFixture()
   world.until(5)
   expect(world.watch.refusingSince).toBeNull()
   world.refused()

@@ -38,22 +38,22 @@ test('the rows of several series contain the counts of the series’ events', as
       fc.constantFrom(0, 15, 30),
       fc.nat({ max: 59 }),
       async (sent, stepMinutes, offsetMinutes, endMinutes) => {
-        await using stand = await WarehouseFixture.open()
+        await using fixture = await WarehouseFixture.open()
         const stepMs = stepMinutes * MINUTE_MS
-        const from = stand.clock.now() + offsetMinutes * MINUTE_MS - 2 * HOUR_MS
+        const from = fixture.clock.now() + offsetMinutes * MINUTE_MS - 2 * HOUR_MS
         for (const [index, { afterMs, events }] of sent.entries()) {
-          stand.clock.advance(afterMs + SECOND_MS)
-          for (const event of events) await stand.add([event])
-          if (index % 4 === 2) await stand.flush()
+          fixture.clock.advance(afterMs + SECOND_MS)
+          for (const event of events) await fixture.add([event])
+          if (index % 4 === 2) await fixture.flush()
         }
-        const to = Math.floor(stand.clock.now() / HOUR_MS) * HOUR_MS + endMinutes * MINUTE_MS
+        const to = Math.floor(fixture.clock.now() / HOUR_MS) * HOUR_MS + endMinutes * MINUTE_MS
         const [first, ...rest] = SERIES.map((series) => ({ ...series, stepMs }))
         if (!first || to <= from) return
         const series: [Series, ...Series[]] = [first, ...rest]
         const span = { from, to }
-        const counts = readRowCounts(await stand.warehouse.query(rowCountsQuery(series, span)), series, span)
+        const counts = readRowCounts(await fixture.warehouse.query(rowCountsQuery(series, span)), series, span)
         for (const [place, one] of series.entries()) {
-          const own = stand.events.filter(
+          const own = fixture.events.filter(
             (event) =>
               event.kind !== 'library' &&
               (['orgId', 'domainId', 'vendor', 'event'] as const).every(

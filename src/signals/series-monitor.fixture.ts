@@ -71,21 +71,21 @@ export async function addTraffic(
 }
 
 /** A history of counts in real files. */
-export class CountsStand {
-  private constructor(readonly stand: WarehouseFixture) {}
+export class CountsFixture {
+  private constructor(readonly fixture: WarehouseFixture) {}
 
-  static async with(...traffic: readonly Traffic[]): Promise<CountsStand> {
-    const stand = await WarehouseFixture.open()
-    for (const [index, one] of traffic.entries()) await addTraffic(stand, `t${index}`, one)
-    return new CountsStand(stand)
+  static async with(...traffic: readonly Traffic[]): Promise<CountsFixture> {
+    const fixture = await WarehouseFixture.open()
+    for (const [index, one] of traffic.entries()) await addTraffic(fixture, `t${index}`, one)
+    return new CountsFixture(fixture)
   }
 
   seriesMonitor(parts: Partial<SeriesMonitorDeps> = {}): SeriesMonitor {
-    return new SeriesMonitor({ warehouse: this.stand.warehouse, gapsOf: () => [], settingsOf: () => [], ...parts })
+    return new SeriesMonitor({ warehouse: this.fixture.warehouse, gapsOf: () => [], settingsOf: () => [], ...parts })
   }
 
   [Symbol.asyncDispose](): Promise<void> {
-    return this.stand[Symbol.asyncDispose]()
+    return this.fixture[Symbol.asyncDispose]()
   }
 }
 

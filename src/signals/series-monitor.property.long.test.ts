@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { DAY_MS, type Instant, MINUTE_MS } from '../core/clock.ts'
 import type { Gap } from './gap.ts'
 import { ALL_SIGNALS, blockAt, TICK_MS } from './series.ts'
-import { CountsStand, follow, hours, MONDAY, scope, ticks } from './series-monitor.fixture.ts'
+import { CountsFixture, follow, hours, MONDAY, scope, ticks } from './series-monitor.fixture.ts'
 import type { VerdictRow } from './verdict-row.ts'
 
 const every = scope({ vendor: ALL_SIGNALS, event: null })
@@ -35,7 +35,7 @@ test('verdicts depend only on counts, not on when monitoring started or on earli
       const middle = place === 'inside' ? block.from + 2 * DAY_MS : block.from + hours(3)
       const span = { from: middle - 24 * TICK_MS, to: middle + 24 * TICK_MS }
       const from = block.anchor - 7 * DAY_MS
-      await using stand = await CountsStand.with(
+      await using fixture = await CountsFixture.with(
         {
           ...{ from, to: span.to + DAY_MS, perHour },
           faults: faults.map((one) => {
@@ -50,17 +50,17 @@ test('verdicts depend only on counts, not on when monitoring started or on earli
       const gapsOf = (from: Instant, to: Instant) => gaps.filter(({ fromAt, toAt }) => fromAt < to && toAt > from)
       const scopes = [one, scope({ vendor: null, event: null, timezone }), every]
 
-      const long = await follow(stand.seriesMonitor({ gapsOf }), scopes, span)
+      const long = await follow(fixture.seriesMonitor({ gapsOf }), scopes, span)
       // With occasional restarts.
       const restarted: VerdictRow[][] = []
-      let seriesMonitor = stand.seriesMonitor({ gapsOf })
+      let seriesMonitor = fixture.seriesMonitor({ gapsOf })
       for (const [index, window] of ticks(span).entries()) {
-        if (restarts.includes(index)) seriesMonitor = stand.seriesMonitor({ gapsOf })
+        if (restarts.includes(index)) seriesMonitor = fixture.seriesMonitor({ gapsOf })
         restarted.push((await seriesMonitor.verdicts(scopes, [window]))[0] ?? [])
       }
       expect(restarted).toEqual(long)
       // All ticks in one call.
-      expect(await stand.seriesMonitor({ gapsOf, memoryBytes: 0 }).verdicts(scopes, ticks(span))).toEqual(long)
+      expect(await fixture.seriesMonitor({ gapsOf, memoryBytes: 0 }).verdicts(scopes, ticks(span))).toEqual(long)
       // Repeated calls, out of order, with a monitor that is ahead.
       const [early, late] = [ticks(span).at(5), ticks(span).at(-3)]
       if (early && late) {
@@ -69,7 +69,7 @@ test('verdicts depend only on counts, not on when monitoring started or on earli
         expect((await seriesMonitor.verdicts(scopes, [late]))[0]).toEqual(long.at(-3) ?? [])
       }
       // A large window is open if any of its ticks is open, and has an alarm if any of its ticks has one.
-      const [whole = []] = await stand.seriesMonitor({ gapsOf }).verdicts([one], [span])
+      const [whole = []] = await fixture.seriesMonitor({ gapsOf }).verdicts([one], [span])
       const parts = long.map((rows) => rows.find(({ scope }) => scope === one))
       expect(whole[0]?.open).toBe(parts.some((row) => row?.open))
       expect(whole[0]?.alarm).toBe(parts.some((row) => row?.alarm))

@@ -4,7 +4,7 @@ import { AppError } from '../core/error.ts'
 import type { Query } from '../warehouse/query.ts'
 import type { Gap } from './gap.ts'
 import { ALL_SIGNALS, type SeriesScope } from './series.ts'
-import { CountsStand, follow, hours, MONDAY, scope, type Traffic, ticks } from './series-monitor.fixture.ts'
+import { CountsFixture, follow, hours, MONDAY, scope, type Traffic, ticks } from './series-monitor.fixture.ts'
 import { SeriesMonitor } from './series-monitor.ts'
 import type { SignalSetting } from './signal.ts'
 import type { VerdictRow } from './verdict-row.ts'
@@ -29,8 +29,8 @@ describe('an outage of a tag', () => {
   const dead: Traffic = { ...view, faults: [{ from: deadAt, to: deadAt + hours(9), factor: 0 }] }
 
   test('with 60 events an hour is reported once within 30 minutes, and ends within two rows of recovery', async () => {
-    await using stand = await CountsStand.with(dead)
-    const rows = await follow(stand.seriesMonitor(), [scope()], { from: NOON, to: NOON + hours(14) })
+    await using fixture = await CountsFixture.with(dead)
+    const rows = await follow(fixture.seriesMonitor(), [scope()], { from: NOON, to: NOON + hours(14) })
     const [named, ...again] = alarms(rows)
     expect(named).toMatchObject({ state: 'silent', observed: 0, down: true, open: true })
     expect(named?.at).toBeLessThanOrEqual(deadAt + 30 * MINUTE_MS)
@@ -45,10 +45,10 @@ describe('an outage of a tag', () => {
 
   test('is reported again after half a day', async () => {
     const [one] = dead.faults ?? []
-    await using stand = await CountsStand.with({ ...dead, faults: one ? [{ ...one, to: NOON + hours(40) }] : [] })
-    const rows = await stand.seriesMonitor().verdicts([scope()], [{ from: NOON, to: NOON + hours(30) }])
+    await using fixture = await CountsFixture.with({ ...dead, faults: one ? [{ ...one, to: NOON + hours(40) }] : [] })
+    const rows = await fixture.seriesMonitor().verdicts([scope()], [{ from: NOON, to: NOON + hours(30) }])
     const windows = Array.from({ length: 30 }, (_, at) => ({ from: NOON + hours(at), to: NOON + hours(at + 1) }))
-    const hourly = await stand.seriesMonitor().verdicts([scope()], windows)
+    const hourly = await fixture.seriesMonitor().verdicts([scope()], windows)
     const raised = hourly.flatMap(([row], at) => (row?.alarm ? [at] : []))
     expect(raised).toHaveLength(3)
     expect(raised[0]).toBe(0)
@@ -58,10 +58,10 @@ describe('an outage of a tag', () => {
   })
 
   test('is reported when the counted hours begin', async () => {
-    await using stand = await CountsStand.with(dead)
+    await using fixture = await CountsFixture.with(dead)
     const counts = (instant: Instant) => instant >= NOON + hours(4)
     const windows = Array.from({ length: 8 }, (_, at) => ({ from: NOON + hours(at), to: NOON + hours(at + 1) }))
-    const rows = await stand.seriesMonitor().verdicts([scope()], windows, { counts })
+    const rows = await fixture.seriesMonitor().verdicts([scope()], windows, { counts })
     expect(rows.map(([row]) => row?.open)).toEqual([false, false, false, false, true, true, true, true])
     expect(rows.map(([row]) => row?.alarm)).toEqual([false, false, false, false, true, false, false, false])
   })
@@ -69,10 +69,10 @@ describe('an outage of a tag', () => {
 
 describe('no alarm is raised', () => {
   const quiet = async (traffic: Traffic, values: Partial<SeriesScope> = {}, gaps: readonly Gap[] = []) => {
-    await using stand = await CountsStand.with(traffic)
+    await using fixture = await CountsFixture.with(traffic)
     const gapsOf = (from: Instant, to: Instant) => gaps.filter(({ fromAt, toAt }) => fromAt < to && toAt > from)
     const one = scope(values)
-    const seriesMonitor = stand.seriesMonitor({ gapsOf })
+    const seriesMonitor = fixture.seriesMonitor({ gapsOf })
     const lastDays = { from: NOON - DAY_MS, to: NOON + 2 * DAY_MS }
     const chart = await seriesMonitor.chart(one, lastDays, END)
     return { rows: await seriesMonitor.verdicts([one], ticks(lastDays)), chart }
@@ -141,10 +141,10 @@ describe('no alarm is raised', () => {
 test('a deviation continues after a gap', async () => {
   const deadAt = NOON
   const gap: Gap = { fromAt: NOON + hours(3), toAt: NOON + hours(5), cause: 'down' }
-  await using stand = await CountsStand.with({ ...view, faults: [{ from: deadAt, to: END, factor: 0 }] })
+  await using fixture = await CountsFixture.with({ ...view, faults: [{ from: deadAt, to: END, factor: 0 }] })
   const gapsOf = (from: Instant, to: Instant) => (gap.fromAt < to && gap.toAt > from ? [gap] : [])
   const windows = Array.from({ length: 8 }, (_, at) => ({ from: NOON + hours(at), to: NOON + hours(at + 1) }))
-  const rows = await stand.seriesMonitor({ gapsOf }).verdicts([scope()], windows)
+  const rows = await fixture.seriesMonitor({ gapsOf }).verdicts([scope()], windows)
   expect(rows.map(([row]) => row?.open)).toEqual([true, true, true, false, false, true, true, true])
   expect(rows.map(([row]) => row?.alarm)).toEqual([true, false, false, false, false, false, false, false])
 })
@@ -156,7 +156,7 @@ describe('signals', () => {
   const deadAt = NOON + 5 * MINUTE_MS
   const faults = [{ from: deadAt, to: END, factor: 0 }]
   const world = () =>
-    CountsStand.with(
+    CountsFixture.with(
       { ...view, faults },
       { ...view, event: 'buy', perHour: 20 },
       { ...view, event: 'rare', perHour: 0.2 },
@@ -167,8 +167,8 @@ describe('signals', () => {
   const of = { orgId: 'org_1', domainId: 'dom_1', sensitivity: 5, timezone: 'UTC' }
 
   test('are listed if they have enough traffic or a setting', async () => {
-    await using stand = await world()
-    const [plain = []] = await stand.seriesMonitor().signals([of], NOON + hours(3))
+    await using fixture = await world()
+    const [plain = []] = await fixture.seriesMonitor().signals([of], NOON + hours(3))
     expect(plain.map(({ event, state, mode, sensitivity }) => [event, state, mode, sensitivity])).toEqual([
       ['buy', 'normal', 'auto', 5],
       ['view', 'silent', 'auto', 5],
@@ -184,7 +184,7 @@ describe('signals', () => {
       setting({ mode: 'muted' }),
       setting({ domainId: 'dom_2', event: 'elsewhere' }),
     ]
-    const [set = []] = await stand.seriesMonitor({ settingsOf: () => settings }).signals([of], NOON + hours(3))
+    const [set = []] = await fixture.seriesMonitor({ settingsOf: () => settings }).signals([of], NOON + hours(3))
     expect(set.map(({ event, state, mode, sensitivity }) => [event, state, mode, sensitivity])).toEqual([
       ['buy', null, 'off', 5],
       ['rare', 'normal', 'auto', 8],
@@ -194,8 +194,8 @@ describe('signals', () => {
   })
 
   test('have their own row when they deviate, in addition to the row of the domain', async () => {
-    await using stand = await world()
-    const [rows = []] = await stand.seriesMonitor().verdicts([every], after)
+    await using fixture = await world()
+    const [rows = []] = await fixture.seriesMonitor().verdicts([every], after)
     expect(namesOf(rows)).toEqual(['null null', 'Shop view'])
     expect(rows[0]).toMatchObject({ vendor: null, explains: false })
     expect(rows[1]).toMatchObject({ muted: false, down: true, alarm: true, explained: false })
@@ -205,15 +205,15 @@ describe('signals', () => {
     ['muted is monitored', { mode: 'muted' }, ['null null', 'Shop view'], true],
     ['off is not monitored', { mode: 'off' }, ['null null'], false],
   ])('a signal that is %s', async (_, values, names, muted) => {
-    await using stand = await world()
-    const [rows = []] = await stand.seriesMonitor({ settingsOf: () => [setting(values)] }).verdicts([every], after)
+    await using fixture = await world()
+    const [rows = []] = await fixture.seriesMonitor({ settingsOf: () => [setting(values)] }).verdicts([every], after)
     expect(namesOf(rows)).toEqual(names)
     expect(rows.some((row) => row.muted)).toBe(muted)
   })
 
   test('are all explained by a drop of their domain', async () => {
-    await using stand = await CountsStand.with({ ...view, faults }, { ...view, event: 'buy', perHour: 20, faults })
-    const [rows = []] = await stand.seriesMonitor().verdicts([every], after)
+    await using fixture = await CountsFixture.with({ ...view, faults }, { ...view, event: 'buy', perHour: 20, faults })
+    const [rows = []] = await fixture.seriesMonitor().verdicts([every], after)
     expect(rows[0]).toMatchObject({ vendor: null, down: true, open: true, explains: true })
     expect(rows.slice(1).map(({ event, down, explained }) => [event, down, explained])).toEqual([
       ['buy', true, true],
@@ -222,17 +222,17 @@ describe('signals', () => {
   })
 
   test('are evaluated at several sensitivities in one pass, unless they have their own sensitivity', async () => {
-    await using stand = await world()
+    await using fixture = await world()
     const settings = [setting({ sensitivity: 8 })]
     const kinds = [2, 5, 8]
     const own = scope({ sensitivity: 5 })
-    const rows = await stand
+    const rows = await fixture
       .seriesMonitor({ settingsOf: () => settings })
       .verdictsAtSensitivities([every, own], kinds, after)
     const signals = rows.map(([of = []]) => of.find((row) => row.scope === every && row.event === 'view'))
     expect(signals.map((row) => row?.sensitivity)).toEqual([8, 8, 8])
     for (const [index, sensitivity] of kinds.entries()) {
-      const [alone = []] = await stand.seriesMonitor().verdicts([{ ...own, sensitivity }], after)
+      const [alone = []] = await fixture.seriesMonitor().verdicts([{ ...own, sensitivity }], after)
       const [row] = rows[index]?.[0]?.filter((row) => row.scope === own) ?? []
       expect({ ...row, scope: null }).toEqual({ ...alone[0], scope: null } as typeof row & { scope: null })
     }
@@ -241,10 +241,10 @@ describe('signals', () => {
 
 describe('a chart', () => {
   test('contains every row across blocks, including the current one', async () => {
-    await using stand = await CountsStand.with(view)
+    await using fixture = await CountsFixture.with(view)
     const range = { from: END - 31 * DAY_MS, to: END }
     const now = END - hours(2) + 17 * MINUTE_MS + 3
-    const { points, state } = await stand.seriesMonitor().chart(scope(), range, now)
+    const { points, state } = await fixture.seriesMonitor().chart(scope(), range, now)
     expect(points.map(({ start }) => start)).toEqual(
       Array.from({ length: 31 * 24 - 1 }, (_, at) => range.from + hours(at)),
     )
@@ -259,12 +259,12 @@ describe('a chart', () => {
   })
 
   test('is empty for the future, and counts all events if it has no vendor and event', async () => {
-    await using stand = await CountsStand.with(view, { ...view, event: 'buy', perHour: 20 })
+    await using fixture = await CountsFixture.with(view, { ...view, event: 'buy', perHour: 20 })
     const future = { from: END + DAY_MS, to: END + 2 * DAY_MS }
-    expect(await stand.seriesMonitor().chart(scope(), future, END)).toMatchObject({ points: [] })
+    expect(await fixture.seriesMonitor().chart(scope(), future, END)).toMatchObject({ points: [] })
     const range = { from: NOON, to: NOON + hours(3) }
     const sums = async (values: Partial<SeriesScope>) =>
-      (await stand.seriesMonitor().chart(scope(values), range, END)).points.map(({ observed }) => observed)
+      (await fixture.seriesMonitor().chart(scope(values), range, END)).points.map(({ observed }) => observed)
     const [whole, one, other] = [
       await sums({ vendor: null, event: null }),
       await sums({}),
@@ -275,10 +275,10 @@ describe('a chart', () => {
 })
 
 test('memory is limited: evicted trackers are rebuilt with the same results', async () => {
-  await using stand = await CountsStand.with({ ...view, faults: [{ from: NOON, to: END, factor: 0 }] })
+  await using fixture = await CountsFixture.with({ ...view, faults: [{ from: NOON, to: END, factor: 0 }] })
   const scopes = ['UTC', 'Europe/Berlin', 'Asia/Tokyo'].map((timezone) => scope({ timezone }))
   const span = { from: NOON, to: NOON + hours(1) }
-  const all = stand.seriesMonitor()
+  const all = fixture.seriesMonitor()
   const expected = await follow(all, scopes, span)
   const room = all.bytes
   for (const [share, kept] of [
@@ -287,7 +287,7 @@ test('memory is limited: evicted trackers are rebuilt with the same results', as
     [0.4, 1],
     [0, 0],
   ] as const) {
-    const seriesMonitor = stand.seriesMonitor({ memoryBytes: room * share })
+    const seriesMonitor = fixture.seriesMonitor({ memoryBytes: room * share })
     expect(await follow(seriesMonitor, scopes, span)).toEqual(expected)
     expect(seriesMonitor.bytes).toBeLessThanOrEqual(room * share)
     expect(Math.round((3 * seriesMonitor.bytes) / room)).toBe(kept)
@@ -297,10 +297,10 @@ test('memory is limited: evicted trackers are rebuilt with the same results', as
   const warehouse = {
     query<T>(query: Query): Promise<T[]> {
       queries.push(query)
-      return stand.stand.warehouse.query<T>(query)
+      return fixture.fixture.warehouse.query<T>(query)
     },
   }
-  const seriesMonitor = stand.seriesMonitor({ memoryBytes: room * 0.5, warehouse })
+  const seriesMonitor = fixture.seriesMonitor({ memoryBytes: room * 0.5, warehouse })
   for (const [hour, timezone] of [
     [0, 'UTC'],
     [3, 'Asia/Tokyo'],
@@ -315,10 +315,10 @@ test('memory is limited: evicted trackers are rebuilt with the same results', as
 })
 
 test('current queries do not wait for historical queries, which return the correct results', async () => {
-  await using stand = await CountsStand.with(view)
+  await using fixture = await CountsFixture.with(view)
   const reached = Promise.withResolvers<void>()
   const released = Promise.withResolvers<void>()
-  const { warehouse } = stand.stand
+  const { warehouse } = fixture.fixture
   const slow = {
     async query<T>(query: Query): Promise<T[]> {
       if (query.name === 'signals.row-counts' && query.window.to < NOON) {
@@ -328,28 +328,28 @@ test('current queries do not wait for historical queries, which return the corre
       return warehouse.query<T>(query)
     },
   }
-  const seriesMonitor = stand.seriesMonitor({ warehouse: slow })
+  const seriesMonitor = fixture.seriesMonitor({ warehouse: slow })
   const at = NOON - 8 * DAY_MS
   const asked = seriesMonitor.forHistory.signals([every], at)
   await reached.promise
   const present = await follow(seriesMonitor, [scope()], { from: NOON, to: NOON + hours(1) })
-  expect(present).toEqual(await follow(stand.seriesMonitor(), [scope()], { from: NOON, to: NOON + hours(1) }))
+  expect(present).toEqual(await follow(fixture.seriesMonitor(), [scope()], { from: NOON, to: NOON + hours(1) }))
   released.resolve()
   const [signals] = await asked
   expect(signals).toHaveLength(1)
-  expect(await asked).toEqual(await stand.seriesMonitor().signals([every], at))
+  expect(await asked).toEqual(await fixture.seriesMonitor().signals([every], at))
 })
 
 test('retrying after a failed query gives the same result', async () => {
-  await using stand = await CountsStand.with({ ...view, faults: [{ from: NOON, to: END, factor: 0 }] })
+  await using fixture = await CountsFixture.with({ ...view, faults: [{ from: NOON, to: END, factor: 0 }] })
   const span = { from: NOON - hours(1), to: NOON + hours(3) }
-  const expected = await follow(stand.seriesMonitor(), [scope()], span)
+  const expected = await follow(fixture.seriesMonitor(), [scope()], span)
   let calls = 0
   const warehouse = {
     query<T>(query: Query): Promise<T[]> {
       calls += 1
       if (calls % 3 === 2) return Promise.reject(new AppError('unavailable', 'try again', 1))
-      return stand.stand.warehouse.query<T>(query)
+      return fixture.fixture.warehouse.query<T>(query)
     },
   }
   const seriesMonitor = new SeriesMonitor({ warehouse, gapsOf: () => [], settingsOf: () => [] })
@@ -375,28 +375,28 @@ describe('a repeated chart query', () => {
   const gone = { from: NOON - hours(30), to: NOON - hours(27), factor: 0 }
 
   test.each([0, 1, 5])('%i hours later equals a new chart, and reads only later rows', async (later) => {
-    await using stand = await CountsStand.with({ ...view, faults: [gone] })
+    await using fixture = await CountsFixture.with({ ...view, faults: [gone] })
     const windows: Query['window'][] = []
-    const { warehouse } = stand.stand
+    const { warehouse } = fixture.fixture
     const noting = {
       query<T>(query: Query) {
         windows.push(query.window)
         return warehouse.query<T>(query)
       },
     }
-    const seriesMonitor = stand.seriesMonitor({ warehouse: noting })
+    const seriesMonitor = fixture.seriesMonitor({ warehouse: noting })
     const chartAt = (of: SeriesMonitor, now: Instant) => of.chart(scope(), { from: now - 7 * DAY_MS, to: now }, now)
     await chartAt(seriesMonitor, NOON + 10 * MINUTE_MS)
     windows.length = 0
     const now = NOON + hours(later) + 20 * MINUTE_MS
-    expect(await chartAt(seriesMonitor, now)).toEqual(await chartAt(stand.seriesMonitor(), now))
+    expect(await chartAt(seriesMonitor, now)).toEqual(await chartAt(fixture.seriesMonitor(), now))
     expect(Math.min(...windows.map(({ from }) => from))).toBeGreaterThanOrEqual(NOON - HOUR_MS)
   })
 })
 
 test('an aborted call is rejected with the abort reason', async () => {
-  await using stand = await CountsStand.with(view)
-  const verdicts = stand.seriesMonitor().verdicts([scope()], [{ from: NOON, to: NOON + hours(1) }], {
+  await using fixture = await CountsFixture.with(view)
+  const verdicts = fixture.seriesMonitor().verdicts([scope()], [{ from: NOON, to: NOON + hours(1) }], {
     stopping: AbortSignal.abort(new Error('test aborted')),
   })
   await expect(verdicts).rejects.toThrow('test aborted')

@@ -1,6 +1,6 @@
 import { type Instant, MINUTE_MS } from '../core/clock.ts'
 import { DetectorSet, type Verdict } from '../detector/detector.ts'
-import { EPISODE_MEMORY_MS, Episode } from '../detector/drop-episode.ts'
+import { DropEpisode, EPISODE_MEMORY_MS } from '../detector/drop-episode.ts'
 import type { GapRows } from './gap-rows.ts'
 import type { RowCounts } from './row-counts.ts'
 import { type Block, rowStart, type Series, TICK_MS } from './series.ts'
@@ -18,7 +18,7 @@ export type Emit = (place: number, outcome: Outcome) => void
  */
 export class SeriesTracker {
   private readonly detectors: DetectorSet
-  private readonly episodes: readonly Episode[]
+  private readonly episodes: readonly DropEpisode[]
   /** Time from which ticks inside rows are evaluated. */
   private readonly ticksFrom: Instant
   /** Start of the current row. Earlier counts are not needed again. */
@@ -41,7 +41,7 @@ export class SeriesTracker {
   ) {
     const { stepMs, timezone } = series
     this.detectors = new DetectorSet({ stepMs, timezone, sensitivities })
-    this.episodes = sensitivities.map(() => new Episode())
+    this.episodes = sensitivities.map(() => new DropEpisode())
     this.ticksFrom = rowStart(series, judgedFrom - EPISODE_MEMORY_MS - TICK_MS)
     this.rowStart = block.anchor
     this.position = block.anchor

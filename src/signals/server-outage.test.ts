@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { DAY_MS, HOUR_MS, type Instant, MINUTE_MS } from '../core/clock.ts'
 import { type SeriesScope, type Span, TICK_MS } from './series.ts'
-import { CountsStand, MONDAY } from './series-monitor.fixture.ts'
+import { CountsFixture, MONDAY } from './series-monitor.fixture.ts'
 import {
   type CommonDrop,
   commonDrop,
@@ -82,7 +82,7 @@ describe('a server outage is suspected', () => {
 })
 
 /** A detector whose monitor returns `states` for any scopes. */
-function stand() {
+function openFixture() {
   const world = {
     states: {} as Record<string, DomainState>,
     calls: [] as { scopes: readonly SeriesScope[]; windows: readonly Span[] }[],
@@ -118,7 +118,7 @@ function stand() {
 }
 
 test('a suspected outage is evaluated once per tick, reported once, and ends on recovery', async () => {
-  const { world, serverOutage, all } = stand()
+  const { world, serverOutage, all } = openFixture()
   all(normal)
   expect(await serverOutage.isSuspectedAt(AT)).toBe(false)
   all(silent(20))
@@ -137,7 +137,7 @@ test('a suspected outage is evaluated once per tick, reported once, and ends on 
 })
 
 test('past ticks are evaluated, but not reported', async () => {
-  const { world, serverOutage, all } = stand()
+  const { world, serverOutage, all } = openFixture()
   all(normal)
   await serverOutage.isSuspectedAt(AT)
   all(silent(20))
@@ -146,7 +146,7 @@ test('past ticks are evaluated, but not reported', async () => {
 })
 
 test('concurrent calls share one evaluation, and a failed evaluation is retried', async () => {
-  const { world, serverOutage, all } = stand()
+  const { world, serverOutage, all } = openFixture()
   all(silent(20))
   world.fails = true
   expect(serverOutage.isSuspectedAt(AT)).rejects.toThrow('monitor failed')
@@ -178,12 +178,12 @@ test('a server outage is suspected from counts alone within half an hour, until 
   const ticks = Array.from({ length: 24 }, (_, tick) => outAt + tick * TICK_MS)
   const answers: boolean[][] = []
   for (const world of [traffic, lonely]) {
-    await using stand = await CountsStand.with(...world)
+    await using fixture = await CountsFixture.with(...world)
     const watched = world.map(({ orgId, domainId }) => ({ orgId, domainId, sensitivity: 5, timezone: 'UTC' }))
     const arose: Instant[] = []
     const serverOutage = new ServerOutageDetector({
-      warehouse: stand.stand.warehouse,
-      seriesMonitor: stand.seriesMonitor(),
+      warehouse: fixture.fixture.warehouse,
+      seriesMonitor: fixture.seriesMonitor(),
       domains: () => watched,
       onSuspected: (at) => void arose.push(at),
     })
@@ -198,7 +198,7 @@ test('a server outage is suspected from counts alone within half an hour, until 
 })
 
 test('no query is made for only two domains', async () => {
-  const { world, watched, serverOutage, all } = stand()
+  const { world, watched, serverOutage, all } = openFixture()
   all(silent(20))
   watched.pop()
   expect([await serverOutage.isSuspectedAt(AT), world.calls]).toEqual([false, []])

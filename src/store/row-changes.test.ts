@@ -5,7 +5,7 @@ import { type RowChange, type WatchedTable, watchRows } from './row-changes.ts'
 
 const THING: WatchedTable = { kind: 'thing', table: 'thing', columns: ['size'], silent: ['mark', 'seenAt'] }
 
-function stand(watched: Partial<WatchedTable> = {}) {
+function openFixture(watched: Partial<WatchedTable> = {}) {
   const db = openDatabase(':memory:')
   db.exec(`CREATE TABLE thing (
     id TEXT PRIMARY KEY, orgId TEXT, size INTEGER, mark INTEGER, seenAt INTEGER, half INTEGER AS (size / 2) VIRTUAL
@@ -28,7 +28,7 @@ const change = (id: string, size: number | null, isDeleted = false) => ({
 })
 
 test('inserts, updates and deletes are reported in order, after the transaction that made them', async () => {
-  const { db, told, pieces } = stand()
+  const { db, told, pieces } = openFixture()
   add(db, 'a')
   db.exec(`UPDATE thing SET size = 2 WHERE id = 'a'`)
   tx(db, () => {
@@ -58,7 +58,7 @@ test.each<[string, string, number]>([
   ],
   ['no row by an ignored insert', `INSERT OR IGNORE INTO thing (id, size) VALUES ('a', 4)`, 0],
 ])('an update of %s is reported only if a reported column changes', async (_what, sql, count) => {
-  const { db, told } = stand()
+  const { db, told } = openFixture()
   add(db, 'a')
   await settled()
   db.exec(sql)
@@ -67,7 +67,7 @@ test.each<[string, string, number]>([
 })
 
 test('only the first value of a silent column is reported, and only when requested', async () => {
-  const { db, told } = stand({ firsts: ['seenAt'] })
+  const { db, told } = openFixture({ firsts: ['seenAt'] })
   add(db, 'a')
   await settled()
   for (const [value, count] of [
@@ -86,7 +86,7 @@ test.each([
   ['changed', [change('a', 1)]],
   ['nothing', []],
 ] as const)('a deletion is reported as configured: %s', async (deletes, expected) => {
-  const { db, told } = stand({ deletes })
+  const { db, told } = openFixture({ deletes })
   add(db, 'a')
   await settled()
   db.exec('DELETE FROM thing')
@@ -95,7 +95,7 @@ test.each([
 })
 
 test('the ID and organization can be SQL expressions; a row without an organization is not reported', async () => {
-  const { db, told } = stand({ id: `ROW.id || '!'`, orgId: `iif(ROW.size > 1, 'org_' || ROW.size, NULL)` })
+  const { db, told } = openFixture({ id: `ROW.id || '!'`, orgId: `iif(ROW.size > 1, 'org_' || ROW.size, NULL)` })
   for (const [id, size] of [
     ['a', 1],
     ['b', 2],
@@ -108,12 +108,12 @@ test('the ID and organization can be SQL expressions; a row without an organizat
 
 test('a nonexistent column throws immediately', () => {
   for (const wrong of [{ columns: ['colour'] }, { silent: ['colour'] }, { firsts: ['colour'] }]) {
-    expect(() => stand(wrong)).toThrow('the table thing has no columns colour')
+    expect(() => openFixture(wrong)).toThrow('the table thing has no columns colour')
   }
 })
 
 test('a closed database reports nothing', async () => {
-  const { db, told } = stand()
+  const { db, told } = openFixture()
   add(db, 'a')
   db.close()
   await settled()
@@ -132,7 +132,7 @@ const { step } = fc.letrec<{ step: Step }>((tie) => ({
 }))
 
 test('rolled-back changes are never reported and all others are, for failures at any depth', async () => {
-  const { db, told } = stand({ silent: [] })
+  const { db, told } = openFixture({ silent: [] })
   let next = 0
   const carryOut = (steps: readonly Step[]) => {
     // Each level is a savepoint, like those that SQLite's own statements create.

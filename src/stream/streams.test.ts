@@ -16,7 +16,7 @@ const caller = (orgId = 'org_1', userId = 'usr_1'): Principal => ({
   ...{ via: 'key', userId, orgId, role: 'viewer', readOnly: true, keyId: `key_${userId}`, sessionId: null },
 })
 
-function stand(parts: Partial<StreamsDeps> = {}) {
+function openFixture(parts: Partial<StreamsDeps> = {}) {
   const clock = testClock()
   const streams = new Streams({ clock, isInForce: () => true, pulseOf: () => PULSE, ...parts })
   const open = (who = caller(), lastEventId: string | null = null, signal = FOREVER) =>
@@ -32,7 +32,7 @@ const change = (id: string, orgId = 'org_1', more: Partial<RowChange> = {}): Row
 const idsOf = (events: readonly SentEvent[]) => events.map(({ event, data }) => (event === 'reset' ? 'reset' : data.id))
 
 test('a stream begins with a pulse event, then sends everything published from then on', async () => {
-  const { clock, streams, listen } = stand()
+  const { clock, streams, listen } = openFixture()
   streams.publish([change('before')])
   const stream = listen()
   await until('the pulse event', () => stream.events.length > 0)
@@ -52,7 +52,7 @@ test('a stream begins with a pulse event, then sends everything published from t
 })
 
 test('a stream resumes after the last received event for five minutes, even without listeners in between', async () => {
-  const { clock, streams, listen } = stand()
+  const { clock, streams, listen } = openFixture()
   const first = listen()
   streams.publish([change('a'), change('b')])
   const [a, b] = await first.changesWhen('two changes', ({ length }) => length === 2)
@@ -81,7 +81,7 @@ test('a stream resumes after the last received event for five minutes, even with
 })
 
 test("an event ID from another organization's stream causes a reset", async () => {
-  const { streams, listen } = stand()
+  const { streams, listen } = openFixture()
   const mine = listen()
   streams.publish([change('a')])
   const [last] = await mine.changesWhen('a change', ({ length }) => length > 0)
@@ -95,7 +95,7 @@ test('each caller receives every change of its organization, in order, and nothi
   const publications = fc.array(fc.array(fc.constantFrom(...orgs), { maxLength: 12 }), { maxLength: 12 })
   await fc.assert(
     fc.asyncProperty(publications, async (pieces) => {
-      const { streams, listen } = stand()
+      const { streams, listen } = openFixture()
       const listeners = orgs.flatMap((orgId) =>
         [1, 2].map((n) => ({ orgId, heard: listen(caller(orgId, `usr_${n}`)) })),
       )
@@ -118,7 +118,7 @@ test('each caller receives every change of its organization, in order, and nothi
 })
 
 test('a user can have at most twenty streams across all organizations, and closing one frees its slot', async () => {
-  const { open, streams } = stand()
+  const { open, streams } = openFixture()
   const opened = Array.from({ length: MAX_STREAMS }, (_, n) => open(caller(`org_${n % 2}`)))
   const refusal = expect.objectContaining({ code: 'rateLimited', retryAfterS: expect.any(Number) })
   expect(() => open()).toThrow(refusal)
@@ -135,7 +135,7 @@ test('a user can have at most twenty streams across all organizations, and closi
 })
 
 test('a caller who does not read uses no memory, and must reload after missing too many changes', async () => {
-  const { streams, open } = stand()
+  const { streams, open } = openFixture()
   const reader = open().getReader()
   // Decodes the next chunk. Chunks are only created when they are read.
   const decode = async () => new TextDecoder().decode((await reader.read()).value)
@@ -152,7 +152,7 @@ test('a caller who does not read uses no memory, and must reload after missing t
 })
 
 test('a caller who reads slowly receives everything in chunks, in order', async () => {
-  const { streams, open } = stand()
+  const { streams, open } = openFixture()
   const reader = open().getReader()
   await reader.read()
   const count = 1000
@@ -170,7 +170,7 @@ test('a caller who reads slowly receives everything in chunks, in order', async 
 
 test('pulse events repeat, and a stream ends when its credential expires, without a new request', async () => {
   const inForce = new Set(['usr_1', 'usr_2'])
-  const { listen } = stand({ isInForce: ({ userId }) => inForce.has(userId), checkMs: 5 })
+  const { listen } = openFixture({ isInForce: ({ userId }) => inForce.has(userId), checkMs: 5 })
   const [one, two] = [listen(), listen(caller('org_1', 'usr_2'))]
   await until('pulses', () => one.events.length > 2 && two.events.length > 2)
   inForce.delete('usr_1')
@@ -183,7 +183,7 @@ test('pulse events repeat, and a stream ends when its credential expires, withou
 
 test('the credential is checked every five seconds', () => {
   const looks: number[] = []
-  const { streams, open } = stand({ isInForce: () => looks.push(0) > 0 })
+  const { streams, open } = openFixture({ isInForce: () => looks.push(0) > 0 })
   const set = globalThis.setInterval
   const intervals: unknown[] = []
   globalThis.setInterval = ((work: () => void, ms: number) => {
@@ -198,7 +198,7 @@ test('the credential is checked every five seconds', () => {
 })
 
 test('a change log without listeners is discarded after five minutes', async () => {
-  const { streams, open, listen } = stand()
+  const { streams, open, listen } = openFixture()
   const set = globalThis.setTimeout
   const waiting: { work: () => void; ms: unknown }[] = []
   globalThis.setTimeout = ((work: () => void, ms: number) => {
@@ -224,7 +224,7 @@ test('a change log without listeners is discarded after five minutes', async () 
 })
 
 test('stopping ends all streams and rejects new ones', async () => {
-  const { streams, open, listen } = stand()
+  const { streams, open, listen } = openFixture()
   const heard = [listen(), listen(caller('org_2', 'usr_2'))]
   const unread = open()
   await until('pulses', () => heard.every(({ events }) => events.length > 0))

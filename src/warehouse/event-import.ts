@@ -3,7 +3,7 @@ import type { ImportedSpan } from '../ingest/import-store.ts'
 import type { SegmentContent } from '../ingest/segment-content.ts'
 
 /** Result of importing a Parquet file. */
-export interface TakenRows {
+export interface ImportedRows {
   rows: number
   /**
    * Path of a file that contains the rows not accepted by SQL, as lines to be parsed one by one; null if there are
@@ -21,7 +21,7 @@ export interface EventImport {
    * Stages the rows of a Parquet file that SQL can verify to be valid. Throws `invalid` if the file is not a Parquet
    * file.
    */
-  takeParquet(path: string, rules: ImportRules): Promise<TakenRows>
+  takeParquet(path: string, rules: ImportRules): Promise<ImportedRows>
   /**
    * Stages events that were parsed line by line. The file contains one `ImportedEvent` per line, and is deleted
    * afterwards.

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { DAY_MS, HOUR_MS } from '../core/clock.ts'
-import { type Drop, planDrops, shareOf } from './plan-disk-deletions.ts'
+import { type Deletion, planDeletions, shareOf } from './plan-disk-deletions.ts'
 import type { Piece } from './warehouse.ts'
 
 /** Ten minutes past twelve. */
@@ -12,7 +12,7 @@ const piece = (values: Partial<Piece> = {}): Piece => ({
   ...{ orgId: 'org_1', kind: 'events', from: TODAY - DAY_MS, bytes: 10, part: 'a' },
   ...values,
 })
-const inShort = ({ drops, over }: ReturnType<typeof planDrops>) => [
+const inShort = ({ drops, over }: ReturnType<typeof planDeletions>) => [
   ...drops.map(({ orgId, what, at }) => `${orgId} ${what} ${new Date(at).toISOString().slice(5, 13)}`),
   ...over.map((orgId) => `${orgId} over`),
 ]
@@ -69,7 +69,7 @@ describe('a single organization', () => {
     [59, 4],
     [50, 4],
   ])('with a budget of %i loses its oldest data first, %i times, and its counts last', (budget, times) => {
-    expect(inShort(planDrops(all.toReversed(), budget, NOW))).toEqual(inTurn.slice(0, times))
+    expect(inShort(planDeletions(all.toReversed(), budget, NOW))).toEqual(inTurn.slice(0, times))
   })
 
   test.each<[number, number]>([
@@ -82,12 +82,12 @@ describe('a single organization', () => {
   ])(
     'still exceeds a budget of %i after %i drops, and loses counts only where they alone exceed it',
     (budget, times) => {
-      expect(inShort(planDrops(all, budget, NOW))).toEqual([...inTurn.slice(0, times), 'org_1 over'])
+      expect(inShort(planDeletions(all, budget, NOW))).toEqual([...inTurn.slice(0, times), 'org_1 over'])
     },
   )
 
   test('keeps its part of a shared file', () => {
-    expect(inShort(planDrops([piece({ part: null })], 1, NOW))).toEqual(['org_1 over'])
+    expect(inShort(planDeletions([piece({ part: null })], 1, NOW))).toEqual(['org_1 over'])
   })
 })
 
@@ -97,15 +97,15 @@ describe('several organizations', () => {
 
   test('lose data in order of how far they exceed their share, until all fit', () => {
     const pieces = [...orgOf('org_1', [10, 10]), ...orgOf('org_2', [30, 30, 30]), ...orgOf('org_3', [40, 40])]
-    expect(inShort(planDrops(pieces, 190, NOW))).toEqual([])
-    expect(inShort(planDrops(pieces, 189, NOW))).toEqual(['org_2 day 01-02T00'])
-    expect(inShort(planDrops(pieces, 150, NOW))).toEqual(['org_2 day 01-02T00', 'org_3 day 01-03T00'])
+    expect(inShort(planDeletions(pieces, 190, NOW))).toEqual([])
+    expect(inShort(planDeletions(pieces, 189, NOW))).toEqual(['org_2 day 01-02T00'])
+    expect(inShort(planDeletions(pieces, 150, NOW))).toEqual(['org_2 day 01-02T00', 'org_3 day 01-03T00'])
   })
 
   test("lose nothing within their shares when another one can't be reduced further", () => {
     const flood = piece({ orgId: 'org_1', bytes: 10_000, from: NOW, part: null })
-    expect(inShort(planDrops([flood, ...orgOf('org_2', [25, 25])], 100, NOW))).toEqual(['org_1 over'])
-    expect(inShort(planDrops([flood, ...orgOf('org_2', [25, 25, 1])], 100, NOW))).toEqual([
+    expect(inShort(planDeletions([flood, ...orgOf('org_2', [25, 25])], 100, NOW))).toEqual(['org_1 over'])
+    expect(inShort(planDeletions([flood, ...orgOf('org_2', [25, 25, 1])], 100, NOW))).toEqual([
       'org_2 day 01-02T00',
       'org_1 over',
     ])
@@ -142,7 +142,7 @@ function levelOf(uses: readonly number[], budget: number): number {
 test('no organization loses data within its share, and every drop is necessary', () => {
   fc.assert(
     fc.property(somePieces, aBudget, (pieces, budget) => {
-      const { drops, over } = planDrops(pieces, budget, NOW)
+      const { drops, over } = planDeletions(pieces, budget, NOW)
       const uses = useOf(pieces)
       for (const { orgId, bytes } of drops) {
         const use = uses.get(orgId) ?? 0
@@ -159,10 +159,10 @@ test('no organization loses data within its share, and every drop is necessary',
 })
 
 test("usage fits unless the data over a share can't be dropped, and each organization loses its oldest first", () => {
-  const isEarlier = (a: Drop, b: Drop) => a.what !== b.what || a.at < b.at
+  const isEarlier = (a: Deletion, b: Deletion) => a.what !== b.what || a.at < b.at
   fc.assert(
     fc.property(somePieces, aBudget, (pieces, budget) => {
-      const { drops, over } = planDrops(pieces, budget, NOW)
+      const { drops, over } = planDeletions(pieces, budget, NOW)
       const gone = new Set(drops.flatMap(({ parts }) => parts))
       const kept = pieces.filter(({ part }) => part === null || !gone.has(part))
       if (over.length === 0) expect(sum(useOf(kept).values())).toBeLessThanOrEqual(budget)
@@ -204,7 +204,7 @@ test('an organization that uses at most an equal share loses nothing, regardless
       const [organizations, part] = [5, Math.floor(budget / 5)]
       const mine = piece({ orgId: 'org_mine', bytes: part, part: 'mine' })
       fc.pre(new Set(others.map(({ orgId }) => orgId)).size < organizations)
-      const { drops, over } = planDrops([mine, ...others], budget, NOW)
+      const { drops, over } = planDeletions([mine, ...others], budget, NOW)
       expect([...drops.map(({ orgId }) => orgId), ...over]).not.toContain('org_mine')
     }),
   )
@@ -216,7 +216,7 @@ test('the order of the pieces does not affect the result', () => {
   )
   fc.assert(
     fc.property(shuffled, aBudget, ([one, other], budget) => {
-      expect(planDrops(other, budget, NOW)).toEqual(planDrops(one, budget, NOW))
+      expect(planDeletions(other, budget, NOW)).toEqual(planDeletions(one, budget, NOW))
     }),
   )
 })

@@ -2,7 +2,7 @@ import { DAY_MS, HOUR_MS, type Instant } from '../core/clock.ts'
 import type { Piece } from './warehouse.ts'
 
 /** Files of an organization that are deleted together. They cover one day, or one hour of the current day. */
-export interface Drop {
+export interface Deletion {
   orgId: string
   what: 'day' | 'hour' | 'counts'
   /** The start of the day or hour. */
@@ -14,7 +14,7 @@ export interface Drop {
 
 export interface DiskPlan {
   /** In the order in which they are deleted. */
-  drops: Drop[]
+  drops: Deletion[]
   /** Organizations that exceed their share and have nothing left to delete while the budget is exhausted, sorted. */
   over: string[]
 }
@@ -26,7 +26,7 @@ interface Holding {
   /** Bytes of counts. */
   countBytes: number
   /** Possible deletions, in order. */
-  drops: Drop[]
+  drops: Deletion[]
 }
 
 /**
@@ -36,11 +36,11 @@ interface Holding {
  * exceed the share on their own. The current hour, the current day's counts and data within the share are never
  * deleted.
  */
-export function planDrops(pieces: readonly Piece[], budgetBytes: number, now: Instant): DiskPlan {
+export function planDeletions(pieces: readonly Piece[], budgetBytes: number, now: Instant): DiskPlan {
   const holdings = [...Map.groupBy(pieces, ({ orgId }) => orgId)]
     .map(([orgId, own]) => holdingOf(orgId, own, now))
     .sort((a, b) => (a.orgId < b.orgId ? -1 : 1))
-  const drops: Drop[] = []
+  const drops: Deletion[] = []
   let left = sumOf(holdings) - budgetBytes
   let share = shareOf(holdings, budgetBytes)
   while (left > 0) {
@@ -90,10 +90,10 @@ function holdingOf(orgId: string, pieces: readonly Piece[], now: Instant): Holdi
   return { orgId, bytes: sumOf(pieces), countBytes: sumOf(counts), drops: dropsOf(orgId, pieces, now) }
 }
 
-const ORDER: readonly Drop['what'][] = ['day', 'hour', 'counts']
+const ORDER: readonly Deletion['what'][] = ['day', 'hour', 'counts']
 
-function dropsOf(orgId: string, pieces: readonly Piece[], now: Instant): Drop[] {
-  const drops = new Map<string, Drop>()
+function dropsOf(orgId: string, pieces: readonly Piece[], now: Instant): Deletion[] {
+  const drops = new Map<string, Deletion>()
   for (const { kind, from, bytes, part } of pieces) {
     const when = part === null ? null : dropOf(kind, from, now)
     if (part === null || when === null) continue
@@ -109,7 +109,7 @@ function dropsOf(orgId: string, pieces: readonly Piece[], now: Instant): Drop[] 
 }
 
 /** The deletion to which a file belongs; null if the file is kept. */
-function dropOf(kind: Piece['kind'], from: Instant, now: Instant): Pick<Drop, 'what' | 'at'> | null {
+function dropOf(kind: Piece['kind'], from: Instant, now: Instant): Pick<Deletion, 'what' | 'at'> | null {
   const day = startOf(from, DAY_MS)
   const isOfToday = day >= startOf(now, DAY_MS)
   if (kind === 'counts') return isOfToday ? null : { what: 'counts', at: day }

@@ -185,9 +185,9 @@ export class WarehouseFixture {
     settings: Partial<EngineOptions> = {},
     image: WarehouseSnapshot | null = null,
   ): Promise<WarehouseFixture> {
-    const stand = new WarehouseFixture(settings, image)
-    await stand.reopen()
-    return stand
+    const fixture = new WarehouseFixture(settings, image)
+    await fixture.reopen()
+    return fixture
   }
 
   /** Returns the complete content. The fixture must be idle. */

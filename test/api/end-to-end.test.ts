@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { type Running, startServer } from '../../src/commands/start-server.ts'
+import { type RunningServer, startServer } from '../../src/commands/start-server.ts'
 import { readConfig } from '../../src/config.ts'
 import { SECOND_MS } from '../../src/core/clock.ts'
 import { receiver } from '../../src/transport/receiver.fixture.ts'
@@ -11,7 +11,7 @@ import { ask, call, runProgram, temporaryFolder, until } from '../run-program.ts
 const folder = temporaryFolder()
 const hook = receiver()
 const bugs: unknown[] = []
-let server: Running
+let server: RunningServer
 let key: string
 
 beforeAll(async () => {

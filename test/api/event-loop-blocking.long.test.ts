@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import type { JsonSchema } from './json-schema.ts'
 import { pathOf, type Route } from './openapi-routes.ts'
 import { describedApi } from './two-tenants.ts'
-import { takenCall } from './valid-calls.ts'
+import { acceptedCall } from './valid-calls.ts'
 
 /*
  * No request blocks the event loop for long. Each route receives the largest bodies that it accepts while another
@@ -18,7 +18,7 @@ const ASK_EVERY_MS = 20
 const CPU_TIME = `/proc/self/task/${process.pid}/schedstat`
 const cpuMs = () => Number(readFileSync(CPU_TIME, 'utf8').split(' ')[0]) / 1e6
 
-const { world, routes, society } = await describedApi()
+const { world, routes, tenant } = await describedApi()
 afterAll(() => world[Symbol.asyncDispose]())
 
 /** Creates a list or an object of this size in bytes. */
@@ -121,8 +121,8 @@ describe.skipIf(!existsSync(CPU_TIME))('processing a large request', () => {
   test.each(withBody.map((route) => [route.name, route] as const))(
     'for %s does not block other callers',
     async (_, route: Route) => {
-      const home = society()
-      const { ids, body } = await takenCall(route, { world, society: home }, society())
+      const home = tenant()
+      const { ids, body } = await acceptedCall(route, { world, tenant: home }, tenant())
       const sent = { method: route.method, path: pathOf(route, ids), as: home.people.owner.session }
       for (const [shape, make] of Object.entries(SHAPES)) {
         // Status 413: parsing a HAR may need more memory than its process is allowed.
@@ -163,14 +163,14 @@ describe.skipIf(!existsSync(CPU_TIME))('processing a large request', () => {
   test.each(['equals', 'contains', 'starts_with'])(
     'for the largest rule with %s does not block other callers',
     async (op) => {
-      const { people } = society()
+      const { people } = tenant()
       const sent = { method: 'POST', path: '/v1/alerts', as: people.owner.session }
       await expectShortTurns(op, { ...sent, body: JSON.stringify(alertOf('Large', op, LARGEST)) }, [201])
     },
   )
 
   test('for the maximum number of alerts does not block other callers', async () => {
-    const { people } = society()
+    const { people } = tenant()
     const alerts = Array.from({ length: 500 }, (_, n) => alertOf(`Rule ${n}`, 'equals', [16, 10, 90]))
     const sent = { method: 'POST', path: '/v1/alerts/bulk', as: people.owner.session }
     await expectShortTurns('500 alerts', { ...sent, body: JSON.stringify({ alerts }) }, [200])

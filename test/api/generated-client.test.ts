@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, spyOn, test } from 'bun:test'
 import { cpSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { createClient } from '@hey-api/openapi-ts'
-import { type Running, startServer } from '../../src/commands/start-server.ts'
+import { type RunningServer, startServer } from '../../src/commands/start-server.ts'
 import { readConfig } from '../../src/config.ts'
 import type { OpenApiDocument } from '../../src/http/openapi.ts'
 import { receiver } from '../../src/transport/receiver.fixture.ts'
@@ -18,7 +18,7 @@ const at = (name: string) => join(folder.path, name)
 const hook = receiver()
 const bugs: unknown[] = []
 const asked = new Set<string>()
-let server: Running
+let server: RunningServer
 let api: OpenApiDocument
 
 /** Generates the client from the file at `at`. The client is TypeScript code without third-party packages. */

@@ -4,16 +4,16 @@ import { HOUR_MS, SECOND_MS } from '../../src/core/clock.ts'
 import type { Call } from '../fixtures.ts'
 import { broken, valid } from './json-schema.ts'
 import { oddBodies, oddQueries, oddTexts, twice } from './malformed-input.ts'
-import { checkAnswer, checkError, named, nearlyTaken, pathOf, type Route } from './openapi-routes.ts'
-import { describedApi, type Person, type Society } from './two-tenants.ts'
-import { NOUNS, oneOf, takenCall } from './valid-calls.ts'
+import { almostValid, checkAnswer, checkError, named, pathOf, type Route } from './openapi-routes.ts'
+import { describedApi, type Person, type TestTenant } from './two-tenants.ts'
+import { acceptedCall, NOUNS, oneOf } from './valid-calls.ts'
 
 /*
  * Sends malformed input to every route of the OpenAPI document. A new route is covered without a change here, unless
  * its path contains a new kind of id.
  */
 
-const { world, routes, society } = await describedApi()
+const { world, routes, tenant } = await describedApi()
 afterAll(() => world[Symbol.asyncDispose]())
 
 // Hundreds of bodies contain a valid password, so hashing uses the cheapest parameters, as in
@@ -32,7 +32,7 @@ const withId = routes.filter(({ path }) => path.includes('{id}'))
 
 /** A caller that is used once, the path of one of the caller's resources, and a valid body. */
 interface Prey {
-  society: Society
+  tenant: TestTenant
   owner: Person
   path: string
   body: Record<string, unknown> | undefined
@@ -43,14 +43,14 @@ interface Prey {
 let names = 0
 
 async function preyOf(route: Route): Promise<Prey> {
-  const home = society()
+  const home = tenant()
   const { owner } = home.people
-  const { ids, body } = await takenCall(route, { world, society: home }, society())
+  const { ids, body } = await acceptedCall(route, { world, tenant: home }, tenant())
   const renamed = typeof body?.name === 'string' ? { name: `Name ${++names}` } : {}
   const as = route.isPublic ? null : route.id === 'changePassword' ? owner.session : owner.key
   const path = pathOf(route, ids)
   return {
-    society: home,
+    tenant: home,
     owner,
     path,
     body: body && { ...body, ...renamed },
@@ -69,7 +69,7 @@ const TRIES = ['signIn', 'changePassword', 'acceptInvitation', 'forgotPassword',
 describe('requests without a credential', () => {
   let ids: Record<string, string>
   beforeAll(async () => {
-    ids = await oneOf(NOUNS, { world, society: society() })
+    ids = await oneOf(NOUNS, { world, tenant: tenant() })
   })
 
   test.each(named(routes.filter(({ isPublic }) => !isPublic)))(
@@ -192,11 +192,11 @@ describe('IDs', () => {
   describe('in list filters', () => {
     const lists = routes.filter(({ method, path, isPublic }) => method === 'GET' && !path.includes('{') && !isPublic)
     let theirs: string[]
-    let other: Society
+    let other: TestTenant
     beforeAll(async () => {
-      const one = society()
-      other = society()
-      const ids = await oneOf(['domains', 'projects', 'alerts', 'integrations', 'deliveries'], { world, society: one })
+      const one = tenant()
+      other = tenant()
+      const ids = await oneOf(['domains', 'projects', 'alerts', 'integrations', 'deliveries'], { world, tenant: one })
       theirs = [one.orgId, ...Object.values(one.people).map(({ userId }) => userId), ...Object.values(ids)]
     })
 
@@ -238,7 +238,7 @@ function anyCall(route: Route, prey: Prey): fc.Arbitrary<[path: string, call: Ca
   const types = ['application/json', 'application/json; charset=latin1', 'text/plain', 'multipart/form-data']
   const headers = fc.record(
     {
-      'x-org-id': fc.constantFrom(prey.society.orgId, 'org_x', ''),
+      'x-org-id': fc.constantFrom(prey.tenant.orgId, 'org_x', ''),
       'content-type': fc.constantFrom(...types),
       'accept-encoding': fc.constantFrom('gzip', 'x'),
     },
@@ -256,7 +256,7 @@ function anyCall(route: Route, prey: Prey): fc.Arbitrary<[path: string, call: Ca
 function fittingBodies(route: Route, { body }: Prey) {
   if (!route.body) return []
   const wrong = broken(route.body)?.map(({ value }) => value) ?? fc.constant({})
-  const fitting = isSlow(route) ? wrong : fc.oneof(valid(route.body), nearlyTaken(route.body, body ?? {}))
+  const fitting = isSlow(route) ? wrong : fc.oneof(valid(route.body), almostValid(route.body, body ?? {}))
   return [{ weight: 8, arbitrary: fitting }]
 }
 
@@ -301,7 +301,7 @@ describe('200 random inputs are accepted or rejected as documented', () => {
     const { body = {}, owner } = await preyOf(route as Route)
     const volume = { ...body, alertType: 'volume_threshold', volume: { op: 'gte', count: 0 } }
     const { conditions: _, ...plain } = volume as Record<string, unknown>
-    const alerts = [body, plain].flatMap((one) => fc.sample(nearlyTaken(route?.body ?? {}, one), 100))
+    const alerts = [body, plain].flatMap((one) => fc.sample(almostValid(route?.body ?? {}, one), 100))
     const { body: made } = await world.call('POST', '/v1/alerts/bulk', { as: owner.key, body: { alerts } })
     expect(made.created).toBeGreaterThan(30)
     const last = await world.call('POST', '/v1/domains', { as: owner.key, body: { name: 'Last' } })

@@ -157,12 +157,12 @@ export function checkError(body: unknown): void {
 }
 
 /** Generates valid bodies in which some fields have other values that the schema allows. */
-export function nearlyTaken(schema: JsonSchema, plain: object): fc.Arbitrary<unknown> {
+export function almostValid(schema: JsonSchema, plain: object): fc.Arbitrary<unknown> {
   const fields = Object.entries(schema.properties ?? {}).map(([name, inner]) => {
     const present = (plain as Record<string, unknown>)[name]
     const [item] = Array.isArray(present) ? (present as object[]) : []
     const items = inner.items && nameOf(inner.items) ? inner.items : null
-    const value = items && item ? fc.array(nearlyTaken(items, item), { minLength: 1, maxLength: 5 }) : valid(inner)
+    const value = items && item ? fc.array(almostValid(items, item), { minLength: 1, maxLength: 5 }) : valid(inner)
     return value.map((one) => ({ [name]: one }))
   })
   const changed = fc.array(fc.oneof(...fields), { minLength: 1, maxLength: 2 })

@@ -4,15 +4,15 @@ import { needsFullKey, PERMISSIONS, type Permission } from '../../src/http/permi
 import { ROLES, type Role } from '../../src/http/principal.ts'
 import { openWebhookSecret } from '../../src/org/store.ts'
 import { checkAnswer, needsDomain, nounsOf, pathOf, type Route } from './openapi-routes.ts'
-import { describedApi, type Society } from './two-tenants.ts'
-import { furnish, make, newAddress, PLANTED, takenCall } from './valid-calls.ts'
+import { describedApi, type TestTenant } from './two-tenants.ts'
+import { acceptedCall, createObjects, make, newAddress, PLANTED } from './valid-calls.ts'
 
 /*
  * Calls every route of the OpenAPI document as every kind of caller. Permitted callers succeed, others are rejected,
  * and no caller sees data of others. A new route is covered without a change here.
  */
 
-const { world, routes, passwordHash, society } = await describedApi()
+const { world, routes, passwordHash, tenant } = await describedApi()
 afterAll(() => world[Symbol.asyncDispose]())
 
 /** A kind of caller: a user with a role in the organization, or the owner of another organization. */
@@ -24,7 +24,7 @@ interface Caller {
   readOnly?: true
   /** A caller from another organization. `named` sends the id of this organization in `X-Org-Id`. */
   stranger?: 'silent' | 'named'
-  credential(home: Society): string | null
+  credential(home: TestTenant): string | null
 }
 
 const CALLERS: readonly Caller[] = [
@@ -121,7 +121,7 @@ interface Secret {
   fullKey?: true
 }
 
-function secretsOf({ orgId, people, ...keys }: Society): Secret[] {
+function secretsOf({ orgId, people, ...keys }: TestTenant): Secret[] {
   const { readOnlyKey, expiredKey, revokedKey, endedSession } = keys
   return [
     {
@@ -142,11 +142,11 @@ function secretsOf({ orgId, people, ...keys }: Society): Secret[] {
 }
 
 /** One resource of each kind, for reading only. */
-let exhibit: { home: Society; ids: Record<string, string>; secrets: Secret[] }
+let exhibit: { home: TestTenant; ids: Record<string, string>; secrets: Secret[] }
 
 beforeAll(async () => {
-  const home = society()
-  const { ids, propertyToken, inviteToken } = await furnish({ world, society: home })
+  const home = tenant()
+  const { ids, propertyToken, inviteToken } = await createObjects({ world, tenant: home })
   const { mail, hook, gone, slack, workflow, config, secret, invited } = PLANTED
   const secrets: Secret[] = [
     ...secretsOf(home),
@@ -174,14 +174,14 @@ function leaked(text: string, { role, readOnly }: Caller, userId: string | null,
 async function callOf(route: Route, caller: Caller) {
   const refusal = refusalOf(route, caller)
   const isLook = route.method === 'GET' || refusal === 401 || refusal === 403
-  const home = isLook ? exhibit.home : society()
-  const own = caller.stranger ? society() : home
+  const home = isLook ? exhibit.home : tenant()
+  const own = caller.stranger ? tenant() : home
   const { userId } = own.people[caller.role ?? 'owner']
   // Bodies refer to the caller's own resources, so only the path refers to another organization.
   const callers = isLook
     ? { ids: exhibit.ids, body: route.example }
-    : await takenCall(route, { world, society: own, userId }, society())
-  const { ids } = caller.stranger && !isLook ? await takenCall(route, { world, society: home }, society()) : callers
+    : await acceptedCall(route, { world, tenant: own, userId }, tenant())
+  const { ids } = caller.stranger && !isLook ? await acceptedCall(route, { world, tenant: home }, tenant()) : callers
   const query = {
     ...(route.id === 'deleteOrganization' ? { name: own.name } : {}),
     ...(needsDomain(route) ? { domainId: ids.domains ?? '' } : {}),
@@ -256,7 +256,7 @@ describe('the OpenAPI document', () => {
       expect(() => permissionOf({ ...route, permission })).toThrow('no such permission')
     }
     const other = { ...route, path: '/v1/gadgets/{id}' }
-    expect(takenCall(other, { world, society: exhibit.home }, society())).rejects.toThrow('create gadgets')
+    expect(acceptedCall(other, { world, tenant: exhibit.home }, tenant())).rejects.toThrow('create gadgets')
   })
 
   test('every exception belongs to an existing route', () => {
@@ -272,21 +272,21 @@ describe('rules beyond the permission matrix', () => {
   ] as const
 
   test.each(roles)('%s can change and invite owners only with the owner role', async (_name, role, status) => {
-    const { people } = society()
+    const { people } = tenant()
     const as = people[role].key
     const change = (id: string, body: object) => world.call('PATCH', `/v1/org/members/${id}`, { as, body })
     expect((await change(people.member.userId, { role: 'owner' })).status).toBe(status)
     // At this point there is a second owner.
     expect((await change(people.owner.userId, { role: 'viewer' })).status).toBe(status)
     const invited = await world.call('POST', '/v1/org/members', {
-      as: society().people[role].key,
+      as: tenant().people[role].key,
       body: { email: newAddress(), role: 'owner' },
     })
     expect(invited.status).toBe(status === 200 ? 201 : 403)
   })
 
   test.each(roles)('%s can remove an owner only with the owner role', async (_name, role, status) => {
-    const home = society()
+    const home = tenant()
     const owner = home.people.owner
     if (role === 'owner') {
       const body = { role: 'owner' }
@@ -297,7 +297,7 @@ describe('rules beyond the permission matrix', () => {
   })
 
   test('only admins can list and revoke keys of other users', async () => {
-    const { people } = society()
+    const { people } = tenant()
     for (const [role, status] of [
       ['viewer', 404],
       ['member', 404],
@@ -312,8 +312,8 @@ describe('rules beyond the permission matrix', () => {
   })
 
   test('secrets of keys and integrations are only shown at creation', async () => {
-    const home = society()
-    const maker = { world, society: home }
+    const home = tenant()
+    const maker = { world, tenant: home }
     const key = await make(maker, '/v1/keys', { name: 'a', expiresInDays: 30 })
     const hook = await make(maker, '/v1/integrations', {
       provider: 'webhook',

@@ -3,7 +3,7 @@ import { HOUR_MS, MINUTE_MS } from '../../src/core/clock.ts'
 import { callTool, connect } from '../../src/mcp/endpoint.fixture.ts'
 import { toolName } from '../../src/mcp/tool.ts'
 import { nounsOf, pathOf, type Route } from './openapi-routes.ts'
-import { type DescribedApi, describedApi, type Society } from './two-tenants.ts'
+import { type DescribedApi, describedApi, type TestTenant } from './two-tenants.ts'
 import { make, oneOf } from './valid-calls.ts'
 
 /*
@@ -110,7 +110,7 @@ const batch = (n: number) => ({
 })
 
 let api: DescribedApi
-let society: Society
+let tenant: TestTenant
 let web: { url: string; stop(): Promise<void> }
 const sent: string[] = []
 const transport = {
@@ -124,12 +124,12 @@ const ids: Record<string, string[]> = {}
 
 beforeAll(async () => {
   api = await describedApi(transport as never)
-  society = api.society()
+  tenant = api.tenant()
   const { world } = api
-  const maker = { world, society }
+  const maker = { world, tenant }
   const server = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: (request) => world.app.fetch(request) })
   web = { url: `http://127.0.0.1:${server.port}/mcp`, stop: () => server.stop(true) }
-  const key = society.people.owner.key
+  const key = tenant.people.owner.key
   const patterns = [{ name: 'employee', pattern: 'EMP-[0-9]{6}' }]
   await world.call('PATCH', '/v1/org', { as: key, body: { piiPatterns: patterns } })
   const domain = await make(maker, '/v1/domains', { name: 'Shop' })
@@ -236,7 +236,7 @@ const reading = () => api.routes.filter(({ method, isPublic }) => method === 'GE
 async function pathsOf(route: Route): Promise<string[]> {
   const nouns = nounsOf(route)
   const missing = nouns.filter((noun) => !ids[noun])
-  const made = missing.length > 0 ? await oneOf(missing, { world: api.world, society }) : {}
+  const made = missing.length > 0 ? await oneOf(missing, { world: api.world, tenant }) : {}
   for (const noun of missing) ids[noun] = [made[noun] ?? '']
   const [noun] = nouns
   const places = noun === undefined ? [{}] : (ids[noun] ?? []).map((id) => ({ [noun]: id }))
@@ -265,23 +265,22 @@ const REQUIRED: Readonly<Record<string, string>> = {
 describe('personal data is masked', () => {
   test('the planted data is stored', async () => {
     for (const type of ['data_validation', 'volume_threshold', 'journey']) {
-      const { issues } = (await api.world.call('GET', `/v1/issues?alertType=${type}`, { as: society.people.owner.key }))
+      const { issues } = (await api.world.call('GET', `/v1/issues?alertType=${type}`, { as: tenant.people.owner.key }))
         .body
       expect([type, issues.length > 0]).toEqual([type, true])
     }
     expect(sent.length).toBeGreaterThan(20)
-    const { findings } = (
-      await api.world.call('GET', '/v1/compliance/pii?limit=200', { as: society.people.viewer.key })
-    ).body
+    const { findings } = (await api.world.call('GET', '/v1/compliance/pii?limit=200', { as: tenant.people.viewer.key }))
+      .body
     const kinds = new Set(findings.map(({ kind }: { kind: string }) => kind))
     expect([...kinds].sort()).toEqual(['card', 'email', 'employee', 'iban', 'phone'])
     const keys = new Set(findings.map(({ key }: { key: string }) => key))
     for (const key of ['$title', '$path', '$event', '$account', '$sessionId', 'text', 'url'])
       expect(keys).toContain(key)
-    const raw = await api.world.call('GET', '/v1/events?limit=200', { as: society.people.owner.key })
+    const raw = await api.world.call('GET', '/v1/events?limit=200', { as: tenant.people.owner.key })
     expect(shownIn(JSON.stringify(raw.body))).toHaveLength(ALL.length)
     const live = await api.world.call('GET', `/v1/domains/${ids.domains?.[0]}/live?limit=500`, {
-      as: society.people.member.key,
+      as: tenant.people.member.key,
     })
     expect(shownIn(JSON.stringify(live.body))).toHaveLength(ALL.length)
   })
@@ -291,7 +290,7 @@ describe('personal data is masked', () => {
     for (const route of reading()) {
       if (role === 'owner' && RAW.includes(route.name)) continue
       for (const path of await pathsOf(route)) {
-        const { status, body } = await api.world.call('GET', path, { as: society.people[role].key })
+        const { status, body } = await api.world.call('GET', path, { as: tenant.people[role].key })
         // Status 409: Google Tag Manager is not connected.
         const ok = [200, 403, 404, 409].includes(status)
         expect({ path, ok, body: status < 400 || body }).toMatchObject({ ok: true })
@@ -303,14 +302,14 @@ describe('personal data is masked', () => {
   })
 
   test.each(['', 'developer'])('in a digest for the context %j', async (context) => {
-    const as = society.people.viewer.key
+    const as = tenant.people.viewer.key
     const { body } = await api.world.call('POST', '/v1/notifications/digest/preview', { as, body: { context } })
     expect(body).toMatchObject({ hasData: true })
     expect(shownIn(JSON.stringify(body))).toEqual([])
   })
 
   test.each(['viewer', 'owner'] as const)('in MCP tools for the %s', async (role) => {
-    await using client = await connect(web.url, society.people[role].key)
+    await using client = await connect(web.url, tenant.people[role].key)
     const shown: object[] = []
     for (const { id, path, method, query } of api.world.app.routes.filter(({ tool }) => tool)) {
       if (method !== 'GET' || (role === 'owner' && RAW.includes(`GET ${path}`))) continue

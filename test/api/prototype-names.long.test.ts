@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { HOUR_MS } from '../../src/core/clock.ts'
 import { nounsOf, pathOf, type Route } from './openapi-routes.ts'
-import { type DescribedApi, describedApi, type Society } from './two-tenants.ts'
+import { type DescribedApi, describedApi, type TestTenant } from './two-tenants.ts'
 import { make } from './valid-calls.ts'
 
 /*
@@ -15,7 +15,7 @@ const NAMES = ['constructor', '__proto__', 'toString']
 const STAFF = 'ab7'
 
 let api: DescribedApi
-let society: Society
+let tenant: TestTenant
 let domainId: string
 
 const batch = (n: number) => ({
@@ -43,10 +43,10 @@ const batch = (n: number) => ({
 
 beforeAll(async () => {
   api = await describedApi()
-  society = api.society()
+  tenant = api.tenant()
   const { world } = api
-  const maker = { world, society }
-  const as = society.people.owner.key
+  const maker = { world, tenant }
+  const as = tenant.people.owner.key
   const piiPatterns = [{ name: 'constructor', pattern: '^ab[0-9]$' }]
   expect(await world.call('PATCH', '/v1/org', { as, body: { piiPatterns } })).toMatchObject({ status: 200 })
   const domain = await make(maker, '/v1/domains', { name: 'constructor' })
@@ -109,7 +109,7 @@ test('every response has the documented shape and contains no function', async (
     (route) => route.method === 'GET' && !route.isPublic && nounsOf(route).every((noun) => noun === 'domains'),
   )
   for (const path of asked.flatMap(pathsOf)) {
-    const { status, body } = await world.call('GET', path, { as: society.people.owner.key })
+    const { status, body } = await world.call('GET', path, { as: tenant.people.owner.key })
     // Status 409: Google Tag Manager is not connected.
     expect({ path, body, ok: [200, 409].includes(status) }).toMatchObject({ ok: true })
     expect(JSON.stringify(body)).not.toMatch(FUNCTION)
@@ -118,7 +118,7 @@ test('every response has the documented shape and contains no function', async (
 
 test('an alert evaluates parameters with these names by their values', async () => {
   const { world } = api
-  const as = society.people.owner.key
+  const as = tenant.people.owner.key
   const { issues } = (await world.call('GET', '/v1/issues?alertType=data_validation&limit=200', { as })).body
   const titles: string[] = issues.map(({ title }: { title: string }) => title)
   for (const name of NAMES) expect(titles.filter((title) => title.includes(name)).length).toBeGreaterThan(0)

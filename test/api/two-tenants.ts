@@ -22,7 +22,7 @@ export interface Person {
 }
 
 /** An organization with one member per role. */
-export interface Society {
+export interface TestTenant {
   orgId: string
   name: string
   people: Record<Role, Person>
@@ -38,7 +38,7 @@ export interface DescribedApi {
   world: TestApp
   routes: readonly Route[]
   passwordHash: string
-  society(): Society
+  tenant(): TestTenant
 }
 
 /** A receiver that accepts every message, except on `gone.example.com`, which returns 410. */
@@ -56,11 +56,11 @@ export async function describedApi(transport: AppOptions['transport'] = receiver
   // Thousands of calls verify this hash, so it is created with the cheapest parameters.
   const passwordHash = await Bun.password.hash(PASSWORD, { algorithm: 'argon2id', memoryCost: 8, timeCost: 1 })
   let made = 0
-  const society = () => tx(world.app.db, () => newSociety(world, passwordHash, ++made))
-  return { world, routes: await describedRoutes(world), passwordHash, society }
+  const tenant = () => tx(world.app.db, () => createTenant(world, passwordHash, ++made))
+  return { world, routes: await describedRoutes(world), passwordHash, tenant }
 }
 
-function newSociety({ app: { db, box }, clock }: TestApp, passwordHash: string, n: number): Society {
+function createTenant({ app: { db, box }, clock }: TestApp, passwordHash: string, n: number): TestTenant {
   const name = `Acme ${n}`
   const { id: orgId } = createOrg(db, box, clock, { name })
   const newKey = (userId: string, readOnly = false) =>

@@ -16,12 +16,12 @@ import { sessionIdOf } from '../fixtures.ts'
 import { aRun, storeRun } from '../flows/finished-run.fixture.ts'
 import type { TestApp } from '../test-app.ts'
 import { nounsOf, type Route } from './openapi-routes.ts'
-import { PASSWORD, type Person, type Society } from './two-tenants.ts'
+import { PASSWORD, type Person, type TestTenant } from './two-tenants.ts'
 
 /** The organization in which a resource is created, the API key that creates it, and the member who owns it. */
 interface Maker {
   world: TestApp
-  society: Society
+  tenant: TestTenant
   /** Owner of personal resources; the organization's owner by default. */
   userId?: string
 }
@@ -36,14 +36,14 @@ const alert = {
 }
 
 /** Calls the API as the owner and returns the response body. */
-export async function make({ world, society }: Maker, path: string, body: object) {
-  const answer = await world.call('POST', path, { as: society.people.owner.key, body })
+export async function make({ world, tenant }: Maker, path: string, body: object) {
+  const answer = await world.call('POST', path, { as: tenant.people.owner.key, body })
   expect({ path, ...answer }).toMatchObject({ path, status: 201 })
   return answer.body
 }
 
 async function makeIssue(maker: Maker, channels: object[] = alert.channels): Promise<string> {
-  const { world, society } = maker
+  const { world, tenant } = maker
   const domain = await make(maker, '/v1/domains', { name: `Violated ${++made}` })
   const { id } = await make(maker, '/v1/alerts', { ...alert, name: `Rule ${made}`, domainId: domain.id, channels })
   await world.collect(domain.token, {
@@ -52,7 +52,7 @@ async function makeIssue(maker: Maker, channels: object[] = alert.channels): Pro
   })
   world.clock.advance(1)
   await world.run('evaluate', 'deliver')
-  const { body } = await world.call('GET', `/v1/issues?alertId=${id}`, { as: society.people.owner.key })
+  const { body } = await world.call('GET', `/v1/issues?alertId=${id}`, { as: tenant.people.owner.key })
   return body.issues[0].id
 }
 
@@ -78,7 +78,7 @@ const SLACK_BOT = { provider: 'team_chat', config: { botToken: 'xoxb-1' } }
 const MAKERS: Record<string, (maker: Maker) => Promise<string>> = {
   domains: async (maker) => (await make(maker, '/v1/domains', { name: `Shop ${++made}` })).id,
   projects: async (maker) => (await make(maker, '/v1/projects', { name: `Project ${++made}` })).id,
-  async labels({ world: { app, clock }, society: { orgId } }) {
+  async labels({ world: { app, clock }, tenant: { orgId } }) {
     assign(app.db, clock, orgId, { label: `Label ${++made}`, members: [{ vendor: 'Shop', event: 'buy' }] })
     return listLabels(app.db, orgId, null, 200).at(-1)?.id ?? ''
   },
@@ -89,27 +89,27 @@ const MAKERS: Record<string, (maker: Maker) => Promise<string>> = {
       .id,
   team_chat: async (maker) => (await make(maker, '/v1/integrations', SLACK_BOT)).id,
   issues: (maker) => makeIssue(maker),
-  async audits({ world: { app, clock }, society: { orgId } }) {
+  async audits({ world: { app, clock }, tenant: { orgId } }) {
     return storeAudit(app.db, clock.now(), { orgId, name: `Audit ${++made}` })
   },
   async deliveries(maker) {
     const path = `/v1/notifications/deliveries?issueId=${await makeIssue(maker)}`
-    return (await maker.world.call('GET', path, { as: maker.society.people.owner.key })).body.deliveries[0].id
+    return (await maker.world.call('GET', path, { as: maker.tenant.people.owner.key })).body.deliveries[0].id
   },
-  async keys({ world: { app, clock }, society, userId = society.people.owner.userId }) {
-    return createKey(app.db, clock, { userId, orgId: society.orgId, name: 'victim', expiresInDays: null }).id
+  async keys({ world: { app, clock }, tenant, userId = tenant.people.owner.userId }) {
+    return createKey(app.db, clock, { userId, orgId: tenant.orgId, name: 'victim', expiresInDays: null }).id
   },
-  async sessions({ world: { app, clock }, society, userId = society.people.owner.userId }) {
+  async sessions({ world: { app, clock }, tenant, userId = tenant.people.owner.userId }) {
     return sessionIdOf(openSession(app.db, clock, userId, 'password').token)
   },
   tests: (maker) => makeFlowTest(maker),
   // A passed run that has every subresource.
-  async runs({ world, society: { orgId } }) {
+  async runs({ world, tenant: { orgId } }) {
     const id = storeRun(world, { ...aRun(), findings: [] }, { orgId, picture: () => new Uint8Array([0x89]) })
     writeFileSync(join(world.folder, 'runs', id, 'requests.har'), '{"log":{}}')
     return id
   },
-  async members({ world: { app, clock }, society: { orgId } }) {
+  async members({ world: { app, clock }, tenant: { orgId } }) {
     const { id: userId } = createUser(app.db, clock, { email: `victim-${++made}@people.example` })
     addMember(app.db, clock, { orgId, userId, role: 'member' })
     return userId
@@ -141,41 +141,41 @@ const nounsOfBody = ({ example }: Route): string[] =>
   [...JSON.stringify(example ?? null).matchAll(ID)].map(([, prefix = '']) => PREFIXES[prefix] ?? prefix)
 
 /** Returns the example body of a route with its ids replaced; undefined for a route without a body. */
-function takenBody({ example }: Route, ids: Record<string, string>): Record<string, unknown> | undefined {
+function acceptedBody({ example }: Route, ids: Record<string, string>): Record<string, unknown> | undefined {
   if (example === undefined) return undefined
   const text = JSON.stringify(example).replaceAll(ID, (_, prefix: string) => `"${ids[PREFIXES[prefix] ?? prefix]}"`)
   return JSON.parse(text)
 }
 
 /** Invites an e-mail address to an organization and returns the token. */
-function tokenFor({ world, society: { orgId } }: Maker, email: string): string {
+function tokenFor({ world, tenant: { orgId } }: Maker, email: string): string {
   return invite(world.app.db, world.clock, { orgId, email, role: 'member' }).token
 }
 
 /** Body fields whose valid values depend on the test data. */
-const KNOWN: Record<string, (maker: Maker, elsewhere: Society) => Record<string, unknown>> = {
+const KNOWN: Record<string, (maker: Maker, elsewhere: TestTenant) => Record<string, unknown>> = {
   signIn: (maker) => ({ email: callerOf(maker).email, password: PASSWORD }),
   acceptInvitation: (maker) => ({ token: tokenFor(maker, newAddress()) }),
   forgotPassword: () => ({ email: newAddress() }),
   resetPassword: (maker) => ({
     token: newResetToken(maker.world.app.db, maker.world.clock, callerOf(maker).userId),
   }),
-  unassignLabel({ world: { app, clock }, society: { orgId } }) {
+  unassignLabel({ world: { app, clock }, tenant: { orgId } }) {
     const members = [{ vendor: 'Shop', event: 'buy' }]
     assign(app.db, clock, orgId, { label: 'Bought', members })
     return { label: 'Bought', members }
   },
-  decideFinding({ world: { app, clock }, society: { orgId } }) {
+  decideFinding({ world: { app, clock }, tenant: { orgId } }) {
     const domainId = createDomain(app.db, clock, orgId, { name: `Shop ${++made}` })
     const about = { vendor: 'Shop', key: 'mail', kind: 'email' }
     const seen = { count: 1, example: 'jane@example.com', firstSeenAt: clock.now(), lastSeenAt: clock.now() }
     recordSightings(app.db, [{ orgId, domainId, ...about, ...seen }], { privacyOf: () => PLAIN_PRIVACY })
     return about
   },
-  joinOrganization: (maker, society) => ({ token: tokenFor({ ...maker, society }, callerOf(maker).email) }),
+  joinOrganization: (maker, tenant) => ({ token: tokenFor({ ...maker, tenant }, callerOf(maker).email) }),
 }
 
-const callerOf = ({ society: { people }, userId }: Maker): Person =>
+const callerOf = ({ tenant: { people }, userId }: Maker): Person =>
   Object.values(people).find((person) => person.userId === userId) ?? people.owner
 
 /** Returns an unused e-mail address. */
@@ -185,9 +185,9 @@ export const newAddress = () => `guest-${++made}@people.example`
  * Returns the path ids of a call and a valid body, for resources created for this call. `elsewhere` is an organization
  * to which the caller does not belong.
  */
-export async function takenCall(route: Route, maker: Maker, elsewhere: Society) {
+export async function acceptedCall(route: Route, maker: Maker, elsewhere: TestTenant) {
   const ids = await oneOf([...nounsOf(route), ...nounsOfBody(route)], maker)
-  const body = takenBody(route, ids)
+  const body = acceptedBody(route, ids)
   return { ids, body: body && { ...body, ...KNOWN[route.id]?.(maker, elsewhere) } }
 }
 
@@ -204,7 +204,7 @@ export const PLANTED = {
 }
 
 /** Creates one resource of each kind with planted secrets. Returns the ids and the generated secrets. */
-export async function furnish(maker: Maker) {
+export async function createObjects(maker: Maker) {
   const ids = await oneOf(NOUNS, maker)
   ids.integrations = (
     await make(maker, '/v1/integrations', {
@@ -221,10 +221,10 @@ export async function furnish(maker: Maker) {
     { type: 'webhook', target: ids.integrations },
   ]
   ids.issues = await makeIssue(maker, targets)
-  const issue = await maker.world.call('GET', `/v1/issues/${ids.issues}`, { as: maker.society.people.owner.key })
+  const issue = await maker.world.call('GET', `/v1/issues/${ids.issues}`, { as: maker.tenant.people.owner.key })
   ids.alerts = issue.body.alertId
   ids.domains = issue.body.domainId
-  const domain = await maker.world.call('GET', `/v1/domains/${ids.domains}`, { as: maker.society.people.owner.key })
+  const domain = await maker.world.call('GET', `/v1/domains/${ids.domains}`, { as: maker.tenant.people.owner.key })
   const { inviteToken } = await make(maker, '/v1/org/members', { email: PLANTED.invited, role: 'viewer' })
   return { ids, propertyToken: String(domain.body.token), inviteToken: String(inviteToken) }
 }

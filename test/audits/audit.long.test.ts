@@ -3,7 +3,7 @@ import { readAudit } from '../../src/audits/audit-input.ts'
 import { beginAudit, queueAudit } from '../../src/audits/store.ts'
 import { DAY_MS, HOUR_MS } from '../../src/core/clock.ts'
 import { installedChromium } from '../browser/installed-chromium.ts'
-import { commandOf, pids, startedBy } from '../proc-fs.ts'
+import { commandOf, descendantsOf, pids } from '../proc-fs.ts'
 import { until } from '../run-program.ts'
 import { testApp } from '../test-app.ts'
 import { storeAudit } from './finished-audit.fixture.ts'
@@ -141,9 +141,9 @@ test('an audit interrupted by a kill fails with the pages visited so far, and a 
 })
 
 const chromiumOf = () =>
-  pids().find((pid) => commandOf(pid).includes(`--user-data-dir=${world.folder}`) && startedBy(pid).length > 0) ?? 0
+  pids().find((pid) => commandOf(pid).includes(`--user-data-dir=${world.folder}`) && descendantsOf(pid).length > 0) ?? 0
 const runnerOf = () =>
-  pids().find((pid) => startedBy(pid).includes(chromiumOf()) && commandOf(pid).includes('\0browse\0')) ?? 0
+  pids().find((pid) => descendantsOf(pid).includes(chromiumOf()) && commandOf(pid).includes('\0browse\0')) ?? 0
 
 test.each<[string, () => number, RegExp]>([
   ['browser', chromiumOf, /^the browser ended \(SIGKILL\)$/],

@@ -2,7 +2,7 @@ import { afterAll, expect, test } from 'bun:test'
 import type { AuditPage } from '../../src/audits/audit.ts'
 import { memoryOf } from '../../src/browser/process-memory.ts'
 import { installedChromium } from '../browser/installed-chromium.ts'
-import { commandOf, startedBy } from '../proc-fs.ts'
+import { commandOf, descendantsOf } from '../proc-fs.ts'
 import { testApp } from '../test-app.ts'
 import { OTHER_PAGES, trapSite } from './trap-site.ts'
 
@@ -22,7 +22,7 @@ afterAll(async () => {
 })
 
 /** Returns the id of the process that drives the browser and leads its process group. */
-const runnerOf = () => startedBy(process.pid).find((pid) => commandOf(pid).includes('\0browse\0')) ?? 0
+const runnerOf = () => descendantsOf(process.pid).find((pid) => commandOf(pid).includes('\0browse\0')) ?? 0
 
 async function pagesOf(id: string): Promise<AuditPage[]> {
   const pages: AuditPage[] = []

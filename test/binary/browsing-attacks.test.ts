@@ -3,7 +3,7 @@ import { closeSync, ftruncateSync, openSync } from 'node:fs'
 import { join } from 'node:path'
 import { memoryOfProcess } from '../../src/browser/process-memory.ts'
 import { installedChromium } from '../browser/installed-chromium.ts'
-import { startedBy } from '../proc-fs.ts'
+import { descendantsOf } from '../proc-fs.ts'
 import { ask, BINARY, call, initialize, type Server, startServer, temporaryFolder, until } from '../run-program.ts'
 
 const MIB = 2 ** 20
@@ -146,7 +146,7 @@ describe.skipIf(BINARY === null)('attacks on the executable by sites and run fil
     for (const id of ids) {
       expect(await call('POST', `${server.url}/v1/audits/${id}/cancel`, slow)).toMatchObject({ status: 200 })
     }
-    await until('the browsers to be closed', () => startedBy(server.pid).length === 0)
+    await until('the browsers to be closed', () => descendantsOf(server.pid).length === 0)
     expect((await audits()).map(({ status }) => status)).toEqual(['cancelled', 'cancelled', 'cancelled'])
   })
 

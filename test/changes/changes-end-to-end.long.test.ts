@@ -1,19 +1,19 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import {
   consentQuery,
+  earlierPeriodsQuery,
   keysQuery,
-  pastQuery,
-  type Reading,
+  type ReadOptions,
   sessionsQuery,
   versionsQuery,
   volumesQuery,
 } from '../../src/changes/change-queries.ts'
-import { type ChangeWindow, lagDays, mostDaysBack } from '../../src/changes/change-window.ts'
+import { type ChangeWindow, lagDays, maxDaysBack } from '../../src/changes/change-window.ts'
 import { readNumber } from '../../src/conditions/number-text.ts'
 import { isBlank } from '../../src/conditions/text-length.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../src/core/clock.ts'
 import type { StoredEvent } from '../../src/core/event.ts'
-import { type HistoryStand, openHistory } from '../../src/insights/history.fixture.ts'
+import { type HistoryFixture, openHistory } from '../../src/insights/history.fixture.ts'
 import type { Query } from '../../src/warehouse/query.ts'
 
 /*
@@ -21,7 +21,7 @@ import type { Query } from '../../src/warehouse/query.ts'
  * sampled, dev, blank and unusual values, before and after compaction.
  */
 
-let history: HistoryStand
+let history: HistoryFixture
 beforeAll(async () => {
   history = await openHistory()
 })
@@ -43,13 +43,13 @@ const shown = (value: string | number | null) =>
   typeof value === 'number' ? Number(value.toPrecision(6)) : (value?.replace(/^\ufeff/, '') ?? null)
 
 async function expectRows(query: Query, expected: readonly Row[]): Promise<void> {
-  const { stand } = history
-  const rows = await stand.warehouse.query<Row>(query)
+  const { fixture } = history
+  const rows = await fixture.warehouse.query<Row>(query)
   expect(rows.length).toBeGreaterThan(0)
   expect(comparable(rows)).toEqual(comparable(expected))
 }
 
-function readings(): Reading[] {
+function readings(): ReadOptions[] {
   const { orgId, domains, now } = history
   const domainId = domains[0]?.id ?? ''
   const about = { orgId, domainId, oneIn: 1, newVersions: [], youngAlerts: [] }
@@ -59,13 +59,13 @@ function readings(): Reading[] {
   ]
 }
 
-const counted = ({ domainId }: Reading) =>
+const counted = ({ domainId }: ReadOptions) =>
   history.events.filter((event) => event.domainId === domainId && event.env === 'prod' && event.kind !== 'library')
 const within = ({ at, lengthMs }: ChangeWindow, events: readonly StoredEvent[]) =>
   events.filter(({ receivedAt }) => receivedAt >= at - lengthMs && receivedAt < at + lengthMs)
 const unitOf = ({ sessionId, customerId, id, seq }: StoredEvent) => sessionId || customerId || id || `evt_${seq}`
 
-function sideOf({ at, newVersions }: Reading, { receivedAt, version }: StoredEvent): string {
+function sideOf({ at, newVersions }: ReadOptions, { receivedAt, version }: StoredEvent): string {
   if (receivedAt < at) return 'before'
   if (newVersions.length === 0 || version === null) return 'after'
   return newVersions.includes(version) ? 'new' : 'old'
@@ -75,11 +75,11 @@ const sum = (events: readonly StoredEvent[], test: (event: StoredEvent) => boole
   events.reduce((total, event) => total + (test(event) ? event.weight : 0), 0)
 const isFailed = ({ status }: StoredEvent) => ['failure', 'exception', 'timeout'].includes(status ?? '')
 const isViolated =
-  ({ youngAlerts }: Reading) =>
+  ({ youngAlerts }: ReadOptions) =>
   (event: StoredEvent) =>
     event.violations !== null && !youngAlerts.some((id) => event.violations?.includes(id))
 
-function ratesOf(reading: Reading, units: readonly (readonly StoredEvent[])[]) {
+function ratesOf(reading: ReadOptions, units: readonly (readonly StoredEvent[])[]) {
   const events = units.flat()
   return {
     weight: sum(events),
@@ -167,12 +167,12 @@ async function compareAll(): Promise<void> {
         }),
       ),
     )
-    await expectRows(pastQuery(reading, { vendors: [], events: [], keys }), pastRows(reading, all, keys))
+    await expectRows(earlierPeriodsQuery(reading, { vendors: [], events: [], keys }), pastRows(reading, all, keys))
     await expectRows(volumesQuery(reading), volumeRows(reading, all))
   }
 }
 
-function sessionRows(reading: Reading, events: readonly StoredEvent[]): Row[] {
+function sessionRows(reading: ReadOptions, events: readonly StoredEvent[]): Row[] {
   const { at, lengthMs, newVersions } = reading
   const starts = new Map<string, number>()
   for (const event of events)
@@ -212,7 +212,7 @@ function sessionRows(reading: Reading, events: readonly StoredEvent[]): Row[] {
  * times.
  */
 function lagOf(window: ChangeWindow, instant: number): { lag: number; side: string } | null {
-  for (let lag = 0; lag <= mostDaysBack(window); lag += lagDays(window)) {
+  for (let lag = 0; lag <= maxDaysBack(window); lag += lagDays(window)) {
     const middle = window.at - lag * DAY_MS
     if (instant >= middle - window.lengthMs && instant < middle + window.lengthMs)
       return { lag, side: instant < middle ? 'before' : 'after' }
@@ -220,7 +220,7 @@ function lagOf(window: ChangeWindow, instant: number): { lag: number; side: stri
   return null
 }
 
-function pastRows(reading: Reading, all: readonly StoredEvent[], keys: readonly string[]): Row[] {
+function pastRows(reading: ReadOptions, all: readonly StoredEvent[], keys: readonly string[]): Row[] {
   const past = all.filter(({ receivedAt }) => (lagOf(reading, receivedAt)?.lag ?? 0) > 0)
   return groups(past, ({ vendor, event, receivedAt }) => {
     const { lag = 0, side = '' } = lagOf(reading, receivedAt) ?? {}
@@ -232,7 +232,7 @@ function pastRows(reading: Reading, all: readonly StoredEvent[], keys: readonly 
   }))
 }
 
-function volumeRows(reading: Reading, all: readonly StoredEvent[]): Row[] {
+function volumeRows(reading: ReadOptions, all: readonly StoredEvent[]): Row[] {
   const at = reading.at - (reading.at % MINUTE_MS)
   const minute = ({ receivedAt }: StoredEvent) => receivedAt - (receivedAt % MINUTE_MS)
   const lag = (event: StoredEvent) => lagOf({ ...reading, at }, minute(event))
@@ -247,10 +247,10 @@ function volumeRows(reading: Reading, all: readonly StoredEvent[]): Row[] {
 test('results equal plain counts of the events, before and after compaction', async () => {
   expect(history.events.length).toBeGreaterThanOrEqual(20_000)
   await compareAll()
-  const { stand, now } = history
-  await stand.flush()
-  await stand.compact(now + 2 * HOUR_MS)
-  await stand.compactCounts(now + 2 * HOUR_MS)
+  const { fixture, now } = history
+  await fixture.flush()
+  await fixture.compact(now + 2 * HOUR_MS)
+  await fixture.compactCounts(now + 2 * HOUR_MS)
   await compareAll()
 })
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
-import { makeTests, walkAll } from '../../src/commands/demo/run-flow-tests.ts'
-import { openStorefront } from '../../src/commands/demo/shop-website.ts'
+import { createFlowTests, runFlowTests } from '../../src/commands/demo/run-flow-tests.ts'
+import { openShopWebsite } from '../../src/commands/demo/shop-website.ts'
 import { SECOND_MS } from '../../src/core/clock.ts'
 import { installedChromium } from '../browser/installed-chromium.ts'
 import { until } from '../run-program.ts'
@@ -10,7 +10,7 @@ import { testApp } from '../test-app.ts'
 
 test("the demo's flow tests pass, one fails after the release with a healed step, and the audit finds the untagged page", async () => {
   await using world = await testApp({ chromium: await installedChromium(), outboundAllow: '127.0.0.1' })
-  const storefront = openStorefront()
+  const storefront = openShopWebsite()
   await using _ = { [Symbol.asyncDispose]: () => storefront.close() }
   const call = async (method: string, path: string, body?: unknown) => {
     // Runs are listed by start time.
@@ -20,8 +20,8 @@ test("the demo's flow tests pass, one fails after the release with a healed step
     return answer.body
   }
   const { id: domainId } = await call('POST', '/v1/domains', { name: 'shop.example' })
-  const tests = await makeTests(call, storefront.origin, domainId)
-  await walkAll(call, { storefront, domainId, tests }, new AbortController().signal)
+  const tests = await createFlowTests(call, storefront.origin, domainId)
+  await runFlowTests(call, { storefront, domainId, tests }, new AbortController().signal)
   const audit = await until(
     'the end of the audit',
     async () => {

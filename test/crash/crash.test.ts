@@ -18,7 +18,7 @@ import {
 } from '../run-program.ts'
 import { churnIssues } from './churn-issues.ts'
 import { seededRandom, startLoad } from './event-load.ts'
-import { arrivalOf, flakyReceiver } from './flaky-receiver.ts'
+import { flakyReceiver, receivedMessageOf } from './flaky-receiver.ts'
 
 const SEED = Number(process.env.CRASH_SEED ?? 1)
 const KILLS = 20
@@ -146,7 +146,7 @@ async function expectNoticesOnce(server: string, apiKey: string, requests: reado
     }
     if (status === 'resolved') expect(told[0]?.transition).toBe('resolved')
   }
-  const arrivals = requests.map(arrivalOf)
+  const arrivals = requests.map(receivedMessageOf)
   console.log(`${issues.length} issues opened and reopened ${changes} times, ${arrivals.length} webhooks received`)
   // A run with few changes would prove nothing.
   expect(changes).toBeGreaterThan(KILLS)

@@ -20,14 +20,14 @@ export function flakyReceiver(random: () => number) {
   })
 }
 
-export interface Arrival {
+export interface ReceivedMessage {
   webhookId: string
   /** Issue, message type and event time: the same for every attempt, different for every notification. */
   notice: string
   body: string
 }
 
-export function arrivalOf({ headers, body }: Received): Arrival {
+export function receivedMessageOf({ headers, body }: Received): ReceivedMessage {
   const { type, timestamp, data } = JSON.parse(body)
   return { webhookId: headers['webhook-id'] ?? '', notice: `${data.issue.id} ${type} ${timestamp}`, body }
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { Delivery } from '../../src/integrations/delivery/delivery.ts'
 import { receiver } from '../../src/transport/receiver.fixture.ts'
 import { installedChromium } from '../browser/installed-chromium.ts'
-import { isAlive, startedBy } from '../proc-fs.ts'
+import { descendantsOf, isAlive } from '../proc-fs.ts'
 import { ask, initialize, startServer, temporaryFolder, until, WEBHOOK_SECRET } from '../run-program.ts'
 
 /*
@@ -85,7 +85,7 @@ test.each<['SIGKILL' | 'SIGTERM', string]>([
     const channels = [{ type: 'webhook', target }]
     const waits = await begin(flow('Waits', ['/one'], { expectations, channels }))
     const { id: waitsToo } = await ask('POST', to('/v1/audits'), key, crawl('Waits', '/two', 0))
-    const browsers = startedBy(first.pid)
+    const browsers = descendantsOf(first.pid)
     expect(browsers.length).toBeGreaterThan(3)
     await first.stop(signal)
     await until('all browsers to exit', () => !browsers.some(isAlive))

@@ -1,6 +1,6 @@
 import { captureConfigOf } from '../../src/capture/capture-config.ts'
 import { decodeHit } from '../../src/decoders/index.ts'
-import { makeFilter } from '../../src/script/capture-filter.ts'
+import { makeCaptureFilter } from '../../src/script/capture-filter.ts'
 
 /** Requests that only servers send. The browser script ignores them. */
 const FROM_SERVERS: Partial<Record<string, RegExp>> = { Plausible: /^\{"name"/ }
@@ -10,7 +10,7 @@ const config = captureConfigOf(
   { vendors: [], capture: { enabled: true, sampleRate: { prod: 1, dev: 1 }, sessionMode: 'memory' } },
   { token: 'pt_1', collectUrl: 'https://collect.example/' },
 )
-const filter = makeFilter(config, 'www.shop.example', () => 'https://www.shop.example/')
+const filter = makeCaptureFilter(config, 'www.shop.example', () => 'https://www.shop.example/')
 filter.learn(config)
 
 /** The handling of a request to a host of the site. */

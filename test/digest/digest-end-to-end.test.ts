@@ -171,14 +171,14 @@ describe('the digest preview', () => {
 })
 
 describe('an organization without events', () => {
-  let stand: Awaited<ReturnType<typeof shop>>
+  let fixture: Awaited<ReturnType<typeof shop>>
   beforeAll(async () => {
-    stand = await shop({ events: 0 })
+    fixture = await shop({ events: 0 })
   })
-  afterAll(() => stand.world[Symbol.asyncDispose]())
+  afterAll(() => fixture.world[Symbol.asyncDispose]())
 
   test('has a preview without data', async () => {
-    const { status, body } = await stand.world.call('POST', `${PATH}/preview`, { body: {} })
+    const { status, body } = await fixture.world.call('POST', `${PATH}/preview`, { body: {} })
     expect({ status, body }).toMatchObject({ status: 200, body: { hasData: false, refreshInSeconds: 600 } })
     expect(body.subject).toContain('quiet')
   })
@@ -186,14 +186,14 @@ describe('an organization without events', () => {
   test.each([{ context: 'x'.repeat(201) }, { context: 1 }, { other: true }])(
     'rejects the preview request %j',
     async (body) => {
-      expect((await stand.world.call('POST', `${PATH}/preview`, { body })).status).toBe(400)
+      expect((await fixture.world.call('POST', `${PATH}/preview`, { body })).status).toBe(400)
     },
   )
 
-  const me = async () => (await stand.world.call('GET', `${PATH}/me`)).body
+  const me = async () => (await fixture.world.call('GET', `${PATH}/me`)).body
 
   test('has no subscription by default, and an update keeps omitted fields', async () => {
-    const { world } = stand
+    const { world } = fixture
     expect(await me()).toEqual({ subscribed: false, context: '', hourUtc: 7, nextAt: null })
     const put = (body: object) => world.call('PUT', `${PATH}/me`, { body })
     expect(await put({ subscribed: true, context: 'developer', hourUtc: 5 })).toMatchObject({
@@ -213,7 +213,7 @@ describe('an organization without events', () => {
   test.each([{}, { subscribed: 1 }, { subscribed: true, hourUtc: 24 }, { subscribed: true, hourUtc: -1 }])(
     'rejects the subscription %j',
     async (body) => {
-      expect((await stand.world.call('PUT', `${PATH}/me`, { body })).status).toBe(400)
+      expect((await fixture.world.call('PUT', `${PATH}/me`, { body })).status).toBe(400)
     },
   )
 
@@ -228,7 +228,7 @@ describe('an organization without events', () => {
     [{ to: ['ann@example.com'], hourUtc: 7, context: 'x'.repeat(201) }, 'config.context'],
     [{ to: ['ann@example.com'], hourUtc: 7, notify: [] }, 'config.notify'],
   ])('rejects the integration %j', async (config, field) => {
-    const { world } = stand
+    const { world } = fixture
     const { status, body } = await world.call('POST', '/v1/integrations', {
       body: { provider: 'email_digest', config },
     })
@@ -237,7 +237,7 @@ describe('an organization without events', () => {
   })
 
   test('rejects an unknown token with 401 and a JSON error', async () => {
-    const { world } = stand
+    const { world } = fixture
     const sealed = (text: string) => world.app.box.seal(text).toString('base64url')
     const tokens = ['x', 'A'.repeat(200), sealed('no json'), sealed('{"kind":"other"}'), sealed('{"orgId":"a"}')]
     for (const token of tokens) {

@@ -44,13 +44,13 @@ export class BothEngines implements History {
   confirm: ((row: never) => boolean) | null = null
 
   constructor(
-    private readonly stand: WarehouseFixture,
+    private readonly fixture: WarehouseFixture,
     readonly clickhouse: ClickhouseHistory,
   ) {}
 
   async query<T>(query: Query): Promise<T[]> {
     const { read, ...plain } = query
-    const [rows, others] = await Promise.all([this.stand.warehouse.query<Row>(plain as Query), this.other(query)])
+    const [rows, others] = await Promise.all([this.fixture.warehouse.query<Row>(plain as Query), this.other(query)])
     const fault = HASHED[query.name]
       ? aboutDifferent(query.name, rows, others)
       : differenceOf(this.comparable(query, rows), this.comparable(query, others))

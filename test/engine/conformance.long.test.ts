@@ -13,9 +13,15 @@ import { measure } from '../../src/alerts/types/alert-type.ts'
 import { alertTypeOf } from '../../src/alerts/types/index.ts'
 import { aSpec, journeyInput, membersOf } from '../../src/alerts/types/journey/journey.fixture.ts'
 import { journey } from '../../src/alerts/types/journey/journey.ts'
-import { consentQuery, keysQuery, pastQuery, sessionsQuery, volumesQuery } from '../../src/changes/change-queries.ts'
+import {
+  consentQuery,
+  earlierPeriodsQuery,
+  keysQuery,
+  sessionsQuery,
+  volumesQuery,
+} from '../../src/changes/change-queries.ts'
 import { firstEventQuery, librariesSeenQuery, versionsSeenQuery } from '../../src/changes/detect-releases.ts'
-import { readAround } from '../../src/changes/read-change-data.ts'
+import { readChangeData } from '../../src/changes/read-change-data.ts'
 import { shareCases } from '../../src/changes/share-cases.ts'
 import { adSessionsQuery, choicesQuery, deniedQuery, signalsQuery } from '../../src/compliance/consent-queries.ts'
 import { candidatesQuery } from '../../src/compliance/scan-personal-data.ts'
@@ -28,8 +34,8 @@ import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../src/core/clock.ts'
 import { parameterNamesQuery, parameterUseQuery } from '../../src/digest/parameters.ts'
 import { samplesOf } from '../../src/evidence/event-samples.ts'
 import { seriesOf } from '../../src/evidence/evidence-series.ts'
-import type { Problem } from '../../src/evidence/issue-problem.ts'
-import { estimateDifferent } from '../../src/insights/distinct-values.ts'
+import type { IssueProblem } from '../../src/evidence/issue-problem.ts'
+import { estimateDistinct } from '../../src/insights/distinct-values.ts'
 import { eventDictionary } from '../../src/insights/event-dictionary.ts'
 import { eventSearch } from '../../src/insights/event-search.ts'
 import { flatDictionary } from '../../src/insights/flat-dictionary.ts'
@@ -85,13 +91,13 @@ describe.skipIf(typeof loaded === 'string')(`both engines return the same result
   afterAll(() => world?.[Symbol.asyncDispose]())
 
   test('there are at least 20,000 events', () => {
-    expect(world.stand.events.length).toBeGreaterThanOrEqual(20_000)
-    expect(new Set(world.stand.levels())).toEqual(new Set(['compacted', 'fresh']))
-    expect(world.stand.spool.files().length).toBeGreaterThan(0)
+    expect(world.fixture.events.length).toBeGreaterThanOrEqual(20_000)
+    expect(new Set(world.fixture.levels())).toEqual(new Set(['compacted', 'fresh']))
+    expect(world.fixture.spool.files().length).toBeGreaterThan(0)
   })
 
   test('whole events are equal', async () => {
-    const ours = world.stand.events.filter(({ orgId }) => orgId === world.orgId)
+    const ours = world.fixture.events.filter(({ orgId }) => orgId === world.orgId)
     for (let at = 0; at < ours.length; at += 5000) await findEvents(world.orgId, ours.slice(at, at + 5000), world.both)
   })
 
@@ -194,14 +200,14 @@ describe.skipIf(typeof loaded === 'string')(`both engines return the same result
   })
 
   test('samples of past sessions may differ between engines, but have about the same size', async () => {
-    const { both, alert, window, stand } = world
+    const { both, alert, window, fixture } = world
     const windows = wholeWindows(parsePeriod('1h'), 'UTC', window.from, window.to)
     const any = alert(journeyInput({ steps: [{ vendor: 'a' }] }))
     const sampled = (oneIn: number) => journey.historyQuery(any, windows, { regions: [], oneIn }, membersOf).query
     const sessions = (rows: readonly object[]) =>
       (rows as { sessions: number }[]).reduce((sum, row) => sum + row.sessions, 0)
     const whole = sessions(await both.query(sampled(1)))
-    for (const engine of [stand.warehouse, both.clickhouse]) {
+    for (const engine of [fixture.warehouse, both.clickhouse]) {
       const share = sessions(await engine.query<object>(sampled(3))) / whole
       expect(share).toBeGreaterThan(0.5)
       expect(share).toBeLessThan(1.5)
@@ -209,7 +215,7 @@ describe.skipIf(typeof loaded === 'string')(`both engines return the same result
   })
 
   test('evidence is equal', async () => {
-    const { both, alert, window, orgId, domainIds, stand } = world
+    const { both, alert, window, orgId, domainIds, fixture } = world
     const sources = { history: both, chart: () => Promise.reject(new Error('no series is available')) }
     const rules = sample(aRule, 30)
     for (const [n, { read: rule }] of rules.entries()) {
@@ -226,14 +232,14 @@ describe.skipIf(typeof loaded === 'string')(`both engines return the same result
           lastSeenAt: window.to - HOUR_MS,
         },
       )
-      const trouble: Problem = {
+      const trouble: IssueProblem = {
         issue,
         rule: one,
         occurrences: [],
         followed: null,
         privacy: PLAIN_PRIVACY,
         domainSince: 0,
-        now: stand.clock.now(),
+        now: fixture.clock.now(),
         retainedFrom: 0,
       }
       both.confirm = one.filters?.every(isExact) === false ? compileFilters(one.filters, []) : null
@@ -335,7 +341,7 @@ describe.skipIf(typeof loaded === 'string')(`both engines return the same result
       expect(crowded.length).toBeGreaterThan(0)
       const keys = keysOf(crowded)
       for (const shown of [true, false]) await listsAmong(both, scope, form, { keys, crowded, shown })
-      await estimateDifferent(both, scope, keys)
+      await estimateDistinct(both, scope, keys)
     }
   })
 
@@ -451,7 +457,7 @@ describe.skipIf(typeof loaded === 'string')(`both engines return the same result
     const about = { orgId, domainId: domainIds[0] }
     for (const [n, lengthMs] of [5 * MINUTE_MS, 20 * HOUR_MS].entries()) {
       const around = { ...about, at: window.to - lengthMs - n * HOUR_MS, lengthMs }
-      const { tables, past } = await readAround(around, { version: null, youngAlerts: ['alr_1'] }, both)
+      const { tables, past } = await readChangeData(around, { version: null, youngAlerts: ['alr_1'] }, both)
       const cases = shareCases(tables)
       await past(cases.slice(0, 20))
     }
@@ -462,8 +468,10 @@ describe.skipIf(typeof loaded === 'string')(`both engines return the same result
     await both.query(keysQuery(versioned, { keys: ['k', 'K', 'value', "it's"], events: [] }))
     await both.query(consentQuery(versioned, 'k'))
     await both.query(consentQuery({ ...reading, newVersions: [] }, 'consent.ad_storage'))
-    await both.query(pastQuery(versioned, { vendors: ['GA4', 'a'], events: [], keys: ['k', 'value'] }))
-    await both.query(pastQuery({ ...versioned, at: window.to + DAY_MS }, { vendors: [], events: [], keys: ['k'] }))
+    await both.query(earlierPeriodsQuery(versioned, { vendors: ['GA4', 'a'], events: [], keys: ['k', 'value'] }))
+    await both.query(
+      earlierPeriodsQuery({ ...versioned, at: window.to + DAY_MS }, { vendors: [], events: [], keys: ['k'] }),
+    )
     await both.query(volumesQuery({ ...versioned, at: window.to + DAY_MS }))
     await both.query(versionsSeenQuery(window))
     await both.query(librariesSeenQuery(window))

@@ -19,7 +19,7 @@ const EVENTS = 20_000
 /** Two days of data in both engines: one organization with two domains, and another organization with one. */
 export interface EngineFixture {
   both: BothEngines
-  stand: WarehouseFixture
+  fixture: WarehouseFixture
   orgId: string
   /** The two domains of the first organization, then the domain of the other one. */
   domainIds: readonly [string, string, string]
@@ -34,22 +34,22 @@ export interface EngineFixture {
 type Clickhouse = Exclude<Awaited<ReturnType<typeof loadClickhouse>>, string>
 
 export async function openEngineFixture({ open }: Clickhouse): Promise<EngineFixture> {
-  const stand = await WarehouseFixture.open()
-  const { db, clock } = stand
+  const fixture = await WarehouseFixture.open()
+  const { db, clock } = fixture
   const { alice, mallory } = cast(db, clock)
   const { orgId, userId } = alice
   const shop = (name: string, of = orgId) => createDomain(db, clock, of, { name })
   const domainIds = [shop('Shop'), shop('Blog'), shop('Other', mallory.orgId)] as const
   const places: EventOrigin[] = domainIds.map((domainId, at) => ({ orgId: at === 2 ? mallory.orgId : orgId, domainId }))
-  const pages = await measure(stand, places)
-  await fill(stand, places)
-  const clickhouse = await ClickhouseHistory.with(open(), stand.events, pages)
-  const both = new BothEngines(stand, clickhouse)
+  const pages = await measure(fixture, places)
+  await fill(fixture, places)
+  const clickhouse = await ClickhouseHistory.with(open(), fixture.events, pages)
+  const both = new BothEngines(fixture, clickhouse)
   const to = Math.ceil((clock.now() + 1) / HOUR_MS) * HOUR_MS
   const seriesMonitor = new SeriesMonitor({ warehouse: both, gapsOf: () => [], settingsOf: () => [] })
   const watched = domainIds.slice(0, 2).map((id) => ({ id, createdAt: 0 }))
   return {
-    ...{ both, stand, orgId, domainIds, window: { from: HOUR, to } },
+    ...{ both, fixture, orgId, domainIds, window: { from: HOUR, to } },
     alert: (input, id = 'alr_1') =>
       alertOf({ name: 'A', alertType: 'data_validation', period: '1h', channels: [], ...input }, id, orgId),
     principal: { via: 'key', userId, orgId, role: 'owner', readOnly: false, keyId: null, sessionId: null },
@@ -62,13 +62,13 @@ export async function openEngineFixture({ open }: Clickhouse): Promise<EngineFix
     },
     async [Symbol.asyncDispose]() {
       clickhouse.close()
-      await stand[Symbol.asyncDispose]()
+      await fixture[Symbol.asyncDispose]()
     },
   }
 }
 
 /** Stores browser reports of 600 page views. Sums of their fractions are exact. */
-async function measure(stand: WarehouseFixture, places: readonly EventOrigin[]): Promise<StoredPage[]> {
+async function measure(fixture: WarehouseFixture, places: readonly EventOrigin[]): Promise<StoredPage[]> {
   const vendors = [
     ['Meta Pixel', 'www.facebook.com'],
     ['Meta Pixel', 'connect.facebook.net'],
@@ -90,21 +90,21 @@ async function measure(stand: WarehouseFixture, places: readonly EventOrigin[]):
   }).flat()
   const { orgId = '', domainId = '' } = places[0] ?? {}
   const answer = { accepted: 0, rejected: 0, errors: [] }
-  await stand.spool.append([], { key: null, orgId, domainId, receivedAt: HOUR, answer, ledger: [], pages })
+  await fixture.spool.append([], { key: null, orgId, domainId, receivedAt: HOUR, answer, ledger: [], pages })
   return pages
 }
 
 /** Stores the events so that each kind of file contains some of them, and the spool contains the last ones. */
-async function fill(stand: WarehouseFixture, places: readonly EventOrigin[]): Promise<void> {
+async function fill(fixture: WarehouseFixture, places: readonly EventOrigin[]): Promise<void> {
   const batches = generateBatches(HOUR, places, EVENTS)
   for (const [n, { at, events }] of batches.entries()) {
-    stand.clock.set(at)
-    await stand.add(events)
+    fixture.clock.set(at)
+    await fixture.add(events)
     const left = batches.length - n
-    if (n % 40 === 39 && left > 5) await stand.flush()
+    if (n % 40 === 39 && left > 5) await fixture.flush()
     if (n % 120 === 119 && left > 40) {
-      await stand.compact(at + MINUTE_MS)
-      await stand.compactCounts(at + MINUTE_MS)
+      await fixture.compact(at + MINUTE_MS)
+      await fixture.compactCounts(at + MINUTE_MS)
     }
   }
 }

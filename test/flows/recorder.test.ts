@@ -5,7 +5,7 @@ import { parseRecording } from '../../src/flows/recording.ts'
 import { titleOf } from '../../src/flows/recording-title.ts'
 import { browse } from '../browser/browse.ts'
 import { openShop } from './shop.ts'
-import { walkedIn } from './walk-fixture.ts'
+import { walkInFixture } from './walk-fixture.ts'
 
 /**
  * An export of the Recorder panel in Chrome DevTools, recorded with this shop and an additional frame. Only the shop's
@@ -19,7 +19,7 @@ test('a recording made with Chrome DevTools Recorder runs unchanged', async () =
   using shop = openShop('advert', async () => undefined)
   const recording = parseRecording(JSON.parse(EXPORT.replaceAll(':8080', `:${new URL(shop.origin).port}`)), 'recording')
   await using browsing = await browse({ outboundAllow: ['127.0.0.1', '127.0.0.2'] })
-  const { statuses, events, error } = await walkedIn(browsing, [], { recording })
+  const { statuses, events, error } = await walkInFixture(browsing, [], { recording })
   expect({ error, statuses }).toEqual({ error: null, statuses: recording.steps.map(() => 'passed') })
   const GA4 = events.filter(({ vendor }) => vendor === 'Google Analytics 4')
   const named = (step: number) => titleOf(recording.steps[step] ?? { type: '' }).replace(shop.origin, '')

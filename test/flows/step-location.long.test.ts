@@ -3,7 +3,7 @@ import { EVERY_KIND } from '../../src/flows/recording.fixture.ts'
 import { parseRecording, type RecordedStep } from '../../src/flows/recording.ts'
 import { STEP_TYPES } from '../../src/flows/recording-steps.ts'
 import { browsingOptions } from '../browser/browse.ts'
-import { click, open, openWalking, type Walking } from './walk-fixture.ts'
+import { click, open, openWalkFixture, type WalkFixture } from './walk-fixture.ts'
 
 /* The location of a step: tab, frame, device, and pages that respond with an error. */
 
@@ -48,9 +48,9 @@ const PAGES = {
   '/to': '<a id=missing href=/missing>Missing</a>',
 }
 
-let walking: Walking
+let walking: WalkFixture
 beforeAll(async () => {
-  walking = await openWalking(PAGES)
+  walking = await openWalkFixture(PAGES)
 })
 afterAll(() => walking[Symbol.asyncDispose]())
 
@@ -131,7 +131,7 @@ test('a nested frame far down the page, inside one larger than the window, is sc
 })
 
 test('a phone receives touch events, and mouse clicks only when recorded', async () => {
-  await using phone = await openWalking(PAGES, { device: 'mobile' })
+  await using phone = await openWalkFixture(PAGES, { device: 'mobile' })
   const browsing = await browsingOptions('', { device: 'mobile' })
   const steps = (...more: object[]): RecordedStep[] => [
     open('/touched'),

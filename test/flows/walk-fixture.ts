@@ -10,7 +10,7 @@ import type { WalkMessage, WalkPlan } from '../../src/flows/walk-plan.ts'
 import { browse, browsingOptions } from '../browser/browse.ts'
 import { temporaryFolder } from '../run-program.ts'
 
-export interface Walked {
+export interface WalkResult {
   told: WalkMessage[]
   /** Contents of all written files. */
   files: string
@@ -23,7 +23,7 @@ export interface Walked {
 }
 
 /** A site with pages by path, and a browser that runs recordings on it. Closed at the end of the block. */
-export interface Walking extends AsyncDisposable {
+export interface WalkFixture extends AsyncDisposable {
   /** Origin of the site. Also the `base` variable of recordings. */
   base: string
   browsing: Browsing
@@ -31,17 +31,17 @@ export interface Walking extends AsyncDisposable {
     steps: readonly RecordedStep[],
     more?: Partial<WalkPlan>,
     onTold?: (message: WalkMessage) => void,
-  ): Promise<Walked>
+  ): Promise<WalkResult>
 }
 
 /** HTML of a page. With a status for pages that do not respond with 200. */
 export type Page = string | { status: number; html: string }
 
 /** Starts the site and the browser. `{{base}}` in a page is replaced with the origin of the site. */
-export async function openWalking(
+export async function openWalkFixture(
   pages: Readonly<Record<string, Page>>,
   options: Partial<BrowsingOptions> = {},
-): Promise<Walking> {
+): Promise<WalkFixture> {
   const site = Bun.serve({
     port: 0,
     hostname: '127.0.0.1',
@@ -58,7 +58,8 @@ export async function openWalking(
   return {
     base,
     browsing,
-    walked: (steps, more = {}, onTold = () => {}) => walkedIn(browsing, steps, { values: { base }, ...more }, onTold),
+    walked: (steps, more = {}, onTold = () => {}) =>
+      walkInFixture(browsing, steps, { values: { base }, ...more }, onTold),
     async [Symbol.asyncDispose]() {
       await browsing[Symbol.asyncDispose]()
       await site.stop(true)
@@ -67,12 +68,12 @@ export async function openWalking(
 }
 
 /** Runs the steps in an open browser, which may still have tabs from an earlier run. */
-export async function walkedIn(
+export async function walkInFixture(
   browsing: Browsing,
   steps: readonly RecordedStep[],
   more: Partial<WalkPlan>,
   onTold: (message: WalkMessage) => void = () => {},
-): Promise<Walked> {
+): Promise<WalkResult> {
   using folder = temporaryFolder()
   const plan: WalkPlan = {
     browsing: await browsingOptions(folder.path),

@@ -4,7 +4,7 @@ import type { KnownElement } from '../../src/flows/known-element.ts'
 import type { RecordedStep } from '../../src/flows/recording.ts'
 import type { WalkMessage, WalkPlan } from '../../src/flows/walk-plan.ts'
 import { browse } from '../browser/browse.ts'
-import { click, open, openWalking, type Walking, walkedIn } from './walk-fixture.ts'
+import { click, open, openWalkFixture, type WalkFixture, walkInFixture } from './walk-fixture.ts'
 
 const PAGES: Record<string, string> = {
   '/': `<title>Shop</title><h1 id=h>Shop</h1>
@@ -40,18 +40,18 @@ const PAGES: Record<string, string> = {
   '/onetrust': `<div id=onetrust-banner-sdk><button id=onetrust-accept-btn-handler onclick="said='yes';parentNode.remove()">Fine</button></div><script>said=''</script>`,
 }
 
-let walking: Walking
+let walking: WalkFixture
 /** The browser shared by all tests, or one created for a single test. */
 let browsing: Browsing
 beforeAll(async () => {
-  walking = await openWalking(PAGES)
+  walking = await openWalkFixture(PAGES)
   browsing = walking.browsing
 })
 afterAll(() => walking[Symbol.asyncDispose]())
 
 /** Runs the steps in the shared browser. */
 function walked(steps: RecordedStep[], more: Partial<WalkPlan> = {}, onTold?: (message: WalkMessage) => void) {
-  return walkedIn(browsing, steps, { values: { base: walking.base }, ...more }, onTold)
+  return walkInFixture(browsing, steps, { values: { base: walking.base }, ...more }, onTold)
 }
 
 const said = () => browsing.page.evaluate('said')

@@ -153,9 +153,9 @@ const RELATIONS = ['events', 'counts', 'pages'] as const
 
 /** Creates a history with a Parquet file of each kind and merge level. No two files have rows from the same minute. */
 async function historyOf(told: Flaw[]) {
-  const stand = await WarehouseFixture.open({ damaged: (flaws) => void told.push(...flaws) })
+  const fixture = await WarehouseFixture.open({ damaged: (flaws) => void told.push(...flaws) })
   const load = async (at: number) => {
-    stand.clock.set(at)
+    fixture.clock.set(at)
     const batch = {
       key: null,
       orgId: 'org_1',
@@ -164,11 +164,11 @@ async function historyOf(told: Flaw[]) {
       ledger: [],
       pages: [plainPage({ receivedAt: at })],
     }
-    const event = plainEvent({ seq: stand.spool.nextSeq(), receivedAt: at, params: { text: 'x'.repeat(300) } })
-    await stand.spool.append([event], { ...batch, answer: { accepted: 1, rejected: 0, errors: [] } })
-    await stand.flush()
+    const event = plainEvent({ seq: fixture.spool.nextSeq(), receivedAt: at, params: { text: 'x'.repeat(300) } })
+    await fixture.spool.append([event], { ...batch, answer: { accepted: 1, rejected: 0, errors: [] } })
+    await fixture.flush()
   }
-  const { warehouse, manifest } = stand
+  const { warehouse, manifest } = fixture
   const merge = () => warehouse.compact()
   for (const before of [75 * DAY_MS, 2 * DAY_MS, 2 * HOUR_MS]) await load(HOUR - before)
   for (let n = 0; n < 16; n++) await load(HOUR + n * MINUTE_MS)
@@ -182,7 +182,7 @@ async function historyOf(told: Flaw[]) {
     ['day', 'fresh', 'hour', 'merged', 'quarters'],
     ['day', 'fresh', 'hour', 'merged'],
   ])
-  return stand
+  return fixture
 }
 
 /** Creates another organization and returns its owner's API key. */
@@ -194,10 +194,10 @@ function keyOfAnother({ app: { db, box }, clock }: TestApp): string {
 }
 
 /** Returns all rows of each relation. */
-const answersOf = (stand: WarehouseFixture) =>
+const answersOf = (fixture: WarehouseFixture) =>
   Promise.all(
     RELATIONS.map(async (over) => {
-      const rows = await stand.query<Record<string, unknown>>(
+      const rows = await fixture.query<Record<string, unknown>>(
         `SELECT * FROM ${over}`,
         {},
         { over, wholeParams: over === 'events' },
@@ -209,51 +209,55 @@ const answersOf = (stand: WarehouseFixture) =>
 describe('a damaged Parquet file', () => {
   test('is skipped by a running server, reported once, and used again when it is restored', async () => {
     const told: Flaw[] = []
-    await using stand = await historyOf(told)
-    const whole = await answersOf(stand)
-    for (const file of stand.manifest.present()) {
-      const path = join(stand.folder, file.path)
+    await using fixture = await historyOf(told)
+    const whole = await answersOf(fixture)
+    for (const file of fixture.manifest.present()) {
+      const path = join(fixture.folder, file.path)
       const bytes = readFileSync(path)
       for (const [name, damage] of DAMAGES) {
-        stand.clock.advance(DAY_MS + 1)
+        fixture.clock.advance(DAY_MS + 1)
         damage(path)
         touch(path)
         // Some flipped bytes are detected only by the checksum.
-        await answersOf(stand)
-        await stand.warehouse.check()
+        await answersOf(fixture)
+        await fixture.warehouse.check()
         const case_ = `${file.path} ${name}`
         expect([case_, told.map((flaw) => flaw.file.path)]).toEqual([case_, [file.path]])
-        const answers = await answersOf(stand)
+        const answers = await answersOf(fixture)
         for (const [n, rows] of answers.entries()) expect(rows.filter((row) => !whole[n]?.includes(row))).toEqual([])
         expect([case_, answers.flat().length]).toEqual([case_, whole.flat().length - file.rows])
         put(path, bytes)
-        await stand.warehouse.check()
-        expect(stand.manifest.damaged()).toEqual([])
+        await fixture.warehouse.check()
+        expect(fixture.manifest.damaged()).toEqual([])
         told.length = 0
       }
-      expect(await answersOf(stand)).toEqual(whole)
+      expect(await answersOf(fixture)).toEqual(whole)
     }
   })
 
   test('found at startup is skipped, and used again after a startup with the intact file', async () => {
     const told: Flaw[] = []
-    await using stand = await historyOf(told)
-    const whole = await answersOf(stand)
-    for (const [n, files] of [stand.manifest.files(), stand.manifest.rollups(), stand.manifest.pages()].entries()) {
-      const kept = files.map(({ path }) => readFileSync(join(stand.folder, path)))
+    await using fixture = await historyOf(told)
+    const whole = await answersOf(fixture)
+    for (const [n, files] of [
+      fixture.manifest.files(),
+      fixture.manifest.rollups(),
+      fixture.manifest.pages(),
+    ].entries()) {
+      const kept = files.map(({ path }) => readFileSync(join(fixture.folder, path)))
       for (const [name, damage] of DAMAGES) {
         for (const { path } of files) {
-          damage(join(stand.folder, path))
-          touch(join(stand.folder, path))
+          damage(join(fixture.folder, path))
+          touch(join(fixture.folder, path))
         }
-        await stand.reopen()
-        await answersOf(stand)
-        await stand.warehouse.check()
+        await fixture.reopen()
+        await answersOf(fixture)
+        await fixture.warehouse.check()
         expect([name, told.map(({ file }) => file.path).sort()]).toEqual([name, files.map(({ path }) => path).sort()])
-        expect(await answersOf(stand)).toEqual(whole.with(n, []))
-        for (const [at, { path }] of files.entries()) put(join(stand.folder, path), kept[at])
-        await stand.reopen()
-        expect(await answersOf(stand)).toEqual(whole)
+        expect(await answersOf(fixture)).toEqual(whole.with(n, []))
+        for (const [at, { path }] of files.entries()) put(join(fixture.folder, path), kept[at])
+        await fixture.reopen()
+        expect(await answersOf(fixture)).toEqual(whole)
         told.length = 0
       }
     }

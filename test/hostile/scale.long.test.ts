@@ -6,7 +6,7 @@ import { createDomain } from '../../src/domains/store.ts'
 import { insightRoutes } from '../../src/insights/routes.ts'
 import { signalList } from '../../src/insights/signal-list.ts'
 import { initialize } from '../../src/org/store.ts'
-import { CountsStand, MONDAY } from '../../src/signals/series-monitor.fixture.ts'
+import { CountsFixture, MONDAY } from '../../src/signals/series-monitor.fixture.ts'
 import { settingsOf } from '../../src/signals/signal-setting-store.ts'
 import { DuckdbWarehouse } from '../../src/warehouse/duckdb/duckdb-warehouse.ts'
 import type { Query } from '../../src/warehouse/query.ts'
@@ -134,12 +134,12 @@ describe('the list of signals', () => {
     const { orgId } = people
     const ids = Array.from({ length: DOMAINS }, (_, n) => createDomain(db, clock, orgId, { name: `Shop ${n}` }))
     const traffic = { orgId, vendor: 'GA', event: 'view', from: MONDAY, to: NOW, perHour: 60 }
-    const stand = await CountsStand.with(...ids.map((domainId) => ({ ...traffic, domainId })))
-    const seriesMonitor = stand.seriesMonitor({ settingsOf: (id) => settingsOf(db, id) })
+    const fixture = await CountsFixture.with(...ids.map((domainId) => ({ ...traffic, domainId })))
+    const seriesMonitor = fixture.seriesMonitor({ settingsOf: (id) => settingsOf(db, id) })
     const parts = {
       db,
       clock,
-      warehouse: stand.stand.warehouse,
+      warehouse: fixture.fixture.warehouse,
       seriesMonitor,
       watermark: () => clock.now(),
       retentionMs: 90 * DAY_MS,
@@ -148,28 +148,28 @@ describe('the list of signals', () => {
     const as = credentialsOf(people).viewer
     return {
       get: (query: string) => call('GET', `/v1/auto/signals${query}`, { as }),
-      [Symbol.asyncDispose]: () => stand[Symbol.asyncDispose](),
+      [Symbol.asyncDispose]: () => fixture[Symbol.asyncDispose](),
     }
   }
 
   test('queries the history a few times per page, regardless of the number of domains', async () => {
-    await using stand = await world()
+    await using fixture = await world()
     const queries = noteQueries()
-    const { body } = await stand.get('?limit=50')
+    const { body } = await fixture.get('?limit=50')
     expect(body.signals).toHaveLength(50)
     // Histories are read in parts that cover many domains each.
     expect(queries.length).toBeLessThan(50)
     queries.length = 0
-    expect((await stand.get('?limit=50')).body).toEqual(body)
+    expect((await fixture.get('?limit=50')).body).toEqual(body)
     expect(queries.length).toBeLessThanOrEqual(4)
   })
 
   test('does not read any history twice when requested with series', async () => {
-    await using stand = await world()
-    const page = await stand.get('?limit=20&series=true')
+    await using fixture = await world()
+    const page = await fixture.get('?limit=20&series=true')
     expect(page.body.signals[0].series.length).toBeGreaterThan(100)
     const queries = noteQueries()
-    expect((await stand.get('?limit=20&series=true')).body).toEqual(page.body)
+    expect((await fixture.get('?limit=20&series=true')).body).toEqual(page.body)
     expect(queries.length).toBeLessThanOrEqual(3)
     expect(Math.min(...queries.map(({ window }) => window.from))).toBeGreaterThan(NOW - DAY_MS)
   })

@@ -3,14 +3,14 @@ import { existsSync, statSync } from 'node:fs'
 import { EVENTS_PATH } from '../../src/ingest/collector.ts'
 import { call, until } from '../run-program.ts'
 import { connectTo, requestOf } from './connection.ts'
-import { listening } from './network-server.ts'
+import { startNetworkServer } from './network-server.ts'
 
 const NEVER = requestOf('GET', '/test/never')
 const HEALTH = requestOf('GET', '/healthz')
 
 describe('the response time limit', () => {
   test('ends a request with an explanation', async () => {
-    await using server = await listening({ answerMs: 50 })
+    await using server = await startNetworkServer({ answerMs: 50 })
     using caller = await connectTo(server.url, requestOf('GET', '/test/never?secret=1'))
     const { status, headers, text } = await caller.answer()
     expect([status, headers['retry-after'], JSON.parse(text)]).toEqual([
@@ -26,7 +26,7 @@ describe('the response time limit', () => {
   })
 
   test('does not start while the body is being received', async () => {
-    await using server = await listening({ answerMs: 50 })
+    await using server = await startNetworkServer({ answerMs: 50 })
     const body = '{"email":"nobody@example.com","password":"wrong wrong"}'
     const head = requestOf('POST', '/v1/auth/login', {
       ...{ 'content-type': 'application/json', 'content-length': String(body.length) },
@@ -46,7 +46,7 @@ describe('the response time limit', () => {
   })
 
   test('does not apply to an event stream that has begun', async () => {
-    await using server = await listening({ answerMs: 50 })
+    await using server = await startNetworkServer({ answerMs: 50 })
     const stream = await fetch(`${server.url}/test/events`)
     const reader = stream.body?.getReader()
     expect(new TextDecoder().decode((await reader?.read())?.value)).toBe('data: 1\n\n')
@@ -60,7 +60,7 @@ describe('the response time limit', () => {
 
 describe('concurrent requests', () => {
   test('are limited by the setting, and one more is rejected with a retry time', async () => {
-    await using server = await listening({ countMs: 60_000 }, { maxConnections: '5' })
+    await using server = await startNetworkServer({ countMs: 60_000 }, { maxConnections: '5' })
     const callers = await Promise.all(Array.from({ length: 5 }, () => connectTo(server.url, NEVER)))
     await until('five requests to wait', () => server.waiting() === 5)
     using sixth = await connectTo(server.url, requestOf('GET', '/v1/alerts'))
@@ -85,7 +85,7 @@ const COUNTS_FILES = existsSync('/proc/self/fd') && statSync('/proc/self/fd').si
 describe('connections', () => {
   test('do not block other callers when two thousand are idle', async () => {
     // Both ends of the connections are in this process.
-    await using server = await listening({}, { maxConnections: '10000' })
+    await using server = await startNetworkServer({}, { maxConnections: '10000' })
     const idle = await Promise.all(Array.from({ length: 2000 }, () => connectTo(server.url, HEALTH)))
     for (const one of idle) expect((await one.answer()).status).toBe(200)
     const silent = await Promise.all(Array.from({ length: 500 }, () => connectTo(server.url)))
@@ -100,7 +100,7 @@ describe('connections', () => {
     async () => {
       // Both ends are in this process, so each connection uses two open files.
       const max = statSync('/proc/self/fd').size + 120
-      await using server = await listening({}, { maxConnections: String(max) })
+      await using server = await startNetworkServer({}, { maxConnections: String(max) })
       using busy = await connectTo(server.url, NEVER)
       await until('a request to wait', () => server.waiting() === 1)
       const few = await Promise.all(Array.from({ length: 10 }, () => connectTo(server.url, HEALTH)))
@@ -119,7 +119,7 @@ describe('connections', () => {
   )
 
   test('whose clients read no responses do not block other callers', async () => {
-    await using server = await listening()
+    await using server = await startNetworkServer()
     const deaf = await Promise.all(Array.from({ length: 5 }, () => connectTo(server.url)))
     for (const one of deaf) {
       one.socket.pause()

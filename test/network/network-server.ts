@@ -1,7 +1,7 @@
 import type { ServerTimeouts } from '../../src/commands/http-listener.ts'
-import { type Extra, type Running, startServer } from '../../src/commands/start-server.ts'
+import { type ExtraAnswers, type RunningServer, startServer } from '../../src/commands/start-server.ts'
 import { readConfig, type SettingName } from '../../src/config.ts'
-import { ARRIVAL_LIMITS, receiveText } from '../../src/http/read-body.ts'
+import { BODY_TIME_LIMITS, receiveText } from '../../src/http/read-body.ts'
 import { originOf } from '../../src/http/request-origin.ts'
 import { temporaryFolder } from '../run-program.ts'
 
@@ -10,10 +10,10 @@ const SHORT_TIMEOUTS: ServerTimeouts = {
   answerMs: 10_000,
   stopMs: 5_000,
   countMs: 20,
-  bodies: { ...ARRIVAL_LIMITS, checkEveryMs: 20 },
+  bodies: { ...BODY_TIME_LIMITS, checkEveryMs: 20 },
 }
 
-export interface Listening extends Running {
+export interface NetworkServer extends RunningServer {
   /** Errors logged by the server. */
   errors: unknown[]
   warnings: string[]
@@ -28,10 +28,10 @@ export interface Listening extends Running {
  * Starts a server on its own folder with additional routes: `/test/never` waits, `/test/address` returns the caller's
  * IP address, `/test/large` returns 50 MB, `/test/events` streams a single event, and `/test/echo` returns the body.
  */
-export async function listening(
+export async function startNetworkServer(
   timeouts: Partial<ServerTimeouts> = {},
   settings: Partial<Record<SettingName, string>> = {},
-): Promise<Listening> {
+): Promise<NetworkServer> {
   const folder = temporaryFolder()
   const errors: unknown[] = []
   const warnings: string[] = []
@@ -50,7 +50,7 @@ export async function listening(
     '/test/throws': () => Promise.reject(new Error('a bug')),
     '/test/echo': async (request) => new Response(await receiveText(request, 1000)),
   }
-  const extra: Extra = (request) => routes[new URL(request.url).pathname]?.(request) ?? null
+  const extra: ExtraAnswers = (request) => routes[new URL(request.url).pathname]?.(request) ?? null
   const config = readConfig({ data: folder.path, listen: '127.0.0.1:0', ...settings }, {})
   const log = {
     info() {},

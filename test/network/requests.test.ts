@@ -2,15 +2,15 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:tes
 import { EVENTS_PATH } from '../../src/ingest/collector.ts'
 import { call } from '../run-program.ts'
 import { connectTo, requestOf } from './connection.ts'
-import { type Listening, listening } from './network-server.ts'
+import { type NetworkServer, startNetworkServer } from './network-server.ts'
 
 const manyHeaders = (count: number) =>
   Object.fromEntries(Array.from({ length: count }, (_, index) => [`x-${index}`, 'y'.repeat(20)]))
 const post = (headers: string, body: string) => `POST /test/echo HTTP/1.1\r\nhost: a\r\n${headers}\r\n${body}`
 
-let server: Listening
+let server: NetworkServer
 beforeAll(async () => {
-  server = await listening()
+  server = await startNetworkServer()
 })
 beforeEach(() => void server.errors.splice(0))
 afterAll(() => server[Symbol.asyncDispose]())
@@ -129,9 +129,9 @@ const ANSWERS: [method: string, path: string][] = [
 ]
 
 describe('every response', () => {
-  let secure: Listening
+  let secure: NetworkServer
   beforeAll(async () => {
-    secure = await listening({}, { publicUrl: 'https://watch.example' })
+    secure = await startNetworkServer({}, { publicUrl: 'https://watch.example' })
   })
   afterAll(() => secure[Symbol.asyncDispose]())
 
@@ -189,7 +189,7 @@ describe('the IP address of a caller', () => {
     ],
     ['behind an untrusted proxy', { trustedProxies: '10.0.0.0/8' }, '198.51.100.1', '127.0.0.1'],
   ])('is determined correctly: %s', async (_how, settings, header, expected) => {
-    await using server = await listening({}, settings)
+    await using server = await startNetworkServer({}, settings)
     using caller = await connectTo(server.url, requestOf('GET', '/test/address', { 'x-forwarded-for': header }))
     expect(JSON.parse((await caller.answer()).text)).toBe(expected)
     // The same header split into several lines.
@@ -201,7 +201,7 @@ describe('the IP address of a caller', () => {
   })
 
   test('is an IPv4 address, even if the server listens on IPv4 and IPv6', async () => {
-    await using server = await listening({}, { listen: '[::]:0' })
+    await using server = await startNetworkServer({}, { listen: '[::]:0' })
     const url = `http://127.0.0.1:${new URL(server.url).port}/test/address`
     expect((await call('GET', url)).body).toBe('127.0.0.1')
   })

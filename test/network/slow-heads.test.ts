@@ -1,11 +1,11 @@
 import { expect, test } from 'bun:test'
 import { call, until } from '../run-program.ts'
 import { connectTo } from './connection.ts'
-import { listening } from './network-server.ts'
+import { startNetworkServer } from './network-server.ts'
 
 // The runtime's own limit (10 s, checked every 4 s) can't be configured.
 test('a request head that is slow or incomplete is aborted, and other requests are served meanwhile', async () => {
-  await using server = await listening()
+  await using server = await startNetworkServer()
   const startedAt = performance.now()
   using dripped = await connectTo(server.url, 'GET /healthz HTTP/1.1\r\n')
   using silent = await connectTo(server.url)

@@ -3,7 +3,7 @@ import { MAX_BODY_BYTES } from '../../src/http/json-body.ts'
 import { EVENTS_PATH } from '../../src/ingest/collector.ts'
 import { call, until } from '../run-program.ts'
 import { connectTo, requestOf } from './connection.ts'
-import { listening } from './network-server.ts'
+import { startNetworkServer } from './network-server.ts'
 
 /** Routes that read a body before they authenticate the sender. */
 const OPEN_ROUTES = ['/v1/auth/login', EVENTS_PATH]
@@ -24,7 +24,7 @@ describe.each(OPEN_ROUTES)('a body sent to %s', (path) => {
       start({ 'content-length': '100', 'content-encoding': 'gzip' }, '{'),
     ],
   ])('%s is aborted when it stops halfway', async (_how, text) => {
-    await using server = await listening(SHORT)
+    await using server = await startNetworkServer(SHORT)
     using sender = await connectTo(server.url, text)
     const { status, headers, text: body } = await sender.answer()
     expect([status, JSON.parse(body), headers.connection]).toEqual([
@@ -36,7 +36,7 @@ describe.each(OPEN_ROUTES)('a body sent to %s', (path) => {
 
   test('that arrives slowly is aborted, and other requests are served meanwhile', async () => {
     // Long enough for several requests on a busy machine.
-    await using server = await listening({ bodies: { ...SHORT.bodies, baseMs: 600 } })
+    await using server = await startNetworkServer({ bodies: { ...SHORT.bodies, baseMs: 600 } })
     using sender = await connectTo(server.url, start({ 'content-length': '1000' }, '{'))
     const drip = setInterval(() => sender.socket.write(' '), 5)
     const ended = sender.closed()
@@ -53,7 +53,7 @@ describe.each(OPEN_ROUTES)('a body sent to %s', (path) => {
 
   test('has a longer time limit if it is larger', async () => {
     const timeouts = { bodies: { baseMs: 50, bytesPerSecond: 1000, checkEveryMs: 10 } }
-    await using server = await listening(timeouts)
+    await using server = await startNetworkServer(timeouts)
     using small = await connectTo(server.url, start({ 'content-length': '10' }, '{'))
     using large = await connectTo(server.url, start({ 'content-length': '100000' }, '{'))
     expect((await small.answer()).status).toBe(400)
@@ -64,7 +64,7 @@ describe.each(OPEN_ROUTES)('a body sent to %s', (path) => {
 
   test('in chunks is accepted while they arrive fast enough', async () => {
     const timeouts = { bodies: { baseMs: 50, bytesPerSecond: 2500, checkEveryMs: 10 } }
-    await using server = await listening(timeouts)
+    await using server = await startNetworkServer(timeouts)
     const startedAt = performance.now()
     using sender = await connectTo(server.url, start({ 'transfer-encoding': 'chunked' }, ''))
     // These bytes add 200 ms to the base time.
@@ -74,7 +74,7 @@ describe.each(OPEN_ROUTES)('a body sent to %s', (path) => {
   })
 
   test('whose sender disconnects is not logged as an error', async () => {
-    const server = await listening()
+    const server = await startNetworkServer()
     for (const headers of [{ 'content-length': '100' }, { 'transfer-encoding': 'chunked' }]) {
       using sender = await connectTo(server.url, start(headers, '1\r\n{\r\n'))
       // Once the server answers this request, it has started to read the first one.
@@ -87,7 +87,7 @@ describe.each(OPEN_ROUTES)('a body sent to %s', (path) => {
   })
 
   test('without an end is aborted, and never buffered in memory', async () => {
-    await using server = await listening()
+    await using server = await startNetworkServer()
     using sender = await connectTo(server.url, start({ 'transfer-encoding': 'chunked' }, ''))
     const before = process.memoryUsage.rss()
     const piece = Buffer.from(`100000\r\n${' '.repeat(1024 * 1024)}\r\n`)
@@ -112,7 +112,7 @@ describe('a large body', () => {
     ['far beyond the limit', 40 * 1024 * 1024, true],
     ['larger than any disk', 1e15, true],
   ])('(%s) above the limit is rejected in the usual error format', async (_how, bytes, closes) => {
-    await using server = await listening()
+    await using server = await startNetworkServer()
     using sender = await connectTo(
       server.url,
       requestOf('POST', login, { ...JSON_TYPE, 'content-length': String(bytes) }),
@@ -129,7 +129,7 @@ describe('a large body', () => {
   })
 
   test('in chunks above the limit is rejected when it is complete', async () => {
-    await using server = await listening()
+    await using server = await startNetworkServer()
     const chunk = `100000\r\n${' '.repeat(1024 * 1024)}\r\n`
     using sender = await connectTo(
       server.url,
@@ -141,7 +141,7 @@ describe('a large body', () => {
   })
 
   test.each(['content-length', 'transfer-encoding'])('is accepted exactly at the limit (%s)', async (name) => {
-    await using server = await listening()
+    await using server = await startNetworkServer()
     const body = `{"email":"a@example.com","password":"${'x'.repeat(2000)}"}`.padEnd(LOGIN_BYTES, ' ')
     const isChunked = name === 'transfer-encoding'
     const headers = { ...JSON_TYPE, [name]: isChunked ? 'chunked' : String(body.length) }
@@ -152,7 +152,7 @@ describe('a large body', () => {
 })
 
 test('a body received byte by byte uses little memory', async () => {
-  await using server = await listening()
+  await using server = await startNetworkServer()
   using sender = await connectTo(
     server.url,
     requestOf('POST', '/v1/auth/login', { ...JSON_TYPE, 'transfer-encoding': 'chunked' }),
@@ -165,7 +165,9 @@ test('a body received byte by byte uses little memory', async () => {
 })
 
 test('two hundred senders that stop halfway do not block other callers, and all are disconnected', async () => {
-  await using server = await listening({ bodies: { baseMs: 300, bytesPerSecond: 16 * 1024, checkEveryMs: 20 } })
+  await using server = await startNetworkServer({
+    bodies: { baseMs: 300, bytesPerSecond: 16 * 1024, checkEveryMs: 20 },
+  })
   const text = `${requestOf('POST', '/v1/auth/login', { ...JSON_TYPE, 'content-length': '99' })}{`
   const senders = await Promise.all(Array.from({ length: 200 }, () => connectTo(server.url, text)))
   expect((await call('GET', `${server.url}/healthz`)).status).toBe(200)

@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'bun:test'
 import { call, until } from '../run-program.ts'
 import { connectTo, requestOf } from './connection.ts'
-import { listening } from './network-server.ts'
+import { startNetworkServer } from './network-server.ts'
 
 const NEVER = requestOf('GET', '/test/never')
 const HALF_BODY = `${requestOf('POST', '/v1/auth/login', { 'content-type': 'application/json', 'content-length': '99' })}{`
 
 describe('a server that is shutting down', () => {
   test('answers requests in progress, and accepts no new ones', async () => {
-    await using server = await listening()
+    await using server = await startNetworkServer()
     using caller = await connectTo(server.url, NEVER)
     using idle = await connectTo(server.url, requestOf('GET', '/healthz'))
     await idle.answer()
@@ -27,7 +27,7 @@ describe('a server that is shutting down', () => {
     ['whose head stops halfway', 'GET /healthz HT'],
     ['that received a response', requestOf('GET', '/healthz')],
   ])('does not wait for connections %s', async (_what, text) => {
-    await using server = await listening({ stopMs: 60_000 })
+    await using server = await startNetworkServer({ stopMs: 60_000 })
     using _other = await connectTo(server.url, text)
     await call('GET', `${server.url}/healthz`)
     const startedAt = performance.now()
@@ -40,7 +40,7 @@ describe('a server that is shutting down', () => {
     ['a body that stops halfway', HALF_BODY],
     ['a response that is never sent', NEVER],
   ])('aborts %s when it takes too long', async (_what, text) => {
-    await using server = await listening({ stopMs: 100 })
+    await using server = await startNetworkServer({ stopMs: 100 })
     using slow = await connectTo(server.url, text)
     await call('GET', `${server.url}/healthz`)
     const startedAt = performance.now()

@@ -6,17 +6,17 @@ import { createUser, initialize } from '../../src/org/store.ts'
 import { ask, call, until } from '../run-program.ts'
 import { readEventStream, type SentEvent } from '../stream/event-stream-client.ts'
 import { connectTo, requestOf } from './connection.ts'
-import { type Listening, listening } from './network-server.ts'
+import { type NetworkServer, startNetworkServer } from './network-server.ts'
 
 /* The stream of changes over real connections. */
 
-async function withOwner(server: Listening) {
+async function withOwner(server: NetworkServer) {
   const { db, box } = server.app
   const owner = { orgName: 'Acme', email: 'alice@example.com', password: null }
   return initialize(db, box, systemClock, owner)
 }
 
-async function listen(server: Listening, as: string, lastEventId?: string) {
+async function listen(server: NetworkServer, as: string, lastEventId?: string) {
   const more: Record<string, string> = lastEventId === undefined ? {} : { 'last-event-id': lastEventId }
   const response = await fetch(`${server.url}/v1/stream`, { headers: { authorization: `Bearer ${as}`, ...more } })
   expect([response.status, response.headers.get('content-type')]).toEqual([200, 'text/event-stream'])
@@ -27,7 +27,7 @@ async function listen(server: Listening, as: string, lastEventId?: string) {
 const idsOf = (events: readonly SentEvent[]) => events.map(({ data }) => data.id)
 
 test('a change is sent to every stream of the organization when the request is answered', async () => {
-  await using server = await listening()
+  await using server = await startNetworkServer()
   const { apiKey } = await withOwner(server)
   const streams = await Promise.all([1, 2, 3].map(() => listen(server, apiKey)))
   await until('pulses', () => streams.every(({ events }) => events[0]?.event === 'pulse'))
@@ -39,7 +39,7 @@ test('a change is sent to every stream of the organization when the request is a
 })
 
 test('a pulse reports the state of collection', async () => {
-  await using server = await listening()
+  await using server = await startNetworkServer()
   const { apiKey } = await withOwner(server)
   const pulse = async () => {
     const stream = await listen(server, apiKey)
@@ -61,7 +61,7 @@ test('a pulse reports the state of collection', async () => {
 test('a lost connection resumes at its last position; after a server restart, all data is requested again', async () => {
   let place: string
   {
-    await using server = await listening()
+    await using server = await startNetworkServer()
     const { apiKey } = await withOwner(server)
     const first = await listen(server, apiKey)
     const make = async (name: string) => (await ask('POST', `${server.url}/v1/domains`, apiKey, { name })).id
@@ -75,7 +75,7 @@ test('a lost connection resumes at its last position; after a server restart, al
     expect([...new Set(idsOf(missed))]).toEqual(others)
     await second.leave()
   }
-  await using anew = await listening()
+  await using anew = await startNetworkServer()
   const { apiKey } = await withOwner(anew)
   const third = await listen(anew, apiKey, place)
   expect(await third.changesWhen('a reset', ({ length }) => length > 0)).toMatchObject([{ event: 'reset', data: {} }])
@@ -83,7 +83,7 @@ test('a lost connection resumes at its last position; after a server restart, al
 })
 
 test('a stream ends soon after sign-out, revocation or expiry of the key, or the end of the membership', async () => {
-  await using server = await listening()
+  await using server = await startNetworkServer()
   const { orgId, userId, apiKey } = await withOwner(server)
   const { db } = server.app
   const session = openSession(db, systemClock, userId, 'password').token
@@ -108,7 +108,7 @@ test('a stream ends soon after sign-out, revocation or expiry of the key, or the
 })
 
 test('a connection that is not read delays no others, and missed changes use no memory', async () => {
-  await using server = await listening()
+  await using server = await startNetworkServer()
   const { apiKey } = await withOwner(server)
   const { id } = await ask('POST', `${server.url}/v1/domains`, apiKey, { name: 'Shop' })
   using slow = await connectTo(server.url, requestOf('GET', '/v1/stream', { authorization: `Bearer ${apiKey}` }))
@@ -139,7 +139,7 @@ test('a connection that is not read delays no others, and missed changes use no 
 
 test('a server shutdown ends all streams immediately', async () => {
   // If the stop waited for a stream, it would take as long as the time limit of the test.
-  await using server = await listening({ stopMs: 600_000 })
+  await using server = await startNetworkServer({ stopMs: 600_000 })
   const { apiKey } = await withOwner(server)
   const streams = await Promise.all([1, 2].map(() => listen(server, apiKey)))
   await server.stop()

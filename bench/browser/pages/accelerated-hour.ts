@@ -16,7 +16,7 @@ const CHANGE_MS = 5 * SECOND_MS
  * Leaves the Overview open for an hour on an accelerated clock. Compares its memory usage at the end with that half an
  * hour after opening the page.
  */
-export async function hour(browser: Browser, { url, key }: { url: string; key: string }): Promise<Budget[]> {
+export async function acceleratedHour(browser: Browser, { url, key }: { url: string; key: string }): Promise<Budget[]> {
   const stand = openQuickStream(url)
   const tab = await openTab(browser, { key })
   try {

@@ -7,7 +7,7 @@ const PATHS = ['/', '/issues', '/alerts', '/domains']
 const QUIET_MS = 1000
 
 /** Counts the requests that pages send in a minute without any activity or change. */
-export async function idle(browser: Browser, { url, key }: { url: string; key: string }): Promise<Budget[]> {
+export async function idleRequests(browser: Browser, { url, key }: { url: string; key: string }): Promise<Budget[]> {
   const asked = await Promise.all(
     PATHS.map(async (path) => {
       const tab = await openTab(browser, { key })

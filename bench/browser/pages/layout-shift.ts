@@ -10,7 +10,7 @@ const QUIET_MS = 300
 const NOTABLE = 0.01
 
 /** Measures how much each page moves while it loads: the sum of its layout shifts, https://web.dev/articles/cls. */
-export async function shift(
+export async function layoutShift(
   browser: Browser,
   { url, key, call }: { url: string; key: string; call: ReturnType<typeof client> },
 ): Promise<Budget[]> {

@@ -18,7 +18,7 @@ interface Pressed {
  * Clicks every link in the navigation, one after another, starting with only the Overview loaded. The pointer rests on
  * each link first, so that its script and data are preloaded.
  */
-export async function press(browser: Browser, { url, key }: { url: string; key: string }): Promise<Budget[]> {
+export async function clickLinks(browser: Browser, { url, key }: { url: string; key: string }): Promise<Budget[]> {
   const pressed: Pressed[] = []
   for (let round = 0; round < ROUNDS; round++) {
     const tab = await openTab(browser, { key })

@@ -7,7 +7,7 @@ import { ASSETS_PATH, buildWeb } from '../../../src/http/web-bundle.ts'
  * Serves a page with only React and one heading. It is built, compressed and cached like ours, with the same security
  * headers.
  */
-export async function openBarePage(): Promise<{ url: string; stop(): void }> {
+export async function openMinimalPage(): Promise<{ url: string; stop(): void }> {
   const { pages, assets } = await buildWeb([join(import.meta.dir, 'minimal-page.html')], { effort: 'best' })
   const server = Bun.serve({
     ...{ port: 0, hostname: '127.0.0.1' },

@@ -1,7 +1,7 @@
 import type { Browser } from 'puppeteer-core'
 import { measureTransfers } from '../../../test/web/transfer-size.ts'
 import { type Budget, budget } from '../../tools/budget.ts'
-import { openBarePage } from './minimal-page-server.ts'
+import { openMinimalPage } from './minimal-page-server.ts'
 import { median, openTab, type Tab } from './open-tab.ts'
 
 const ROUNDS = 7
@@ -19,8 +19,8 @@ interface Place {
  * Measures the Overview's size and how quickly it shows its status. A bare React page that draws its heading is
  * measured alternately for comparison.
  */
-export async function usable(browser: Browser, { url, key }: Place): Promise<Budget[]> {
-  const bare = await openBarePage()
+export async function overviewLoad(browser: Browser, { url, key }: Place): Promise<Budget[]> {
+  const bare = await openMinimalPage()
   const pages = {
     ours: { url: `${url}/`, key, until: VERDICT },
     bare: { url: `${bare.url}/`, key: null, until: 'h1' },

@@ -8,7 +8,7 @@ const STEP_PX = 400
 const TWO_FRAMES_MS = 33.4
 
 /** Scrolls a list of 10,000 issues from start to end. Measures frame times and the number of rows in the document. */
-export async function scroll(browser: Browser, { url, key }: { url: string; key: string }): Promise<Budget[]> {
+export async function scrollList(browser: Browser, { url, key }: { url: string; key: string }): Promise<Budget[]> {
   const tab = await openTab(browser, { key })
   const { page } = tab
   await page.goto(`${url}/issues`)

@@ -5,12 +5,12 @@ import type { CollectorDomain } from '../../domains/domain-directory.ts'
 import { decodeBatch } from '../../ingest/decode-batch.ts'
 import { type ImportedEvent, readLine } from '../../ingest/import-line.ts'
 import { batchesOf, importLine } from './encode-events.ts'
-import { plotOf, Sites } from './sample-sites.ts'
+import { demoTimelineOf, SampleSites } from './sample-sites.ts'
 import type { SiteEvent } from './simulated-site.ts'
 
 const NOW = TEST_START
-const plot = plotOf(NOW)
-const { events } = new Sites(plot).until(plot.from + 3 * 86_400_000)
+const plot = demoTimelineOf(NOW)
+const { events } = new SampleSites(plot).until(plot.from + 3 * 86_400_000)
 const DOMAIN: CollectorDomain = {
   ...{ id: 'dom_1', orgId: 'org_1', customerSalt: 'salt', vendors: [], nameVendor: () => null },
   pageViewRate: { dev: 1, prod: 1 },

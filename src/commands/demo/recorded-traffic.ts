@@ -6,12 +6,12 @@ import { GA4, GTM } from './sample-vendors.ts'
 import type { SiteEvent } from './simulated-site.ts'
 
 /** A recorded request without its time and page. */
-export type Replayed = Omit<RecordedHit, 'ts' | 'pageUrl'>
+export type ReplayedRequest = Omit<RecordedHit, 'ts' | 'pageUrl'>
 
 /** Requests sent by vendors' own code in a real browser. */
-export interface Recorded {
-  google: readonly Replayed[]
-  others: readonly (readonly Replayed[])[]
+export interface RecordedTraffic {
+  google: readonly ReplayedRequest[]
+  others: readonly (readonly ReplayedRequest[])[]
 }
 
 /** The container version that goes live during the demo. Its purchases have no transaction id. */
@@ -38,7 +38,7 @@ export const isRecordedAt = (second: number) =>
  * Returns the batch of a recorded visitor for one page of the shop. It contains the requests to Google Analytics 4 and
  * to one other vendor, each vendor in turn.
  */
-export function recordedVisit({ google, others }: Recorded, second: number, now: Instant): SentBatch {
+export function recordedVisit({ google, others }: RecordedTraffic, second: number, now: Instant): SentBatch {
   const isFaulty = second * SECOND_MS >= FAULTY_AFTER_MS
   const turn = Math.floor(second / AT_FIRST_EVERY)
   const path = PAGES[turn % PAGES.length] ?? '/'
@@ -56,21 +56,21 @@ export function recordedVisit({ google, others }: Recorded, second: number, now:
 }
 
 /** Returns an event of the shop as sent by the faulty container. */
-export function faulty(event: SiteEvent): SiteEvent {
+export function withoutTransactionId(event: SiteEvent): SiteEvent {
   if (event.host !== HOSTS.shop) return event
   const { 'ep.transaction_id': id, ...params } = event.params
   return { ...event, version: FAULTY_VERSION, params: event.of === GA4 ? params : event.params }
 }
 
 /** Adds consent to Google's requests, because the recordings were made without a banner. */
-function withConsent(hit: Replayed): Replayed {
+function withConsent(hit: ReplayedRequest): ReplayedRequest {
   const url = new URL(hit.url)
   if (!url.pathname.endsWith('/g/collect')) return hit
   for (const [name, value] of Object.entries(AGREED)) url.searchParams.set(name, value)
   return { ...hit, url: url.href }
 }
 
-function withoutTransaction(hit: Replayed): Replayed {
+function withoutTransaction(hit: ReplayedRequest): ReplayedRequest {
   const url = new URL(hit.url)
   if (!url.searchParams.has('ep.transaction_id')) return hit
   url.searchParams.delete('ep.transaction_id')

@@ -12,36 +12,42 @@ import { type Invocation, UsageError } from '../command.ts'
 import { configOf } from '../command-line-settings.ts'
 import { logTo } from '../json-log.ts'
 import { parseHar } from '../read-har.ts'
-import { type Running, startServer, untilStopped } from '../start-server.ts'
+import { type RunningServer, startServer, untilStopped } from '../start-server.ts'
 import { batchesOf, importLine } from './encode-events.ts'
 import { exampleRequests } from './example-requests.ts'
 import { type Inbox, type InboxMessage, openInbox } from './inbox.ts'
-import { FAULTY_AFTER_MS, faulty, isRecordedAt, type Replayed, recordedVisit } from './recorded-traffic.ts'
+import {
+  FAULTY_AFTER_MS,
+  isRecordedAt,
+  type ReplayedRequest,
+  recordedVisit,
+  withoutTransactionId,
+} from './recorded-traffic.ts'
 import { recordings } from './recordings/index.ts'
-import { type MadeTests, walkAll } from './run-flow-tests.ts'
-import { makeSample, type Sample } from './sample-organization.ts'
-import { HOSTS, type Plot, plotOf, Sites } from './sample-sites.ts'
-import { openStorefront, type Storefront } from './shop-website.ts'
-import { liveFirstWeeks, liveLastDays, noticedOf } from './simulate-history.ts'
-import { callOf, Days, PastClock } from './simulated-program.ts'
+import { type FlowTestIds, runFlowTests } from './run-flow-tests.ts'
+import { createSampleOrganization, type SampleOrganization } from './sample-organization.ts'
+import { type DemoTimeline, demoTimelineOf, HOSTS, SampleSites } from './sample-sites.ts'
+import { openShopWebsite, type ShopWebsite } from './shop-website.ts'
+import { simulateFirstWeeks, simulateLastDays, splitViolating } from './simulate-history.ts'
+import { callOf, SimulatedClock, SimulatedProgram } from './simulated-program.ts'
 import type { SiteEvent } from './simulated-site.ts'
 
 const TRAFFIC_EVERY_MS = 1000
 
 /** Runs the demo until it is stopped. Returns the exit code. */
 export async function runDemo(invocation: Invocation): Promise<number> {
-  const plot = plotOf(systemClock.now())
-  const clock = new PastClock(plot.joinedAt)
+  const plot = demoTimelineOf(systemClock.now())
+  const clock = new SimulatedClock(plot.joinedAt)
   const folder = mkdtempSync(join(tmpdir(), 'tagwarden-demo-'))
   const messages = announcer()
   const inbox = await openInbox(clock, messages.announce)
-  const storefront = openStorefront()
+  const storefront = openShopWebsite()
   try {
     const settings = { data: folder, smtpUrl: inbox.smtpUrl, outboundAllow: '127.0.0.1', logLevel: 'warn' }
     const config = configOf(invocation, settings)
     if (!config.listen) throw new UsageError('demo: --listen is empty')
-    const sample = await makeSample(folder, clock)
-    const sites = new Sites(plot)
+    const sample = await createSampleOrganization(folder, clock)
+    const sites = new SampleSites(plot)
     const tests = await livePast(config, { sample, sites, plot, clock, inbox, storefront })
     const showInbox = (request: Request) =>
       new URL(request.url).pathname === DEMO_INBOX_PATH
@@ -68,12 +74,12 @@ export async function runDemo(invocation: Invocation): Promise<number> {
 }
 
 interface Past {
-  sample: Sample
-  sites: Sites
-  plot: Plot
-  clock: PastClock
+  sample: SampleOrganization
+  sites: SampleSites
+  plot: DemoTimeline
+  clock: SimulatedClock
   inbox: Inbox
-  storefront: Storefront
+  storefront: ShopWebsite
 }
 
 /**
@@ -81,22 +87,22 @@ interface Past {
  * and those of the last days go through the collector, with the program's own jobs and routes. Returns the flow tests,
  * which have not run yet.
  */
-async function livePast(config: Config, { sample, sites, plot, clock, inbox, storefront }: Past): Promise<MadeTests> {
+async function livePast(config: Config, { sample, sites, plot, clock, inbox, storefront }: Past): Promise<FlowTestIds> {
   const { events, orders } = sites.until(plot.collectedAt)
-  const { noticed, others } = noticedOf(events, plot)
-  const live = async <T>(part: (days: Days) => Promise<T>) => {
-    const days = await Days.open(config, clock, logTo(config.logLevel))
+  const { noticed, others } = splitViolating(events, plot)
+  const live = async <T>(part: (days: SimulatedProgram) => Promise<T>) => {
+    const days = await SimulatedProgram.open(config, clock, logTo(config.logLevel))
     try {
       return await part(days)
     } finally {
       await days.close()
     }
   }
-  const made = await live((days) => liveFirstWeeks(days, sample, plot, { noticed, webhookUrl: inbox.webhookUrl }))
+  const made = await live((days) => simulateFirstWeeks(days, sample, plot, { noticed, webhookUrl: inbox.webhookUrl }))
   await importPast(config.data, clock, { sample, plot, events: others })
   const { origin } = storefront
   return live(async (days) => {
-    const tests = await liveLastDays(days, sample, plot, { sites, sold: orders, made, origin })
+    const tests = await simulateLastDays(days, sample, plot, { sites, sold: orders, made, origin })
     days.reachPresent()
     return tests
   })
@@ -104,8 +110,8 @@ async function livePast(config: Config, { sample, sites, plot, clock, inbox, sto
 
 async function importPast(
   folder: string,
-  clock: PastClock,
-  { sample, plot, events }: { sample: Sample; plot: Plot; events: readonly SiteEvent[] },
+  clock: SimulatedClock,
+  { sample, plot, events }: { sample: SampleOrganization; plot: DemoTimeline; events: readonly SiteEvent[] },
 ): Promise<void> {
   const file = join(folder, 'past.ndjson')
   const lines = events.map((event) => `${importLine(event, sample.domainIds[event.host] ?? '')}\n`)
@@ -125,7 +131,11 @@ async function importPast(
 }
 
 /** Sends continuous visitor traffic, part of it from recorded requests. Returns a function that stops it. */
-function sendTraffic({ url, collectUrl }: Running, { owner, domainIds, tokens }: Sample, sites: Sites): () => void {
+function sendTraffic(
+  { url, collectUrl }: RunningServer,
+  { owner, domainIds, tokens }: SampleOrganization,
+  sites: SampleSites,
+): () => void {
   const [google = [], ...others] = recordings.map((har, index) => parseHar(har, `recording ${index}`).map(withoutTime))
   const startedAt = systemClock.now()
   const headers = { authorization: `Bearer ${owner.key}`, 'content-type': 'application/json' }
@@ -137,7 +147,7 @@ function sendTraffic({ url, collectUrl }: Running, { owner, domainIds, tokens }:
   const timer = setInterval(async () => {
     const now = systemClock.now()
     const { events, orders } = sites.until(now)
-    const told = now - startedAt < FAULTY_AFTER_MS ? events : events.map(faulty)
+    const told = now - startedAt < FAULTY_AFTER_MS ? events : events.map(withoutTransactionId)
     const batches = [
       ...batchesOf(told, now),
       ...(isRecordedAt(second) ? [recordedVisit({ google, others }, second, now)] : []),
@@ -150,21 +160,21 @@ function sendTraffic({ url, collectUrl }: Running, { owner, domainIds, tokens }:
   return () => clearInterval(timer)
 }
 
-function withoutTime({ ts, pageUrl, ...hit }: RecordedHit): Replayed {
+function withoutTime({ ts, pageUrl, ...hit }: RecordedHit): ReplayedRequest {
   return hit
 }
 
 /** Runs flow tests and an audit in the background after startup. Does nothing without a browser. */
 function walkInBackground(
-  { app }: Running,
-  { owner, domainIds }: Sample,
+  { app }: RunningServer,
+  { owner, domainIds }: SampleOrganization,
   { chromium }: Config,
-  parts: { storefront: Storefront; tests: MadeTests },
+  parts: { storefront: ShopWebsite; tests: FlowTestIds },
 ): { stop(): Promise<void> } {
   const stopping = new AbortController()
   const walks = async () => {
     if (findChromium(chromium) === null) return
-    await walkAll(callOf(app, owner.key), { ...parts, domainId: domainIds[HOSTS.shop] ?? '' }, stopping.signal)
+    await runFlowTests(callOf(app, owner.key), { ...parts, domainId: domainIds[HOSTS.shop] ?? '' }, stopping.signal)
   }
   const ended = walks().catch((error: unknown) => console.error(`flow tests: ${error}`))
   return {
@@ -177,7 +187,7 @@ function walkInBackground(
 
 function greet(
   url: string,
-  { owner: { email, password, key }, domainIds }: Sample,
+  { owner: { email, password, key }, domainIds }: SampleOrganization,
   { chromium }: Config,
   folder: string,
 ): void {

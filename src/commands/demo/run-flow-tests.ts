@@ -2,11 +2,11 @@ import { setTimeout } from 'node:timers/promises'
 import type { AuditInput } from '../../audits/audit.ts'
 import { MINUTE_MS, SECOND_MS } from '../../core/clock.ts'
 import type { FlowTestInput } from '../../flows/flow-test.ts'
-import type { Storefront } from './shop-website.ts'
+import type { ShopWebsite } from './shop-website.ts'
 import type { Call } from './simulated-program.ts'
 
 /** Ids of the sample organization's flow tests. */
-export interface MadeTests {
+export interface FlowTestIds {
   buying: string
   joining: string
 }
@@ -22,7 +22,7 @@ const clickOn = (id: string) => ({ type: 'click', selectors: [`#${id}`], offsetX
 const NAVIGATES = { assertedEvents: [{ type: 'navigation' }] }
 
 /** Creates the flow tests without running them. */
-export async function makeTests(call: Call, origin: string, domainId: string): Promise<MadeTests> {
+export async function createFlowTests(call: Call, origin: string, domainId: string): Promise<FlowTestIds> {
   const shared = {
     ...{ domainId, retries: 0, severity: 'medium', timeoutS: 300 },
     channels: [{ type: 'email', target: 'marketing@shop.example' }],
@@ -78,9 +78,9 @@ const auditOf = (origin: string, domainId: string): AuditInput => ({
  * Runs both flow tests, which pass, and then releases a new version of the shop. After the release, it runs one flow
  * test again, which heals a step and fails, and audits the shop. Ends early when `stopping` is aborted.
  */
-export async function walkAll(
+export async function runFlowTests(
   call: Call,
-  { storefront, domainId, tests }: { storefront: Storefront; domainId: string; tests: MadeTests },
+  { storefront, domainId, tests }: { storefront: ShopWebsite; domainId: string; tests: FlowTestIds },
   stopping: AbortSignal,
 ): Promise<void> {
   const pause = (ms: number) => setTimeout(ms, undefined, { signal: stopping }).catch(() => undefined)

@@ -8,7 +8,7 @@ import { addMember, createUser, initialize } from '../../org/store.ts'
 import { HOSTS } from './sample-sites.ts'
 
 /** The sample organization with its members and its domains by host. */
-export interface Sample {
+export interface SampleOrganization {
   owner: { email: string; password: string; key: string }
   /** API keys of the members who act in the simulated past. */
   keys: { mara: string; jonas: string }
@@ -17,7 +17,7 @@ export interface Sample {
 }
 
 /** Creates the sample organization in an empty data folder, as `tagwarden init` does. */
-export async function makeSample(folder: string, clock: Clock): Promise<Sample> {
+export async function createSampleOrganization(folder: string, clock: Clock): Promise<SampleOrganization> {
   const { db, box } = openStores(folder)
   try {
     const login = { email: 'owner@shop.example', password: randomBytes(9).toString('base64url') }

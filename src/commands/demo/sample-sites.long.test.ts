@@ -1,26 +1,26 @@
 import { expect, test } from 'bun:test'
 import { TEST_START } from '../../../test/fixtures.ts'
 import { DAY_MS, HOUR_MS } from '../../core/clock.ts'
-import { HOSTS, plotOf, Sites, VERSIONS } from './sample-sites.ts'
+import { demoTimelineOf, HOSTS, SampleSites, VERSIONS } from './sample-sites.ts'
 import { ADS, GA4, GTM, META, TIKTOK } from './sample-vendors.ts'
-import { noticedOf } from './simulate-history.ts'
+import { splitViolating } from './simulate-history.ts'
 import type { SiteEvent } from './simulated-site.ts'
 
 const NOW = TEST_START
-const plot = plotOf(NOW)
-const { events, orders } = new Sites(plot).until(NOW)
+const plot = demoTimelineOf(NOW)
+const { events, orders } = new SampleSites(plot).until(NOW)
 const ofShop = events.filter(({ host }) => host === HOSTS.shop)
 const ofOutlet = events.filter(({ host }) => host === HOSTS.outlet)
 const bySession = (of: readonly SiteEvent[]) => [...Map.groupBy(of, ({ sessionId }) => sessionId).values()]
 const hasRefused = (own: readonly SiteEvent[]) => own.some(({ params }) => params.gcd?.includes('q'))
 
 test('the history is the same for the same time, in any steps, and differs for another seed', () => {
-  const parts = new Sites(plot)
+  const parts = new SampleSites(plot)
   const first = parts.until(NOW - DAY_MS - 1)
   const second = parts.until(NOW)
   expect(Bun.hash(JSON.stringify([...first.events, ...second.events]))).toBe(Bun.hash(JSON.stringify(events)))
   expect([...first.orders, ...second.orders]).toEqual(orders)
-  expect(new Sites(plot, 2).until(NOW).orders).not.toEqual(orders)
+  expect(new SampleSites(plot, 2).until(NOW).orders).not.toEqual(orders)
 })
 
 test('the history covers three weeks in order, with nights and weekends, and ends before now', () => {
@@ -36,7 +36,7 @@ test('the history covers three weeks in order, with nights and weekends, and end
 })
 
 test('the history continues in the following hours', () => {
-  const sites = new Sites(plot)
+  const sites = new SampleSites(plot)
   sites.until(NOW)
   const next = sites.until(NOW + HOUR_MS).events
   expect(next.length).toBeGreaterThan(50)
@@ -116,9 +116,9 @@ function worstGap(own: readonly SiteEvent[], from: number, until: number): numbe
 
 test('each scenario has its events at any start time, and only the outlet stops sending events', () => {
   for (let hours = 0; hours < 7 * 24; hours += 19) {
-    const own = plotOf(NOW + hours * HOUR_MS + 17 * 60_000)
-    const { events } = new Sites(own).until(own.now)
-    const { noticed } = noticedOf(
+    const own = demoTimelineOf(NOW + hours * HOUR_MS + 17 * 60_000)
+    const { events } = new SampleSites(own).until(own.now)
+    const { noticed } = splitViolating(
       events.filter(({ at }) => at < own.collectedAt),
       own,
     )

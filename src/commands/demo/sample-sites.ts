@@ -8,7 +8,7 @@ import type { Order, SiteEvent } from './simulated-site.ts'
 export const HOSTS = { shop: 'shop.example', outlet: 'outlet.example', magazine: 'magazine.example' } as const
 
 /** Times of the main events in the sample organization's history. */
-export interface Plot {
+export interface DemoTimeline {
   /** Time of the first event. Events before `collectedAt` are imported. */
   from: Instant
   /** The organization starts using Tagwarden. */
@@ -31,7 +31,7 @@ export interface Plot {
 /** Container versions of the shop. Live traffic continues with the last one. */
 export const VERSIONS = { first: 39, harmless: 40, harmful: 41 } as const
 
-export function plotOf(now: Instant): Plot {
+export function demoTimelineOf(now: Instant): DemoTimeline {
   const ago = (days: number, hours = 0, minutes = 0) => now - days * DAY_MS - hours * HOUR_MS - minutes * MINUTE_MS
   return {
     ...{ from: ago(21), joinedAt: ago(13), harmlessAt: ago(12, 4), untitledAt: ago(11, 2), leakedAt: ago(9, 3) },
@@ -40,7 +40,7 @@ export function plotOf(now: Instant): Plot {
 }
 
 /** All events and orders in a time span, in chronological order. */
-export interface Happened {
+export interface SiteActivity {
   events: SiteEvent[]
   orders: Order[]
 }
@@ -54,12 +54,12 @@ export interface Happened {
  * Meta also receives events from visitors who refused. One purchase in forty is not reported, and a few are sent to
  * Google twice. Every purchase has a `transaction_id` and a value.
  */
-export class Sites {
+export class SampleSites {
   private readonly all: readonly (Shop | Magazine)[]
   /** Visits have been generated up to this hour. */
   private madeTo: Instant
 
-  constructor(plot: Plot, seed = 1) {
+  constructor(plot: DemoTimeline, seed = 1) {
     const version = (at: Instant) =>
       at >= plot.harmfulAt ? VERSIONS.harmful : at >= plot.harmlessAt ? VERSIONS.harmless : VERSIONS.first
     const { leakedAt, harmfulAt: lostCurrencyAt, silentAt: until } = plot
@@ -75,7 +75,7 @@ export class Sites {
   }
 
   /** Returns the events and orders before this time that have not been returned yet. */
-  until(at: Instant): Happened {
+  until(at: Instant): SiteActivity {
     for (; this.madeTo < at; this.madeTo += HOUR_MS) for (const site of this.all) site.hour(this.madeTo)
     const taken = this.all.map((site) => site.take(at))
     return {

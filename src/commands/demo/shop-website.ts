@@ -1,5 +1,5 @@
 /** The shop as a website on loopback, used by flow tests and audits. */
-export interface Storefront {
+export interface ShopWebsite {
   /** URL without a trailing slash. */
   origin: string
   /** Releases a version that renames a button and omits two tags: the button's and one on the shirts page. */
@@ -57,7 +57,7 @@ const PAGES: Record<string, (isReleased: boolean) => [title: string, content: st
   },
 }
 
-export function openStorefront(): Storefront {
+export function openShopWebsite(): ShopWebsite {
   let isReleased = false
   const server = Bun.serve({
     ...{ hostname: '127.0.0.1', port: 0 },

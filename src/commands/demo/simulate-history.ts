@@ -1,12 +1,12 @@
 import type { AlertInput } from '../../alerts/alert.ts'
 import { DAY_MS, HOUR_MS, type Instant, MINUTE_MS, SECOND_MS } from '../../core/clock.ts'
 import { batchesOf } from './encode-events.ts'
-import { type MadeTests, makeTests } from './run-flow-tests.ts'
+import { createFlowTests, type FlowTestIds } from './run-flow-tests.ts'
 import { CART_WITHOUT_CURRENCY, firstAlerts, LEAKING_FORM, sampleAlerts, UNTITLED_VIDEO } from './sample-alerts.ts'
-import type { Sample } from './sample-organization.ts'
-import { HOSTS, type Plot, type Sites, VERSIONS } from './sample-sites.ts'
+import type { SampleOrganization } from './sample-organization.ts'
+import { type DemoTimeline, HOSTS, type SampleSites, VERSIONS } from './sample-sites.ts'
 import { LEAK_DAYS } from './shop.ts'
-import type { Call, Days } from './simulated-program.ts'
+import type { Call, SimulatedProgram } from './simulated-program.ts'
 import type { Order, SiteEvent } from './simulated-site.ts'
 
 /** An action in the simulated past, with its time. */
@@ -35,7 +35,7 @@ const TOLD_MS = 6 * MINUTE_MS
 /** Delay before the outage of the outlet is noticed. */
 const FOUND_AFTER_MS = 4 * HOUR_MS
 
-function troublesOf({ untitledAt, leakedAt, harmfulAt }: Plot): Trouble[] {
+function troublesOf({ untitledAt, leakedAt, harmfulAt }: DemoTimeline): Trouble[] {
   const healedAt = leakedAt + LEAK_DAYS * DAY_MS
   return [
     {
@@ -75,7 +75,10 @@ function troublesOf({ untitledAt, leakedAt, harmfulAt }: Plot): Trouble[] {
  * Separates the events that violate a rule in the first weeks from the others. The others can be imported, because
  * imported events open no issues.
  */
-export function noticedOf(events: readonly SiteEvent[], plot: Plot): { noticed: SiteEvent[]; others: SiteEvent[] } {
+export function splitViolating(
+  events: readonly SiteEvent[],
+  plot: DemoTimeline,
+): { noticed: SiteEvent[]; others: SiteEvent[] } {
   const troubles = troublesOf(plot)
   const isNoticed = (event: SiteEvent) =>
     troubles.some(({ from, to, isBrokenBy }) => event.at >= from && event.at < to && isBrokenBy(event))
@@ -83,13 +86,13 @@ export function noticedOf(events: readonly SiteEvent[], plot: Plot): { noticed: 
   return { noticed, others }
 }
 
-/** Simulates the time from the day the organization joined until the last days. `noticed`: see `noticedOf`. */
-export async function liveFirstWeeks(
-  days: Days,
-  sample: Sample,
-  plot: Plot,
+/** Simulates the time from the day the organization joined until the last days. `noticed`: see `splitViolating`. */
+export async function simulateFirstWeeks(
+  days: SimulatedProgram,
+  sample: SampleOrganization,
+  plot: DemoTimeline,
   { noticed, webhookUrl }: { noticed: readonly SiteEvent[]; webhookUrl: string },
-): Promise<SetUp> {
+): Promise<SampleObjects> {
   const made = await setUp(days.as(sample.owner.key), sample, webhookUrl)
   const troubles = troublesOf(plot)
   const arrivals = noticed.map((event) => ({
@@ -112,7 +115,7 @@ export async function liveFirstWeeks(
 }
 
 /** Objects that the organization created on its first day. */
-export interface SetUp {
+export interface SampleObjects {
   /** Alert ids by name. */
   alertIds: ReadonlyMap<string, string>
   /** Id of the integration that notifies the person on call. */
@@ -121,9 +124,11 @@ export interface SetUp {
 
 async function setUp(
   owner: Call,
-  { domainIds: { [HOSTS.shop]: shop = '', [HOSTS.outlet]: outlet = '', [HOSTS.magazine]: magazine = '' } }: Sample,
+  {
+    domainIds: { [HOSTS.shop]: shop = '', [HOSTS.outlet]: outlet = '', [HOSTS.magazine]: magazine = '' },
+  }: SampleOrganization,
   webhookUrl: string,
-): Promise<SetUp> {
+): Promise<SampleObjects> {
   await owner('PATCH', '/v1/org', { currency: 'EUR' })
   await owner('POST', '/v1/projects', { name: 'Shops', domainIds: [shop, outlet] })
   await owner('POST', '/v1/projects', { name: 'Content', domainIds: [magazine] })
@@ -167,9 +172,9 @@ async function makeAlerts(owner: Call, alerts: readonly AlertInput[]): Promise<M
 
 /** Returns the actions of the members and their deployment pipelines. */
 function actsOf(
-  days: Days,
-  { keys, domainIds }: Sample,
-  plot: Plot,
+  days: SimulatedProgram,
+  { keys, domainIds }: SampleOrganization,
+  plot: DemoTimeline,
   { noticed, alertIds }: { noticed: readonly SiteEvent[]; alertIds: ReadonlyMap<string, string> },
 ): Act[] {
   const calls = { mara: days.as(keys.mara), jonas: days.as(keys.jonas) }
@@ -203,10 +208,10 @@ async function changeIssue(call: Call, alertId: string, patch: { status: string;
 }
 
 interface LastDays {
-  sites: Sites
+  sites: SampleSites
   /** Orders placed before the last days. */
   sold: readonly Order[]
-  made: SetUp
+  made: SampleObjects
   /** Origin of the storefront. */
   origin: string
 }
@@ -215,12 +220,12 @@ interface LastDays {
  * Simulates the last days through the collector. At the end, the organization creates its remaining alerts and its flow
  * tests, which are returned.
  */
-export async function liveLastDays(
-  days: Days,
-  sample: Sample,
-  plot: Plot,
+export async function simulateLastDays(
+  days: SimulatedProgram,
+  sample: SampleOrganization,
+  plot: DemoTimeline,
   { sites, sold, made, origin }: LastDays,
-): Promise<MadeTests> {
+): Promise<FlowTestIds> {
   await days.run('automatic alerts')
   const { events, orders } = sites.until(plot.now)
   const foundAt = plot.silentAt + FOUND_AFTER_MS
@@ -241,14 +246,18 @@ export async function liveLastDays(
     await days.collect(batchesOf(own, at), sample.tokens)
   }
   days.until(plot.now)
-  await tellSold(days, sample, [...sold, ...orders])
+  await reportOrders(days, sample, [...sold, ...orders])
   const shop = sample.domainIds[HOSTS.shop] ?? ''
   const owner = days.as(sample.owner.key)
   await makeAlerts(owner, sampleAlerts(shop, made.onCall))
-  return makeTests(owner, origin, shop)
+  return createFlowTests(owner, origin, shop)
 }
 
-async function tellSold(days: Days, { owner, domainIds }: Sample, orders: readonly Order[]): Promise<void> {
+async function reportOrders(
+  days: SimulatedProgram,
+  { owner, domainIds }: SampleOrganization,
+  orders: readonly Order[],
+): Promise<void> {
   for (const [of, own] of Map.groupBy(orders, ({ host }) => host)) {
     const sold = own.map(({ host, ...order }) => order)
     for (let from = 0; from < sold.length; from += ORDERS_AT_ONCE) {

@@ -6,15 +6,15 @@ import { openApp } from '../../app.ts'
 import { readConfig } from '../../config.ts'
 import { HOUR_MS, systemClock } from '../../core/clock.ts'
 import { gapsBetween } from '../../signals/gap-store.ts'
-import { Days, PastClock } from './simulated-program.ts'
+import { SimulatedClock, SimulatedProgram } from './simulated-program.ts'
 
 test('days generated an hour ago leave no gap, even if live events begin late', async () => {
   const data = mkdtempSync(join(tmpdir(), 'demo-days-'))
   const config = readConfig({ listen: '127.0.0.1:0', data }, {})
   const log = { info() {}, warn() {}, error() {} }
-  const clock = new PastClock(systemClock.now() - HOUR_MS)
+  const clock = new SimulatedClock(systemClock.now() - HOUR_MS)
   try {
-    const days = await Days.open(config, clock, log)
+    const days = await SimulatedProgram.open(config, clock, log)
     days.until(clock.now())
     days.reachPresent()
     await days.close()

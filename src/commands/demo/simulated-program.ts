@@ -7,7 +7,7 @@ import { tx } from '../../store/database.ts'
 import type { SentBatch } from './encode-events.ts'
 
 /** A clock set to a time in the past. After `letGo`, it follows the system clock. */
-export class PastClock implements Clock {
+export class SimulatedClock implements Clock {
   private at: Instant | null
 
   constructor(from: Instant) {
@@ -31,15 +31,15 @@ export class PastClock implements Clock {
 export type Call = (method: string, path: string, body?: unknown) => Promise<unknown>
 
 /** Runs the whole program, except for its sockets, with a clock that is advanced manually. */
-export class Days {
+export class SimulatedProgram {
   private constructor(
     private readonly app: App,
-    private readonly clock: PastClock,
+    private readonly clock: SimulatedClock,
   ) {}
 
   /** Opens the data folder. */
-  static async open(config: Config, clock: PastClock, log: Log): Promise<Days> {
-    return new Days(await openApp({ config, clock, log }), clock)
+  static async open(config: Config, clock: SimulatedClock, log: Log): Promise<SimulatedProgram> {
+    return new SimulatedProgram(await openApp({ config, clock, log }), clock)
   }
 
   /** Advances the clock. Heartbeats continue meanwhile; otherwise the time would be recorded as a gap in collection. */

@@ -3,7 +3,7 @@ import { maskPersonal } from '../../conditions/mask-personal.ts'
 import { cutText } from '../../core/text.ts'
 import type { KnownElement, KnownFrame } from '../known-element.ts'
 import type { Selector } from '../recording.ts'
-import { looksOf, visibleAmong, wayTo } from './in-page.ts'
+import { appearanceOf, pathTo, visibleAmong } from './in-page.ts'
 
 const MAX_TEXT = 200
 /** Maximum number of elements compared with the known one. A page may have thousands of the same kind. */
@@ -27,7 +27,7 @@ export function discretionOf(mask: (text: string) => string, typed: readonly str
 
 /** Returns the known properties of an element, without typed text. */
 export async function describe(element: ElementHandle<Element>, discreet: Discretion): Promise<KnownElement> {
-  const [{ role, name }, { tag, text }] = await Promise.all([accessOf(element), element.evaluate(looksOf)])
+  const [{ role, name }, { tag, text }] = await Promise.all([accessOf(element), element.evaluate(appearanceOf)])
   const said = (value: string) => cutText(discreet(value.replaceAll(/\s+/g, ' ').trim()), MAX_TEXT)
   return { role, name: said(name), tag, text: said(text) }
 }
@@ -131,6 +131,6 @@ export async function selectorFor(element: ElementHandle<Element>, known: KnownE
     const selector = `aria/${known.name}[role="${known.role}"]`
     if ((await visible(frame, selector)).length === 1) return selector
   }
-  const way = await element.evaluate(wayTo)
+  const way = await element.evaluate(pathTo)
   return way.length === 1 ? (way[0] ?? '') : way
 }

@@ -84,7 +84,7 @@ export async function spotOf(element: Element, offsetX: number | null, offsetY: 
 }
 
 /** Returns the tag and the visible text of an element. Text typed into fields is omitted. */
-export function looksOf(element: Element): { tag: string; text: string } {
+export function appearanceOf(element: Element): { tag: string; text: string } {
   const isField = element.matches('input,textarea,select,[contenteditable=""],[contenteditable="true"]')
   // biome-ignore lint/performance/useDomNodeTextContent: hidden text is not part of the element's text
   const text = isField || !(element instanceof HTMLElement) ? '' : element.innerText
@@ -92,7 +92,7 @@ export function looksOf(element: Element): { tag: string; text: string } {
 }
 
 /** Returns the CSS path to an element, with one part for each shadow tree. */
-export function wayTo(element: Element): string[] {
+export function pathTo(element: Element): string[] {
   const way: string[] = []
   for (let at: Element | null = element; at; ) {
     const root = at.getRootNode() as Document | ShadowRoot

@@ -23,16 +23,16 @@ test('a condition on any parameter matches columns, maps and the spool, and buil
       aValue,
       fc.option(aKey, { nil: 'a' }),
       async (batches, wanted, read) => {
-        await using stand = await WarehouseFixture.open()
+        await using fixture = await WarehouseFixture.open()
         for (const { events, work } of batches) {
-          await stand.add(events)
-          if (work !== 'nothing') await stand.flush()
-          if (work === 'merge') await stand.merge()
-          if (work === 'compact') await stand.compact()
+          await fixture.add(events)
+          if (work !== 'nothing') await fixture.flush()
+          if (work === 'merge') await fixture.merge()
+          if (work === 'compact') await fixture.compact()
         }
         // The general test only matters for files in which keys have columns, so it is the same in all cases.
         const own = equalTo(wanted, '\0')
-        const found = await stand.warehouse.query<StoredEvent>(
+        const found = await fixture.warehouse.query<StoredEvent>(
           plainQuery({
             sql: 'SELECT * FROM events ORDER BY seq',
             params: { wanted },
@@ -44,11 +44,11 @@ test('a condition on any parameter matches columns, maps and the spool, and buil
             window: { from: 0, to: Number.MAX_SAFE_INTEGER },
           }),
         )
-        const expected = stand.events.filter((event) => own.holds(event) && event.vendor !== '')
+        const expected = fixture.events.filter((event) => own.holds(event) && event.vendor !== '')
         expect(found.map(({ seq, params }) => ({ seq, params }))).toEqual(
           expected.map(({ seq, params }) => ({ seq, params })),
         )
-        const without = await stand.warehouse.query<{ seq: number; any0: boolean }>(
+        const without = await fixture.warehouse.query<{ seq: number; any0: boolean }>(
           plainQuery({
             sql: 'SELECT seq, any0 FROM events ORDER BY seq',
             params: { wanted },
@@ -58,7 +58,7 @@ test('a condition on any parameter matches columns, maps and the spool, and buil
             window: { from: 0, to: Number.MAX_SAFE_INTEGER },
           }),
         )
-        expect(without).toEqual(stand.events.map((event) => ({ seq: event.seq, any0: own.holds(event) })))
+        expect(without).toEqual(fixture.events.map((event) => ({ seq: event.seq, any0: own.holds(event) })))
       },
     ),
     { numRuns: 40 },
@@ -66,14 +66,14 @@ test('a condition on any parameter matches columns, maps and the spool, and buil
 })
 
 test('parameters that are too rare for a column are found in the map', async () => {
-  await using stand = await WarehouseFixture.open()
-  await stand.add(
+  await using fixture = await WarehouseFixture.open()
+  await fixture.add(
     Array.from({ length: 150 }, (_, n) => ({ params: { often: 'x', ...(n === 77 ? { seldom: 'needle' } : {}) } })),
   )
-  await stand.flush()
-  await stand.compact()
-  expect(stand.manifest.files().map(({ keys }) => keys)).toEqual([['often']])
-  const found = await stand.warehouse.query<StoredEvent>(
+  await fixture.flush()
+  await fixture.compact()
+  expect(fixture.manifest.files().map(({ keys }) => keys)).toEqual([['often']])
+  const found = await fixture.warehouse.query<StoredEvent>(
     plainQuery({
       sql: 'SELECT params FROM events',
       params: { wanted: 'needle' },
@@ -89,13 +89,13 @@ test('parameters that are too rare for a column are found in the map', async () 
 })
 
 test('a column is not read when the name alone decides the condition', async () => {
-  await using stand = await WarehouseFixture.open()
+  await using fixture = await WarehouseFixture.open()
   const params = { apple: 'x', pear: 'y' }
-  await stand.add(Array.from({ length: 3 }, () => ({ params })))
-  await stand.flush()
-  await stand.compact()
+  await fixture.add(Array.from({ length: 3 }, () => ({ params })))
+  await fixture.flush()
+  await fixture.compact()
   const count = async (wanted: string) => {
-    const rows = await stand.warehouse.query(
+    const rows = await fixture.warehouse.query(
       plainQuery({
         sql: 'SELECT seq FROM events',
         params: { wanted },
@@ -108,15 +108,15 @@ test('a column is not read when the name alone decides the condition', async () 
     )
     return rows.length
   }
-  expect(stand.events.map((event) => paramOf(event, 'apple'))).toEqual(['x', 'x', 'x'])
+  expect(fixture.events.map((event) => paramOf(event, 'apple'))).toEqual(['x', 'x', 'x'])
   expect([await count('x'), await count('y')]).toEqual([0, 3])
 })
 
 test('queries with bound values succeed without any stored events', async () => {
-  await using stand = await WarehouseFixture.open()
+  await using fixture = await WarehouseFixture.open()
   const query = { sql: 'SELECT seq FROM events', keys: [...NASTY_KEYS], orgId: 'org_1' }
   const own = equalTo('x', 'a')
   const window = { from: 0, to: 1 }
   const asked = { ...query, params: { wanted: 'x' }, anyTests: [own], where: 'any0', wholeParams: true, window }
-  expect(await stand.warehouse.query(plainQuery(asked))).toEqual([])
+  expect(await fixture.warehouse.query(plainQuery(asked))).toEqual([])
 })

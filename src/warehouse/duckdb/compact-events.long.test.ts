@@ -24,7 +24,7 @@ const pathsOf = (manifest: Manifest) =>
 
 describe('compaction', () => {
   test('writes one sorted file for each organization and hour', async () => {
-    await using stand = await WarehouseFixture.open()
+    await using fixture = await WarehouseFixture.open()
     const names = ['b', 'a', 'c']
     for (let n = 0; n < 6; n++) {
       const event = {
@@ -32,24 +32,24 @@ describe('compaction', () => {
         vendor: names[(n + 1) % 3] ?? '',
         event: names[(n + 2) % 3] ?? '',
       }
-      await stand.add([
+      await fixture.add([
         { ...event, orgId: 'org_1' },
         { ...event, orgId: 'org_2' },
       ])
-      stand.clock.advance(HOUR_MS / 4)
-      await stand.flush()
+      fixture.clock.advance(HOUR_MS / 4)
+      await fixture.flush()
     }
-    await stand.compact()
-    expect(stand.manifest.files().map(({ orgId, hour, rows }) => [orgId, (hour - HOUR) / HOUR_MS, rows])).toEqual([
+    await fixture.compact()
+    expect(fixture.manifest.files().map(({ orgId, hour, rows }) => [orgId, (hour - HOUR) / HOUR_MS, rows])).toEqual([
       ['org_1', 0, 4],
       ['org_2', 0, 4],
       ['org_1', 1, 2],
       ['org_2', 1, 2],
     ])
-    expect(parquetIn(stand.folder)).toEqual(pathsOf(stand.manifest))
-    for (const { path, sizeBytes } of stand.manifest.files()) {
-      const rows = await stand.parquet.run<Record<string, string>>(
-        `SELECT domainId, vendor, event FROM read_parquet('${join(stand.folder, path)}')`,
+    expect(parquetIn(fixture.folder)).toEqual(pathsOf(fixture.manifest))
+    for (const { path, sizeBytes } of fixture.manifest.files()) {
+      const rows = await fixture.parquet.run<Record<string, string>>(
+        `SELECT domainId, vendor, event FROM read_parquet('${join(fixture.folder, path)}')`,
       )
       const places = rows.map(({ domainId, vendor, event }) => `${domainId} ${vendor} ${event}`)
       expect(places).toEqual(places.toSorted())
@@ -58,19 +58,19 @@ describe('compaction', () => {
   })
 
   test('has enough memory for the maximum number of parameter columns, and for joining such hours', async () => {
-    await using stand = await WarehouseFixture.open()
+    await using fixture = await WarehouseFixture.open()
     const params = Object.fromEntries(Array.from({ length: 256 }, (_, n) => [`key${n}`, `value ${n}`]))
     const events = Array.from({ length: 60 }, () => ({ params }))
     for (let hour = 0; hour < 2; hour++) {
-      await stand.add(events)
-      await stand.flush()
-      stand.clock.advance(HOUR_MS)
+      await fixture.add(events)
+      await fixture.flush()
+      fixture.clock.advance(HOUR_MS)
     }
-    await stand.compact()
-    expect(stand.manifest.files().map(({ keys }) => keys?.length)).toEqual([256, 256])
-    stand.clock.advance(DAY_MS)
-    await stand.compact()
-    expect(stand.manifest.files().map(({ keys, rows }) => [keys?.length, rows])).toEqual([[256, 120]])
+    await fixture.compact()
+    expect(fixture.manifest.files().map(({ keys }) => keys?.length)).toEqual([256, 256])
+    fixture.clock.advance(DAY_MS)
+    await fixture.compact()
+    expect(fixture.manifest.files().map(({ keys, rows }) => [keys?.length, rows])).toEqual([[256, 120]])
   })
 
   test('keeps the manifest entry of a file accurate', async () => {
@@ -78,26 +78,26 @@ describe('compaction', () => {
       fc.asyncProperty(
         fc.array(fc.array(anEvent, { minLength: 1, maxLength: 6 }), { minLength: 1, maxLength: 5 }),
         async (batches) => {
-          await using stand = await WarehouseFixture.open()
+          await using fixture = await WarehouseFixture.open()
           for (const batch of batches) {
-            await stand.add(batch)
-            stand.clock.advance(25 * MINUTE_MS)
-            await stand.flush()
+            await fixture.add(batch)
+            fixture.clock.advance(25 * MINUTE_MS)
+            await fixture.flush()
           }
-          await stand.compact()
-          await stand.add(batches[0] ?? [])
-          await stand.flush()
-          for (const { path, orgId, hour, minReceivedAt, maxReceivedAt, maxSeq, rows } of stand.manifest.files()) {
-            const [found] = await stand.parquet.run<Record<string, number | string | null>>(
+          await fixture.compact()
+          await fixture.add(batches[0] ?? [])
+          await fixture.flush()
+          for (const { path, orgId, hour, minReceivedAt, maxReceivedAt, maxSeq, rows } of fixture.manifest.files()) {
+            const [found] = await fixture.parquet.run<Record<string, number | string | null>>(
               `SELECT min(receivedAt) AS minReceivedAt, max(receivedAt) AS maxReceivedAt, max(seq) AS maxSeq, count(*) AS rows,
                CASE WHEN count(DISTINCT orgId) = 1 THEN min(orgId) END AS orgId
-             FROM read_parquet('${join(stand.folder, path)}')`,
+             FROM read_parquet('${join(fixture.folder, path)}')`,
             )
             expect(found ?? {}).toEqual({ minReceivedAt, maxReceivedAt, maxSeq, rows, orgId })
             expect(hour).toBe(Math.floor(minReceivedAt / HOUR_MS) * HOUR_MS)
           }
-          expect(stand.manifest.lastSeq()).toBe(stand.events.at(-1)?.seq ?? 0)
-          expect(stand.manifest.lastReceivedAt()).toBe(stand.events.at(-1)?.receivedAt ?? 0)
+          expect(fixture.manifest.lastSeq()).toBe(fixture.events.at(-1)?.seq ?? 0)
+          expect(fixture.manifest.lastReceivedAt()).toBe(fixture.events.at(-1)?.receivedAt ?? 0)
         },
       ),
       { numRuns: 10 },
@@ -105,17 +105,17 @@ describe('compaction', () => {
   })
 
   test('includes late events', async () => {
-    await using stand = await WarehouseFixture.open()
-    await stand.add(some(3))
-    await stand.flush()
-    await stand.compact()
-    await stand.add(some(2))
-    await stand.flush()
-    expect(stand.levels().toSorted()).toEqual(['compacted', 'fresh'])
-    await stand.compact()
-    expect(stand.levels()).toEqual(['compacted'])
-    expect(await stand.count()).toEqual({ rows: 5, events: 5 })
-    expect(parquetIn(stand.folder)).toEqual(pathsOf(stand.manifest))
+    await using fixture = await WarehouseFixture.open()
+    await fixture.add(some(3))
+    await fixture.flush()
+    await fixture.compact()
+    await fixture.add(some(2))
+    await fixture.flush()
+    expect(fixture.levels().toSorted()).toEqual(['compacted', 'fresh'])
+    await fixture.compact()
+    expect(fixture.levels()).toEqual(['compacted'])
+    expect(await fixture.count()).toEqual({ rows: 5, events: 5 })
+    expect(parquetIn(fixture.folder)).toEqual(pathsOf(fixture.manifest))
   })
 })
 
@@ -157,23 +157,23 @@ const aWidth: fc.Arbitrary<Width> = fc
 
 describe('every past hour is compacted', () => {
   async function expectCompacted(segments: readonly (readonly EventFields[])[]): Promise<void> {
-    await using stand = await WarehouseFixture.open()
+    await using fixture = await WarehouseFixture.open()
     for (const segment of segments) {
-      await stand.add(segment)
-      await stand.flush()
+      await fixture.add(segment)
+      await fixture.flush()
     }
-    const { events } = stand
-    const now = stand.clock.now() + HOUR_MS + 3 * MINUTE_MS
-    await stand.compact(now)
-    expect(stand.levels().every((level) => level === 'compacted')).toBe(true)
-    expect(planMerges(stand.manifest.files(), now)).toEqual([])
-    expect(await stand.count()).toEqual({ rows: events.length, events: events.length })
-    expect(parquetIn(stand.folder)).toEqual(pathsOf(stand.manifest))
+    const { events } = fixture
+    const now = fixture.clock.now() + HOUR_MS + 3 * MINUTE_MS
+    await fixture.compact(now)
+    expect(fixture.levels().every((level) => level === 'compacted')).toBe(true)
+    expect(planMerges(fixture.manifest.files(), now)).toEqual([])
+    expect(await fixture.count()).toEqual({ rows: events.length, events: events.length })
+    expect(parquetIn(fixture.folder)).toEqual(pathsOf(fixture.manifest))
     // Only some events from each file, because reading every map of the widest events takes longer than everything
     // else.
     const [last] = events.slice(-1)
     for (const event of [events[0], last].filter((event) => event !== undefined)) {
-      const [found] = await stand.query<{ params: Record<string, string> }>(
+      const [found] = await fixture.query<{ params: Record<string, string> }>(
         `SELECT params FROM events WHERE seq = ${event.seq}`,
         {},
         { wholeParams: true },
@@ -211,20 +211,20 @@ describe('every past hour is compacted', () => {
       await loaded.add(wide({ rows: 700, names: 20_000, perEvent: 500, length: 40, values: 1e6 + segment }))
       await loaded.flush()
     }
-    await using stand = await WarehouseFixture.open({ memoryLimit: '95MB' }, loaded.snapshot())
-    await stand.compact()
-    const levels = stand.manifest.files().map(({ level, keys, orgId }) => [level, keys === null, orgId])
+    await using fixture = await WarehouseFixture.open({ memoryLimit: '95MB' }, loaded.snapshot())
+    await fixture.compact()
+    const levels = fixture.manifest.files().map(({ level, keys, orgId }) => [level, keys === null, orgId])
     expect(levels).toContainEqual(['compacted', true, 'org_0'])
     expect(levels.filter(([level]) => level !== 'compacted')).toEqual([])
-    expect(await stand.count()).toEqual({ rows: 1400, events: 1400 })
-    expect(await stand.count({ orgId: 'org_0' })).toEqual({ rows: 700, events: 700 })
+    expect(await fixture.count()).toEqual({ rows: 1400, events: 1400 })
+    expect(await fixture.count({ orgId: 'org_0' })).toEqual({ rows: 700, events: 700 })
     // Days later, the files are unchanged, and late events are compacted separately.
-    await stand.add(some(5, 'org_0'))
-    await stand.flush()
-    await stand.compact(stand.clock.now() + 3 * DAY_MS)
-    await stand.compact(stand.clock.now() + 3 * DAY_MS)
-    expect(await stand.count()).toEqual({ rows: 1405, events: 1405 })
-    expect(stand.levels().filter((level) => level !== 'compacted')).toEqual([])
+    await fixture.add(some(5, 'org_0'))
+    await fixture.flush()
+    await fixture.compact(fixture.clock.now() + 3 * DAY_MS)
+    await fixture.compact(fixture.clock.now() + 3 * DAY_MS)
+    expect(await fixture.count()).toEqual({ rows: 1405, events: 1405 })
+    expect(fixture.levels().filter((level) => level !== 'compacted')).toEqual([])
   })
 })
 
@@ -236,13 +236,13 @@ test('a repeatedly failing merge is reported once, retried with delays, and does
   await loaded.add(some(3, 'org_9'))
   await loaded.flush()
   // Less memory than one row group of these events requires.
-  await using stand = await WarehouseFixture.open({ memoryLimit: '60MB' }, loaded.snapshot())
+  await using fixture = await WarehouseFixture.open({ memoryLimit: '60MB' }, loaded.snapshot())
   const told: string[] = []
   const retries = new MergeRetries()
-  const { parquet, manifest, folder } = stand
+  const { parquet, manifest, folder } = fixture
   const notifyOperator = ({ subject }: { subject: string }) => void told.push(subject)
   const round = (now: number) => compactEvents({ parquet, manifest, folder, retries, notifyOperator }, now)
-  const now = stand.clock.now() + HOUR_MS + 3 * MINUTE_MS
+  const now = fixture.clock.now() + HOUR_MS + 3 * MINUTE_MS
   await expect(round(now)).rejects.toThrow('1 merges failed')
   expect([told.length, retries.failing]).toEqual([1, 1])
   expect(manifest.files().map(({ orgId, level }) => [orgId, level])).toEqual([
@@ -258,15 +258,15 @@ test('a repeatedly failing merge is reported once, retried with delays, and does
 test.each(['merged', 'compacted'] as const)(
   'events with violations are grouped and come first in a %s file',
   async (level) => {
-    await using stand = await WarehouseFixture.open()
+    await using fixture = await WarehouseFixture.open()
     for (let n = 0; n < 4; n++) {
-      await stand.add([0, 1, 2].map((index) => ({ violations: index === 1 ? [`alr_${n}`] : null })))
-      await stand.flush()
+      await fixture.add([0, 1, 2].map((index) => ({ violations: index === 1 ? [`alr_${n}`] : null })))
+      await fixture.flush()
     }
-    await runMerge(stand.parquet, stand.manifest, stand.folder, { files: [...stand.manifest.files()], level })
-    const [file] = stand.manifest.files()
-    const rows = await stand.parquet.run<{ violations: string[] | null }>(
-      `SELECT violations FROM read_parquet('${join(stand.folder, file?.path ?? '')}') ORDER BY file_row_number`,
+    await runMerge(fixture.parquet, fixture.manifest, fixture.folder, { files: [...fixture.manifest.files()], level })
+    const [file] = fixture.manifest.files()
+    const rows = await fixture.parquet.run<{ violations: string[] | null }>(
+      `SELECT violations FROM read_parquet('${join(fixture.folder, file?.path ?? '')}') ORDER BY file_row_number`,
     )
     expect(rows.map(({ violations }) => violations !== null)).toEqual([...Array(4).fill(true), ...Array(8).fill(false)])
   },
@@ -283,59 +283,59 @@ describe('a crash during a merge', () => {
   test.each(['merged', 'compacted'] as const)(
     'into a %s file, before the manifest is updated, leaves the old files in use',
     async (level) => {
-      await using stand = await WarehouseFixture.open()
+      await using fixture = await WarehouseFixture.open()
       for (const orgId of ['org_1', 'org_2']) {
-        await stand.add(some(3, orgId))
-        await stand.flush()
+        await fixture.add(some(3, orgId))
+        await fixture.flush()
       }
-      const before = pathsOf(stand.manifest)
-      const merge = { files: [...stand.manifest.files()], level }
-      const dying = runMerge(stand.parquet, new Dying(stand.db), stand.folder, merge)
+      const before = pathsOf(fixture.manifest)
+      const merge = { files: [...fixture.manifest.files()], level }
+      const dying = runMerge(fixture.parquet, new Dying(fixture.db), fixture.folder, merge)
       expect(dying).rejects.toThrow('killed')
       await dying.catch(() => {})
-      expect(parquetIn(stand.folder).length).toBeGreaterThan(2)
-      expect(await stand.count()).toEqual({ rows: 6, events: 6 })
+      expect(parquetIn(fixture.folder).length).toBeGreaterThan(2)
+      expect(await fixture.count()).toEqual({ rows: 6, events: 6 })
 
-      await stand.reopen()
-      expect(parquetIn(stand.folder)).toEqual(before)
-      expect(await stand.count()).toEqual({ rows: 6, events: 6 })
-      await stand.compact()
-      expect(await stand.count()).toEqual({ rows: 6, events: 6 })
+      await fixture.reopen()
+      expect(parquetIn(fixture.folder)).toEqual(before)
+      expect(await fixture.count()).toEqual({ rows: 6, events: 6 })
+      await fixture.compact()
+      expect(await fixture.count()).toEqual({ rows: 6, events: 6 })
     },
   )
 
   test('after the manifest is updated, before the old files are removed: the next start removes them', async () => {
-    await using stand = await WarehouseFixture.open()
+    await using fixture = await WarehouseFixture.open()
     for (let n = 0; n < 3; n++) {
-      await stand.add(some(2))
-      await stand.flush()
+      await fixture.add(some(2))
+      await fixture.flush()
     }
-    const old = pathsOf(stand.manifest)
-    for (const path of old) copyFileSync(join(stand.folder, path), join(stand.folder, `${path}.kept`))
-    await stand.compact()
-    for (const path of old) copyFileSync(join(stand.folder, `${path}.kept`), join(stand.folder, path))
-    expect(await stand.count()).toEqual({ rows: 6, events: 6 })
-    await stand.reopen()
-    expect(parquetIn(stand.folder)).toEqual(pathsOf(stand.manifest))
-    expect(await stand.count()).toEqual({ rows: 6, events: 6 })
+    const old = pathsOf(fixture.manifest)
+    for (const path of old) copyFileSync(join(fixture.folder, path), join(fixture.folder, `${path}.kept`))
+    await fixture.compact()
+    for (const path of old) copyFileSync(join(fixture.folder, `${path}.kept`), join(fixture.folder, path))
+    expect(await fixture.count()).toEqual({ rows: 6, events: 6 })
+    await fixture.reopen()
+    expect(parquetIn(fixture.folder)).toEqual(pathsOf(fixture.manifest))
+    expect(await fixture.count()).toEqual({ rows: 6, events: 6 })
   })
 })
 
 test('files dropped during their merge do not reappear', async () => {
-  await using stand = await WarehouseFixture.open()
+  await using fixture = await WarehouseFixture.open()
   for (let n = 0; n < 2; n++) {
-    await stand.add(some(2000))
-    await stand.flush()
+    await fixture.add(some(2000))
+    await fixture.flush()
   }
-  const [first, second] = stand.manifest.files()
+  const [first, second] = fixture.manifest.files()
   if (!first || !second) throw new Error('expected two files')
-  const merging = stand.compact()
-  stand.manifest.swap([first], [])
-  await stand.parquet.remove([join(stand.folder, first.path)])
+  const merging = fixture.compact()
+  fixture.manifest.swap([first], [])
+  await fixture.parquet.remove([join(fixture.folder, first.path)])
   await merging
-  expect(pathsOf(stand.manifest)).toEqual([second.path])
-  expect(await stand.count()).toEqual({ rows: 2000, events: 2000 })
-  await stand.compact()
-  expect(stand.levels()).toEqual(['compacted'])
-  expect(await stand.count()).toEqual({ rows: 2000, events: 2000 })
+  expect(pathsOf(fixture.manifest)).toEqual([second.path])
+  expect(await fixture.count()).toEqual({ rows: 2000, events: 2000 })
+  await fixture.compact()
+  expect(fixture.levels()).toEqual(['compacted'])
+  expect(await fixture.count()).toEqual({ rows: 2000, events: 2000 })
 })

@@ -10,12 +10,12 @@ import { compactPages } from './compact-pages.ts'
 import { GRACE_MS } from './plan-merges.ts'
 
 /** Loads segments that contain these pages and no events. */
-async function load(stand: WarehouseFixture, segments: readonly (readonly StoredPage[])[]): Promise<void> {
+async function load(fixture: WarehouseFixture, segments: readonly (readonly StoredPage[])[]): Promise<void> {
   for (const pages of segments) {
     const { receivedAt = 0 } = pages[0] ?? {}
     const answer = { accepted: 0, rejected: 0, errors: [] }
-    stand.clock.set(receivedAt)
-    await stand.spool.append([], {
+    fixture.clock.set(receivedAt)
+    await fixture.spool.append([], {
       key: null,
       orgId: 'o',
       domainId: 'd',
@@ -24,12 +24,12 @@ async function load(stand: WarehouseFixture, segments: readonly (readonly Stored
       ledger: [],
       pages: [...pages],
     })
-    await stand.flush()
+    await fixture.flush()
   }
 }
 
-const ask = (stand: WarehouseFixture, orgId: string | null, window = { from: 0, to: Number.MAX_SAFE_INTEGER }) =>
-  stand.warehouse.query<StoredPage>(
+const ask = (fixture: WarehouseFixture, orgId: string | null, window = { from: 0, to: Number.MAX_SAFE_INTEGER }) =>
+  fixture.warehouse.query<StoredPage>(
     plainQuery({
       sql: 'SELECT * FROM pages ORDER BY page, vendor',
       over: 'pages',
@@ -40,8 +40,8 @@ const ask = (stand: WarehouseFixture, orgId: string | null, window = { from: 0, 
     }),
   )
 
-const compactAt = (stand: WarehouseFixture, now: number) =>
-  compactPages(stand.parquet, stand.manifest, stand.folder, now)
+const compactAt = (fixture: WarehouseFixture, now: number) =>
+  compactPages(fixture.parquet, fixture.manifest, fixture.folder, now)
 
 const aPage = fc.record({
   receivedAt: fc.integer({ min: HOUR, max: HOUR + 3 * DAY_MS }),
@@ -64,21 +64,21 @@ describe('pages', () => {
         fc.array(fc.integer({ min: HOUR, max: HOUR + 5 * DAY_MS }), { maxLength: 3 }),
         fc.integer({ min: HOUR, max: HOUR + 3 * DAY_MS }),
         async (said, compactions, from) => {
-          await using stand = await WarehouseFixture.open()
+          await using fixture = await WarehouseFixture.open()
           let page = 0
           const segments = said.map((pages) =>
             pages.map((one) => plainPage({ ...one, ts: one.receivedAt, page: ++page })),
           )
-          await load(stand, segments)
-          for (const now of compactions) await compactAt(stand, now)
+          await load(fixture, segments)
+          for (const now of compactions) await compactAt(fixture, now)
           const all = segments.flat()
-          expect(await ask(stand, null)).toEqual(all)
+          expect(await ask(fixture, null)).toEqual(all)
           const window = { from, to: from + DAY_MS }
           const ours = all.filter(
             ({ orgId, receivedAt }) => orgId === 'org_1' && receivedAt >= window.from && receivedAt < window.to,
           )
-          expect(await ask(stand, 'org_1', window)).toEqual(ours)
-          expect(readdirSync(join(stand.folder, 'pages')).length).toBe(stand.manifest.pages().length)
+          expect(await ask(fixture, 'org_1', window)).toEqual(ours)
+          expect(readdirSync(join(fixture.folder, 'pages')).length).toBe(fixture.manifest.pages().length)
         },
       ),
       { numRuns: 12 },
@@ -86,34 +86,34 @@ describe('pages', () => {
   })
 
   test('are merged into one file per hour and organization, then one per day', async () => {
-    await using stand = await WarehouseFixture.open()
+    await using fixture = await WarehouseFixture.open()
     const at = (minutes: number, orgId = 'org_1') => plainPage({ receivedAt: HOUR + minutes * MINUTE_MS, orgId })
     await load(
-      stand,
+      fixture,
       Array.from({ length: 17 }, (_, n) => [at(n)]),
     )
-    const levels = () => stand.manifest.pages().map(({ level, orgId }) => `${level} ${orgId}`)
-    await compactAt(stand, HOUR + 17 * MINUTE_MS)
+    const levels = () => fixture.manifest.pages().map(({ level, orgId }) => `${level} ${orgId}`)
+    await compactAt(fixture, HOUR + 17 * MINUTE_MS)
     expect(levels().sort()).toEqual(['fresh org_1', 'merged org_1'])
-    await load(stand, [[at(59), at(59, 'org_2')]])
-    await compactAt(stand, HOUR + HOUR_MS + GRACE_MS)
+    await load(fixture, [[at(59), at(59, 'org_2')]])
+    await compactAt(fixture, HOUR + HOUR_MS + GRACE_MS)
     expect(levels().sort()).toEqual(['hour org_1', 'hour org_2'])
-    await compactAt(stand, HOUR + 2 * DAY_MS)
+    await compactAt(fixture, HOUR + 2 * DAY_MS)
     expect(levels().sort()).toEqual(['day org_1', 'day org_2'])
-    const before = stand.manifest.pages()
-    await compactAt(stand, HOUR + 2 * DAY_MS)
-    expect(stand.manifest.pages()).toBe(before)
-    expect(await ask(stand, null)).toHaveLength(19)
+    const before = fixture.manifest.pages()
+    await compactAt(fixture, HOUR + 2 * DAY_MS)
+    expect(fixture.manifest.pages()).toBe(before)
+    expect(await ask(fixture, null)).toHaveLength(19)
   })
 
   test('exist after a restart; files outside the manifest remain, temporary files are removed', async () => {
-    await using stand = await WarehouseFixture.open()
-    await load(stand, [[plainPage({ receivedAt: HOUR })]])
-    await Bun.write(join(stand.folder, 'pages', 'left.parquet'), 'half')
-    await Bun.write(join(stand.folder, 'tmp', '000000000007.parquet.ndjson'), 'half')
-    await stand.reopen()
-    expect(await ask(stand, 'org_1')).toHaveLength(1)
-    expect(readdirSync(join(stand.folder, 'pages')).sort()).toEqual(['000000000001.parquet', 'left.parquet'])
-    expect(readdirSync(join(stand.folder, 'tmp'))).toEqual([])
+    await using fixture = await WarehouseFixture.open()
+    await load(fixture, [[plainPage({ receivedAt: HOUR })]])
+    await Bun.write(join(fixture.folder, 'pages', 'left.parquet'), 'half')
+    await Bun.write(join(fixture.folder, 'tmp', '000000000007.parquet.ndjson'), 'half')
+    await fixture.reopen()
+    expect(await ask(fixture, 'org_1')).toHaveLength(1)
+    expect(readdirSync(join(fixture.folder, 'pages')).sort()).toEqual(['000000000001.parquet', 'left.parquet'])
+    expect(readdirSync(join(fixture.folder, 'tmp'))).toEqual([])
   })
 })

@@ -48,13 +48,13 @@ function expectedCounts(events: readonly StoredEvent[], { orgId, window }: Query
 }
 
 const minuteOf = ({ receivedAt }: StoredEvent) => Math.floor(receivedAt / MINUTE_MS) * MINUTE_MS
-const countsOf = async (stand: WarehouseFixture, asked: QueryScope = {}) =>
-  inOrder(await stand.query<Count>('SELECT * FROM counts', {}, { ...asked, over: 'counts' }))
-const agree = async (stand: WarehouseFixture, asked: QueryScope = {}) =>
-  expect(await countsOf(stand, asked)).toEqual(expectedCounts(stand.events, asked))
+const countsOf = async (fixture: WarehouseFixture, asked: QueryScope = {}) =>
+  inOrder(await fixture.query<Count>('SELECT * FROM counts', {}, { ...asked, over: 'counts' }))
+const agree = async (fixture: WarehouseFixture, asked: QueryScope = {}) =>
+  expect(await countsOf(fixture, asked)).toEqual(expectedCounts(fixture.events, asked))
 const levelsOf = ({ manifest }: WarehouseFixture) => manifest.rollups().map(({ level }) => level)
-const filesIn = (stand: WarehouseFixture) =>
-  readdirSync(join(stand.folder, 'counts'))
+const filesIn = (fixture: WarehouseFixture) =>
+  readdirSync(join(fixture.folder, 'counts'))
     .map((name) => `counts/${name}`)
     .toSorted()
 const pathsOf = ({ manifest }: WarehouseFixture) =>
@@ -112,28 +112,28 @@ class Dying extends Manifest {
   }
 }
 
-async function carryOut(stand: WarehouseFixture, step: Step): Promise<void> {
-  if (step.do === 'add') await stand.add(step.events)
-  else if (step.do === 'wait') stand.clock.advance(step.ms)
-  else if (step.do === 'flush') await stand.flush()
-  else if (step.do === 'compact') await stand.compactCounts()
+async function carryOut(fixture: WarehouseFixture, step: Step): Promise<void> {
+  if (step.do === 'add') await fixture.add(step.events)
+  else if (step.do === 'wait') fixture.clock.advance(step.ms)
+  else if (step.do === 'flush') await fixture.flush()
+  else if (step.do === 'compact') await fixture.compactCounts()
   else if (step.do === 'rest') {
-    await stand.flush()
-    stand.clock.advance(HOUR_MS + 2 * MINUTE_MS)
-    await stand.compactCounts()
-  } else if (step.do === 'crash') await stand.reopen()
-  else await dieIn(stand, step.do)
+    await fixture.flush()
+    fixture.clock.advance(HOUR_MS + 2 * MINUTE_MS)
+    await fixture.compactCounts()
+  } else if (step.do === 'crash') await fixture.reopen()
+  else await dieIn(fixture, step.do)
 }
 
 /** The manifest is changed last, so everything else is already on disk. */
-async function dieIn(stand: WarehouseFixture, what: 'killed loading' | 'killed merging'): Promise<void> {
+async function dieIn(fixture: WarehouseFixture, what: 'killed loading' | 'killed merging'): Promise<void> {
   const { addSegment, swapRollups } = Dying.prototype
-  Object.assign(stand.manifest, { addSegment, swapRollups })
-  const work = what === 'killed loading' ? stand.flush() : stand.compactCounts()
+  Object.assign(fixture.manifest, { addSegment, swapRollups })
+  const work = what === 'killed loading' ? fixture.flush() : fixture.compactCounts()
   const deaths = (error: Error) => (error instanceof AggregateError ? error.errors.map(({ cause }) => cause) : [error])
   await work.catch((error: Error) => expect(deaths(error).filter(({ message }) => message !== 'killed')).toEqual([]))
-  await agree(stand)
-  await stand.reopen()
+  await agree(fixture)
+  await fixture.reopen()
 }
 
 describe('counts', () => {
@@ -141,19 +141,19 @@ describe('counts', () => {
     const reached = new Set<string>()
     await fc.assert(
       fc.asyncProperty(fc.array(aStep, { minLength: 4, maxLength: 16 }), async (steps) => {
-        await using stand = await WarehouseFixture.open()
+        await using fixture = await WarehouseFixture.open()
         for (const step of steps) {
-          await carryOut(stand, step)
-          await agree(stand)
-          for (const level of levelsOf(stand)) reached.add(level)
+          await carryOut(fixture, step)
+          await agree(fixture)
+          for (const level of levelsOf(fixture)) reached.add(level)
         }
-        await stand.flush()
-        stand.clock.advance(DAY_MS + HOUR_MS)
-        await stand.compactCounts()
-        await agree(stand)
-        for (const level of levelsOf(stand)) reached.add(level)
-        expect(levelsOf(stand).every((level) => level === 'day')).toBe(true)
-        expect(filesIn(stand)).toEqual(pathsOf(stand))
+        await fixture.flush()
+        fixture.clock.advance(DAY_MS + HOUR_MS)
+        await fixture.compactCounts()
+        await agree(fixture)
+        for (const level of levelsOf(fixture)) reached.add(level)
+        expect(levelsOf(fixture).every((level) => level === 'day')).toBe(true)
+        expect(filesIn(fixture)).toEqual(pathsOf(fixture))
       }),
       { numRuns: 25 },
     )
@@ -161,68 +161,68 @@ describe('counts', () => {
   })
 
   test('for a window cover its whole minutes for the organization, across files', async () => {
-    await using stand = await WarehouseFixture.open()
+    await using fixture = await WarehouseFixture.open()
     const random = fc.sample(aCounted, { numRuns: 60, seed: 7 })
     for (const [index, event] of random.entries()) {
-      await stand.add([event])
-      stand.clock.advance(37 * MINUTE_MS + 11_000)
-      if (index % 3 === 0) await stand.flush()
-      if (index % 10 === 9 && index < 50) await stand.compactCounts()
+      await fixture.add([event])
+      fixture.clock.advance(37 * MINUTE_MS + 11_000)
+      if (index % 3 === 0) await fixture.flush()
+      if (index % 10 === 9 && index < 50) await fixture.compactCounts()
     }
-    expect(new Set(levelsOf(stand))).toEqual(new Set(['day', 'hour', 'fresh']))
+    expect(new Set(levelsOf(fixture))).toEqual(new Set(['day', 'hour', 'fresh']))
     const offsets = [0, 1, 59_999, MINUTE_MS, HOUR_MS, 12 * HOUR_MS, 12 * HOUR_MS - 1, DAY_MS, 30 * HOUR_MS + MINUTE_MS]
     for (const from of offsets) {
       for (const lengthMs of [1, MINUTE_MS, HOUR_MS, 7 * HOUR_MS + 1, DAY_MS]) {
         const window = { from: HOUR + from, to: HOUR + from + lengthMs }
-        await agree(stand, { window })
-        await agree(stand, { window, orgId: 'org_1' })
+        await agree(fixture, { window })
+        await agree(fixture, { window, orgId: 'org_1' })
       }
     }
-    await agree(stand, { orgId: "org_'2" })
-    expect(await countsOf(stand, { orgId: 'org_3' })).toEqual([])
+    await agree(fixture, { orgId: "org_'2" })
+    expect(await countsOf(fixture, { orgId: 'org_3' })).toEqual([])
   })
 
   test('without events are empty, with the same columns', async () => {
-    await using stand = await WarehouseFixture.open()
+    await using fixture = await WarehouseFixture.open()
     const columns = async () =>
       (
-        await stand.query<{ column_name: string; column_type: string }>(
+        await fixture.query<{ column_name: string; column_type: string }>(
           'SELECT column_name, column_type FROM (DESCRIBE SELECT * FROM counts)',
           {},
           { over: 'counts' },
         )
       ).map(({ column_name, column_type }) => [column_name, column_type])
     expect(await columns()).toEqual(Object.entries(COUNT_COLUMNS))
-    await stand.add([{ kind: 'library' }])
-    expect([await columns(), await countsOf(stand)]).toEqual([Object.entries(COUNT_COLUMNS), []])
-    await stand.flush()
-    expect([stand.manifest.rollups(), filesIn(stand)]).toEqual([[], []])
-    await stand.add([{}])
+    await fixture.add([{ kind: 'library' }])
+    expect([await columns(), await countsOf(fixture)]).toEqual([Object.entries(COUNT_COLUMNS), []])
+    await fixture.flush()
+    expect([fixture.manifest.rollups(), filesIn(fixture)]).toEqual([[], []])
+    await fixture.add([{}])
     expect(await columns()).toEqual(Object.entries(COUNT_COLUMNS))
-    await stand.flush()
+    await fixture.flush()
     expect(await columns()).toEqual(Object.entries(COUNT_COLUMNS))
   })
 
   test('are read without reading events', async () => {
-    await using stand = await WarehouseFixture.open()
-    await stand.add([{}, {}])
-    await stand.flush()
-    const [file] = stand.manifest.files()
-    await stand.parquet.remove([join(stand.folder, file?.path ?? '')])
-    await agree(stand)
+    await using fixture = await WarehouseFixture.open()
+    await fixture.add([{}, {}])
+    await fixture.flush()
+    const [file] = fixture.manifest.files()
+    await fixture.parquet.remove([join(fixture.folder, file?.path ?? '')])
+    await agree(fixture)
   })
 
   test('recognise page views by name, regardless of case', async () => {
-    await using stand = await WarehouseFixture.open()
+    await using fixture = await WarehouseFixture.open()
     const names = PAGE_VIEWS.flatMap((name) => [name, name.toUpperCase()])
-    await stand.add(
+    await fixture.add(
       names.flatMap((event) => [
         { event, weight: 2.5 },
         { event: `${event}s`, weight: 8 },
       ]),
     )
     const sql = 'SELECT event, pageViews FROM counts WHERE pageViews > 0'
-    const views = await stand.query<{ event: string }>(sql, {}, { over: 'counts' })
+    const views = await fixture.query<{ event: string }>(sql, {}, { over: 'counts' })
     expect(views.toSorted((a, b) => ofText(a.event, b.event))).toEqual(
       names.toSorted().map((event) => ({ event, pageViews: 2.5 })),
     )
@@ -230,83 +230,83 @@ describe('counts', () => {
 })
 
 describe('count files', () => {
-  const minutes = async (stand: WarehouseFixture, count: number) => {
+  const minutes = async (fixture: WarehouseFixture, count: number) => {
     for (let n = 0; n < count; n++) {
-      await stand.add([{ sessionId: `s${n % 3}` }, { orgId: 'org_2', sessionId: 's' }])
-      await stand.flush()
-      stand.clock.advance(10_000)
+      await fixture.add([{ sessionId: `s${n % 3}` }, { orgId: 'org_2', sessionId: 's' }])
+      await fixture.flush()
+      fixture.clock.advance(10_000)
     }
   }
 
   test('are merged in groups of sixteen in the current hour, then per hour, then per organization', async () => {
-    await using stand = await WarehouseFixture.open()
-    await minutes(stand, 17)
-    await stand.compactCounts()
-    expect(levelsOf(stand).toSorted()).toEqual(['fresh', 'merged'])
-    await agree(stand)
-    stand.clock.set(HOUR + HOUR_MS + 2 * MINUTE_MS - 1)
-    await stand.compactCounts()
-    expect(levelsOf(stand)).toHaveLength(2)
-    stand.clock.advance(1)
-    await stand.compactCounts()
-    expect(levelsOf(stand)).toEqual(['hour'])
-    await agree(stand)
-    await minutes(stand, 2)
-    stand.clock.set(HOUR + DAY_MS)
-    await stand.compactCounts()
-    expect(levelsOf(stand)).toEqual(['day', 'day'])
-    expect(stand.manifest.rollups().map(({ orgId }) => orgId)).toEqual(['org_1', 'org_2'])
-    await agree(stand)
-    expect(filesIn(stand)).toEqual(pathsOf(stand))
-    const before = stand.manifest.rollups()
-    await stand.compactCounts()
-    expect(stand.manifest.rollups()).toBe(before)
+    await using fixture = await WarehouseFixture.open()
+    await minutes(fixture, 17)
+    await fixture.compactCounts()
+    expect(levelsOf(fixture).toSorted()).toEqual(['fresh', 'merged'])
+    await agree(fixture)
+    fixture.clock.set(HOUR + HOUR_MS + 2 * MINUTE_MS - 1)
+    await fixture.compactCounts()
+    expect(levelsOf(fixture)).toHaveLength(2)
+    fixture.clock.advance(1)
+    await fixture.compactCounts()
+    expect(levelsOf(fixture)).toEqual(['hour'])
+    await agree(fixture)
+    await minutes(fixture, 2)
+    fixture.clock.set(HOUR + DAY_MS)
+    await fixture.compactCounts()
+    expect(levelsOf(fixture)).toEqual(['day', 'day'])
+    expect(fixture.manifest.rollups().map(({ orgId }) => orgId)).toEqual(['org_1', 'org_2'])
+    await agree(fixture)
+    expect(filesIn(fixture)).toEqual(pathsOf(fixture))
+    const before = fixture.manifest.rollups()
+    await fixture.compactCounts()
+    expect(fixture.manifest.rollups()).toBe(before)
   })
 
   test('for an hour wait for its events that are not loaded yet', async () => {
-    await using stand = await WarehouseFixture.open()
-    await stand.add([{ sessionId: 'a' }])
-    await stand.flush()
-    await stand.add([{ sessionId: 'a' }])
-    stand.clock.advance(2 * HOUR_MS)
-    await stand.compactCounts()
-    expect(levelsOf(stand)).toEqual(['fresh'])
-    await stand.flush()
-    await stand.compactCounts()
-    expect(levelsOf(stand)).toEqual(['hour'])
-    expect(await countsOf(stand)).toMatchObject([{ events: 2, sessions: 1 }])
+    await using fixture = await WarehouseFixture.open()
+    await fixture.add([{ sessionId: 'a' }])
+    await fixture.flush()
+    await fixture.add([{ sessionId: 'a' }])
+    fixture.clock.advance(2 * HOUR_MS)
+    await fixture.compactCounts()
+    expect(levelsOf(fixture)).toEqual(['fresh'])
+    await fixture.flush()
+    await fixture.compactCounts()
+    expect(levelsOf(fixture)).toEqual(['hour'])
+    expect(await countsOf(fixture)).toMatchObject([{ events: 2, sessions: 1 }])
   })
 
   test('for days include late events', async () => {
-    await using stand = await WarehouseFixture.open()
+    await using fixture = await WarehouseFixture.open()
     const late = async () => {
-      await stand.add([{ event: 'late' }])
-      await stand.flush()
+      await fixture.add([{ event: 'late' }])
+      await fixture.flush()
     }
     await late()
-    await stand.compactCounts(HOUR + 2 * DAY_MS)
+    await fixture.compactCounts(HOUR + 2 * DAY_MS)
     await late()
-    await stand.compactCounts(HOUR + 2 * DAY_MS)
-    expect(levelsOf(stand)).toEqual(['day'])
-    await stand.compactCounts(HOUR + MINUTES_MS + 2 * DAY_MS)
-    expect(levelsOf(stand)).toEqual(['quarters'])
+    await fixture.compactCounts(HOUR + 2 * DAY_MS)
+    expect(levelsOf(fixture)).toEqual(['day'])
+    await fixture.compactCounts(HOUR + MINUTES_MS + 2 * DAY_MS)
+    expect(levelsOf(fixture)).toEqual(['quarters'])
     await late()
-    await stand.compactCounts(HOUR + MINUTES_MS + 2 * DAY_MS)
-    await stand.compactCounts(HOUR + MINUTES_MS + 2 * DAY_MS)
-    expect(levelsOf(stand)).toEqual(['quarters', 'quarters'])
-    expect(await stand.query('SELECT sum(events) AS n FROM counts', {}, { over: 'counts' })).toEqual([{ n: 3 }])
+    await fixture.compactCounts(HOUR + MINUTES_MS + 2 * DAY_MS)
+    await fixture.compactCounts(HOUR + MINUTES_MS + 2 * DAY_MS)
+    expect(levelsOf(fixture)).toEqual(['quarters', 'quarters'])
+    expect(await fixture.query('SELECT sum(events) AS n FROM counts', {}, { over: 'counts' })).toEqual([{ n: 3 }])
   })
 
   test('older than 70 days are aggregated by quarter of an hour, with the same sums', async () => {
-    await using stand = await WarehouseFixture.open()
+    await using fixture = await WarehouseFixture.open()
     for (const event of fc.sample(aCounted, { numRuns: 80, seed: 3 })) {
-      await stand.add([event])
-      stand.clock.advance(4 * MINUTE_MS)
+      await fixture.add([event])
+      fixture.clock.advance(4 * MINUTE_MS)
     }
-    await stand.flush()
+    await fixture.flush()
     const day = Math.floor(HOUR / DAY_MS) * DAY_MS
     const sums = (window: QueryScope['window']) =>
-      stand
+      fixture
         .query<Count>(
           `SELECT orgId, domainId, vendor, event, env, 0 AS minute, sum(events) AS events, sum(weight) AS weight,
              sum(sessions) AS sessions, sum(pageViews) AS pageViews FROM counts GROUP BY ALL`,
@@ -321,166 +321,170 @@ describe('count files', () => {
       { from: HOUR - quarter, to: HOUR + 3 * HOUR_MS + quarter },
     ]
     const before = await Promise.all(windows.map(sums))
-    await stand.compactCounts(day + DAY_MS + MINUTES_MS - 1)
-    expect(new Set(levelsOf(stand))).toEqual(new Set(['day']))
-    await stand.compactCounts(day + DAY_MS + MINUTES_MS)
-    expect(new Set(levelsOf(stand))).toEqual(new Set(['quarters']))
+    await fixture.compactCounts(day + DAY_MS + MINUTES_MS - 1)
+    expect(new Set(levelsOf(fixture))).toEqual(new Set(['day']))
+    await fixture.compactCounts(day + DAY_MS + MINUTES_MS)
+    expect(new Set(levelsOf(fixture))).toEqual(new Set(['quarters']))
     expect(await Promise.all(windows.map(sums))).toEqual(before)
-    expect((await countsOf(stand)).every(({ minute }) => Number(minute) % quarter === 0)).toBe(true)
-    const rows = stand.manifest.rollups()
-    await stand.compactCounts(day + MINUTES_MS + 20 * DAY_MS)
-    expect(stand.manifest.rollups()).toBe(rows)
+    expect((await countsOf(fixture)).every(({ minute }) => Number(minute) % quarter === 0)).toBe(true)
+    const rows = fixture.manifest.rollups()
+    await fixture.compactCounts(day + MINUTES_MS + 20 * DAY_MS)
+    expect(fixture.manifest.rollups()).toBe(rows)
   })
 
   test('for days also exist by the hour, and those are read when whole hours are requested', async () => {
-    await using stand = await WarehouseFixture.open()
+    await using fixture = await WarehouseFixture.open()
     const day = Math.ceil(HOUR / DAY_MS) * DAY_MS
-    stand.clock.set(day)
+    fixture.clock.set(day)
     for (let hour = 0; hour < 5; hour++) {
       const names = Array.from({ length: 300 }, (_, n) => ({ event: `e${n}`, domainId: `dom_${n % 3}`, weight: n / 4 }))
-      await stand.add([...names, ...names.slice(0, 9).map((said) => ({ ...said, orgId: 'org_2' }))])
-      await stand.flush()
-      stand.clock.advance(HOUR_MS + 7 * MINUTE_MS)
+      await fixture.add([...names, ...names.slice(0, 9).map((said) => ({ ...said, orgId: 'org_2' }))])
+      await fixture.flush()
+      fixture.clock.advance(HOUR_MS + 7 * MINUTE_MS)
     }
     const sums = async (stepMs: number, window: QueryScope['window'] = { from: day, to: day + 2 * DAY_MS }) => {
       const sql = `SELECT orgId, domainId, event, minute // ${HOUR_MS} AS hour, sum(events) AS events, sum(weight) AS weight,
         count(*) AS rows FROM counts GROUP BY ALL ORDER BY ALL`
-      const rows = await stand.warehouse.query<{ rows: number }>(plainQuery({ over: 'counts', sql, window, stepMs }))
+      const rows = await fixture.warehouse.query<{ rows: number }>(plainQuery({ over: 'counts', sql, window, stepMs }))
       return { answers: rows.map(({ rows, ...row }) => row), read: rows.reduce((sum, { rows }) => sum + rows, 0) }
     }
-    const hours = () => stand.manifest.rollups().filter(({ level }) => level === 'hours')
+    const hours = () => fixture.manifest.rollups().filter(({ level }) => level === 'hours')
     const half = { from: day + HOUR_MS, to: day + 3 * HOUR_MS }
-    stand.clock.set(day + DAY_MS + HOUR_MS)
+    fixture.clock.set(day + DAY_MS + HOUR_MS)
     const before = [(await sums(MINUTE_MS)).answers, (await sums(MINUTE_MS, half)).answers]
-    await stand.compactCounts()
+    await fixture.compactCounts()
     expect(hours()).toEqual([])
-    await stand.compactCounts()
+    await fixture.compactCounts()
     // The second organization has too few counts.
     expect(hours().map(({ orgId, rows }) => [orgId, rows])).toEqual([['org_1', 1500]])
     expect([(await sums(HOUR_MS)).answers, (await sums(HOUR_MS, half)).answers]).toEqual(before)
-    await agree(stand)
+    await agree(fixture)
     const [first] = hours()
-    const planned = stand.manifest.rollups()
-    await stand.compactCounts()
-    expect(stand.manifest.rollups()).toBe(planned)
+    const planned = fixture.manifest.rollups()
+    await fixture.compactCounts()
+    expect(fixture.manifest.rollups()).toBe(planned)
 
     // Hourly counts survive a restart. Files that are listed again or damaged are not counted twice.
-    await stand.reopen()
+    await fixture.reopen()
     expect(hours().map(({ path }) => path)).toEqual([first?.path ?? ''])
-    const days = stand.manifest.rollups().filter(({ level, orgId }) => level === 'day' && orgId === 'org_1')
-    stand.manifest.markDamaged(days[0]?.path ?? '', stand.clock.now())
+    const days = fixture.manifest.rollups().filter(({ level, orgId }) => level === 'day' && orgId === 'org_1')
+    fixture.manifest.markDamaged(days[0]?.path ?? '', fixture.clock.now())
     expect((await sums(HOUR_MS)).answers).toEqual((await sums(MINUTE_MS)).answers)
-    stand.manifest.restore(days[0]?.path ?? '')
+    fixture.manifest.restore(days[0]?.path ?? '')
     expect((await sums(HOUR_MS)).answers).toEqual(before[0] ?? [])
 
     // Late counts are in every result, both before and after they are merged into the day.
     const { path = '' } = days[0] ?? {}
-    const [lateFile] = stand.manifest.rollups().filter((file) => file.path === path)
+    const [lateFile] = fixture.manifest.rollups().filter((file) => file.path === path)
     if (!lateFile) throw new Error('expected a day')
     const extra = { ...lateFile, path: 'counts/di0-0000000000000000.parquet' }
-    copyFileSync(join(stand.folder, path), join(stand.folder, extra.path))
-    stand.manifest.swapRollups([], [extra])
+    copyFileSync(join(fixture.folder, path), join(fixture.folder, extra.path))
+    fixture.manifest.swapRollups([], [extra])
     const doubled = (await sums(MINUTE_MS)).answers
     expect(doubled).not.toEqual(before[0] ?? [])
     expect((await sums(HOUR_MS)).answers).toEqual(doubled)
-    await stand.compactCounts()
+    await fixture.compactCounts()
     expect(hours().map(({ path }) => path)).not.toEqual([first?.path ?? ''])
     expect((await sums(HOUR_MS)).answers).toEqual(doubled)
-    expect(filesIn(stand)).toEqual(pathsOf(stand))
+    expect(filesIn(fixture)).toEqual(pathsOf(fixture))
 
     // Quarter-hours later replace minutes, and have their own hourly counts.
-    await stand.compactCounts(day + DAY_MS + MINUTES_MS)
-    await stand.compactCounts(day + DAY_MS + MINUTES_MS)
-    expect(new Set(levelsOf(stand))).toEqual(new Set(['quarters', 'hours']))
+    await fixture.compactCounts(day + DAY_MS + MINUTES_MS)
+    await fixture.compactCounts(day + DAY_MS + MINUTES_MS)
+    expect(new Set(levelsOf(fixture))).toEqual(new Set(['quarters', 'hours']))
     expect((await sums(HOUR_MS)).answers).toEqual(doubled)
   })
 
   test('by the hour that an interrupted merge left behind are removed by the next start', async () => {
-    await using stand = await WarehouseFixture.open()
-    await stand.add(Array.from({ length: 1000 }, (_, n) => ({ event: `e${n}` })))
-    await stand.flush()
-    stand.clock.advance(2 * DAY_MS)
-    await stand.compactCounts()
-    await dieIn(stand, 'killed merging')
-    expect(filesIn(stand)).toEqual(pathsOf(stand))
-    expect(levelsOf(stand)).toEqual(['day'])
-    await stand.compactCounts()
-    expect(new Set(levelsOf(stand))).toEqual(new Set(['day', 'hours']))
-    await agree(stand)
+    await using fixture = await WarehouseFixture.open()
+    await fixture.add(Array.from({ length: 1000 }, (_, n) => ({ event: `e${n}` })))
+    await fixture.flush()
+    fixture.clock.advance(2 * DAY_MS)
+    await fixture.compactCounts()
+    await dieIn(fixture, 'killed merging')
+    expect(filesIn(fixture)).toEqual(pathsOf(fixture))
+    expect(levelsOf(fixture)).toEqual(['day'])
+    await fixture.compactCounts()
+    expect(new Set(levelsOf(fixture))).toEqual(new Set(['day', 'hours']))
+    await agree(fixture)
   })
 
   test('have accurate manifest entries', async () => {
-    await using stand = await WarehouseFixture.open()
+    await using fixture = await WarehouseFixture.open()
     for (const event of fc.sample(aCounted, { numRuns: 40, seed: 5 })) {
-      await stand.add([event])
-      await stand.flush()
-      stand.clock.advance(41 * MINUTE_MS)
-      await stand.compactCounts()
+      await fixture.add([event])
+      await fixture.flush()
+      fixture.clock.advance(41 * MINUTE_MS)
+      await fixture.compactCounts()
     }
-    expect(new Set(levelsOf(stand)).size).toBeGreaterThan(1)
-    for (const { path, orgId, minMinute, maxMinute, rows } of stand.manifest.rollups()) {
-      const [found] = await stand.parquet.run<{ rows: number; first: Instant; last: Instant; orgId: string | null }>(
+    expect(new Set(levelsOf(fixture)).size).toBeGreaterThan(1)
+    for (const { path, orgId, minMinute, maxMinute, rows } of fixture.manifest.rollups()) {
+      const [found] = await fixture.parquet.run<{ rows: number; first: Instant; last: Instant; orgId: string | null }>(
         `SELECT count(*) AS rows, min(minute) AS first, max(minute) AS last,
            CASE WHEN count(DISTINCT orgId) = 1 THEN min(orgId) END AS orgId
-         FROM read_parquet('${join(stand.folder, path)}')`,
+         FROM read_parquet('${join(fixture.folder, path)}')`,
       )
       expect(found).toEqual({ rows, first: minMinute, last: maxMinute, orgId })
     }
   })
 
   test('missing from the manifest remain, but are not read', async () => {
-    await using stand = await WarehouseFixture.open()
-    await stand.add([{}])
-    await stand.flush()
-    const [known = ''] = filesIn(stand)
-    copyFileSync(join(stand.folder, known), join(stand.folder, 'counts', '000000009999.parquet'))
-    copyFileSync(join(stand.folder, known), join(stand.folder, 'tmp', 'counts-h-1.parquet'))
-    await stand.reopen()
-    expect(filesIn(stand)).toEqual([known, 'counts/000000009999.parquet'])
-    expect(readdirSync(join(stand.folder, 'tmp')).filter((name) => name.endsWith('.parquet'))).toEqual([])
-    await agree(stand)
+    await using fixture = await WarehouseFixture.open()
+    await fixture.add([{}])
+    await fixture.flush()
+    const [known = ''] = filesIn(fixture)
+    copyFileSync(join(fixture.folder, known), join(fixture.folder, 'counts', '000000009999.parquet'))
+    copyFileSync(join(fixture.folder, known), join(fixture.folder, 'tmp', 'counts-h-1.parquet'))
+    await fixture.reopen()
+    expect(filesIn(fixture)).toEqual([known, 'counts/000000009999.parquet'])
+    expect(readdirSync(join(fixture.folder, 'tmp')).filter((name) => name.endsWith('.parquet'))).toEqual([])
+    await agree(fixture)
   })
 
   test('dropped during their merge do not reappear', async () => {
-    await using stand = await WarehouseFixture.open()
-    await minutes(stand, 2)
-    const [first] = stand.manifest.rollups()
+    await using fixture = await WarehouseFixture.open()
+    await minutes(fixture, 2)
+    const [first] = fixture.manifest.rollups()
     if (!first) throw new Error('expected a file')
-    const merge = { files: [...stand.manifest.rollups()], level: 'hour' as const }
-    const merging = runRollupMerge(stand.parquet, stand.manifest, stand.folder, merge)
-    stand.manifest.swapRollups([first], [])
+    const merge = { files: [...fixture.manifest.rollups()], level: 'hour' as const }
+    const merging = runRollupMerge(fixture.parquet, fixture.manifest, fixture.folder, merge)
+    fixture.manifest.swapRollups([first], [])
     await merging
-    expect(levelsOf(stand)).toEqual(['fresh'])
-    expect(filesIn(stand).filter((path) => path !== first.path)).toEqual(pathsOf(stand))
+    expect(levelsOf(fixture)).toEqual(['fresh'])
+    expect(filesIn(fixture).filter((path) => path !== first.path)).toEqual(pathsOf(fixture))
   })
 })
 
 test('every event is counted exactly once at all times', async () => {
-  await using stand = await WarehouseFixture.open()
+  await using fixture = await WarehouseFixture.open()
   let known = 0
   let over = false
   const movers = (async () => {
     for (let round = 0; round < 12; round++) {
       for (let n = 0; n < 3; n++) {
-        await stand.add(Array.from({ length: 20 }, () => ({ orgId: `org_${n}` })))
-        known = stand.events.length
+        await fixture.add(Array.from({ length: 20 }, () => ({ orgId: `org_${n}` })))
+        known = fixture.events.length
       }
-      await stand.flush()
-      if (round % 4 === 3) stand.clock.advance(HOUR_MS + 3 * MINUTE_MS)
-      await stand.compactCounts()
+      await fixture.flush()
+      if (round % 4 === 3) fixture.clock.advance(HOUR_MS + 3 * MINUTE_MS)
+      await fixture.compactCounts()
     }
     over = true
   })()
   let looks = 0
   while (!over) {
     const before = known
-    const rows = await stand.query<{ n: number | null }>('SELECT sum(events) AS n FROM counts', {}, { over: 'counts' })
+    const rows = await fixture.query<{ n: number | null }>(
+      'SELECT sum(events) AS n FROM counts',
+      {},
+      { over: 'counts' },
+    )
     const n = rows[0]?.n ?? 0
     expect(n).toBeGreaterThanOrEqual(before)
-    expect(n).toBeLessThanOrEqual(stand.events.length)
+    expect(n).toBeLessThanOrEqual(fixture.events.length)
     looks++
   }
   await movers
-  await agree(stand)
+  await agree(fixture)
   expect(looks).toBeGreaterThan(5)
 })

@@ -4,20 +4,20 @@ import { useOf } from '../plan-disk-deletions.ts'
 import { HOUR, WarehouseFixture } from '../warehouse.fixture.ts'
 
 test('disk use and the oldest event of an organization include shared files and the spool', async () => {
-  await using stand = await WarehouseFixture.open()
-  const use = async (orgId: string) => useOf(await stand.warehouse.pieces(), orgId)
+  await using fixture = await WarehouseFixture.open()
+  const use = async (orgId: string) => useOf(await fixture.warehouse.pieces(), orgId)
   expect(await use('org_1')).toEqual({ diskBytes: 0, oldestEventAt: null })
-  await stand.add([{ orgId: 'org_1' }])
+  await fixture.add([{ orgId: 'org_1' }])
   expect(await use('org_1')).toMatchObject({ oldestEventAt: HOUR })
-  stand.clock.advance(MINUTE_MS)
-  await stand.add([{ orgId: 'org_2', params: { text: 'x'.repeat(4000) } }])
+  fixture.clock.advance(MINUTE_MS)
+  await fixture.add([{ orgId: 'org_2', params: { text: 'x'.repeat(4000) } }])
   const inSpool = [await use('org_1'), await use('org_2')]
   expect(inSpool.map(({ oldestEventAt }) => oldestEventAt)).toEqual([HOUR, HOUR + MINUTE_MS])
-  await stand.flush()
+  await fixture.flush()
   const [first, second] = [await use('org_1'), await use('org_2')]
   expect([first.oldestEventAt, second.oldestEventAt]).toEqual([HOUR, HOUR + MINUTE_MS])
   expect(second.diskBytes).toBeGreaterThan(first.diskBytes)
-  expect(Math.abs(first.diskBytes + second.diskBytes - stand.warehouse.bytes)).toBeLessThanOrEqual(1)
+  expect(Math.abs(first.diskBytes + second.diskBytes - fixture.warehouse.bytes)).toBeLessThanOrEqual(1)
   expect(first.diskBytes).toBeGreaterThan(0)
   expect(await use('org_3')).toEqual({ diskBytes: 0, oldestEventAt: null })
 })

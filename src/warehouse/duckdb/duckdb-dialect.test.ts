@@ -3,9 +3,9 @@ import fc from 'fast-check'
 import { aKey, NASTY_KEYS, WarehouseFixture } from '../warehouse.fixture.ts'
 import { columnName, quoteName, quoteText } from './duckdb-dialect.ts'
 
-const stand = await WarehouseFixture.open()
-afterAll(() => stand[Symbol.asyncDispose]())
-const { parquet } = stand
+const fixture = await WarehouseFixture.open()
+afterAll(() => fixture[Symbol.asyncDispose]())
+const { parquet } = fixture
 
 /** Simulates how DuckDB compares identifiers: the case of ASCII letters is ignored. */
 const folded = (name: string) => name.replace(/[A-Z]/g, (letter) => letter.toLowerCase())

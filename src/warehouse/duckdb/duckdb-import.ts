@@ -5,7 +5,7 @@ import { AppError, messageOf } from '../../core/error.ts'
 import type { ImportRules } from '../../ingest/import-line.ts'
 import type { ImportedSpan } from '../../ingest/import-store.ts'
 import type { SegmentContent } from '../../ingest/segment-content.ts'
-import type { EventImport, TakenRows } from '../event-import.ts'
+import type { EventImport, ImportedRows } from '../event-import.ts'
 import { quoteText } from './duckdb-dialect.ts'
 import { countsFrom, foldedIn, nameEvents, type ProfileRow, profileOf } from './file-profile.ts'
 import { HOUR, type StagedHour } from './import-batches.ts'
@@ -37,7 +37,7 @@ export class DuckdbImport implements EventImport {
     return join(this.parquet.folder, 'tmp')
   }
 
-  async takeParquet(path: string, rules: ImportRules): Promise<TakenRows> {
+  async takeParquet(path: string, rules: ImportRules): Promise<ImportedRows> {
     const { rows, types } = await this.describe(path)
     const { fine, others } = selectRows(path, types, rules)
     const taken = await this.stage(fine)

@@ -16,38 +16,38 @@ const parquetIn = (folder: string) =>
     .toSorted()
 
 /** The only sealed segment. */
-async function sealedOf(stand: WarehouseFixture): Promise<Segment> {
-  await stand.spool.seal()
-  const [segment, ...more] = stand.spool.segments()
+async function sealedOf(fixture: WarehouseFixture): Promise<Segment> {
+  await fixture.spool.seal()
+  const [segment, ...more] = fixture.spool.segments()
   if (!segment || more.length > 0) throw new Error('expected one segment')
   return segment
 }
 
 test('a window without events is detected without a query', async () => {
-  await using stand = await WarehouseFixture.open()
-  const has = (from: number, to: number) => stand.warehouse.hasEvents({ from, to })
+  await using fixture = await WarehouseFixture.open()
+  const has = (from: number, to: number) => fixture.warehouse.hasEvents({ from, to })
   expect(has(0, HOUR + HOUR_MS)).toBe(false)
-  await stand.add(some(1))
+  await fixture.add(some(1))
   const look = () => [has(HOUR - 1, HOUR), has(HOUR, HOUR + 1), has(HOUR + 1, HOUR + HOUR_MS)]
   expect(look()).toEqual([false, true, false])
-  await stand.flush()
+  await fixture.flush()
   expect(look()).toEqual([false, true, false])
 })
 
 describe('loading a segment', () => {
   test('moves its events from the spool into one file', async () => {
-    await using stand = await WarehouseFixture.open()
-    await stand.add(some(5))
-    const segment = await sealedOf(stand)
-    await stand.flush()
-    expect(stand.manifest.files()).toEqual([
+    await using fixture = await WarehouseFixture.open()
+    await fixture.add(some(5))
+    const segment = await sealedOf(fixture)
+    await fixture.flush()
+    expect(fixture.manifest.files()).toEqual([
       {
         path: `${segment.name}.parquet`,
         orgId: 'org_1',
         hour: HOUR,
         minReceivedAt: HOUR,
         maxReceivedAt: HOUR,
-        maxSeq: stand.events.at(-1)?.seq ?? 0,
+        maxSeq: fixture.events.at(-1)?.seq ?? 0,
         rows: 5,
         sizeBytes: expect.any(Number),
         unpackedBytes: expect.any(Number),
@@ -56,77 +56,77 @@ describe('loading a segment', () => {
         keys: null,
       },
     ])
-    expect(stand.spool.files()).toEqual([])
+    expect(fixture.spool.files()).toEqual([])
     expect(existsSync(segment.path)).toBe(false)
-    expect(await stand.count()).toEqual({ rows: 5, events: 5 })
+    expect(await fixture.count()).toEqual({ rows: 5, events: 5 })
   })
 
   test('again changes no events, files or counters', async () => {
-    await using stand = await WarehouseFixture.open()
-    await stand.add(some(3))
-    const segment = await sealedOf(stand)
+    await using fixture = await WarehouseFixture.open()
+    await fixture.add(some(3))
+    const segment = await sealedOf(fixture)
     const copy = `${segment.path}.copy`
     copyFileSync(segment.path, copy)
-    await stand.flush()
-    const [counts, files] = [[...stand.counts], stand.manifest.files()]
+    await fixture.flush()
+    const [counts, files] = [[...fixture.counts], fixture.manifest.files()]
     const again = async () => {
       copyFileSync(copy, segment.path)
       let released = false
-      await stand.warehouse.load(
+      await fixture.warehouse.load(
         segment,
-        ({ counts: more }) => stand.counts.push(...more),
+        ({ counts: more }) => fixture.counts.push(...more),
         () => {
           released = true
         },
       )
       expect(released).toBe(true)
-      expect(stand.counts).toEqual(counts)
-      expect(await stand.count()).toEqual({ rows: 3, events: 3 })
+      expect(fixture.counts).toEqual(counts)
+      expect(await fixture.count()).toEqual({ rows: 3, events: 3 })
     }
     await again()
-    expect(stand.manifest.files()).toEqual(files)
+    expect(fixture.manifest.files()).toEqual(files)
     // Loading the segment again has no effect after its file was merged into another file, either.
-    await stand.compact()
+    await fixture.compact()
     await again()
-    expect(stand.levels()).toEqual(['compacted'])
+    expect(fixture.levels()).toEqual(['compacted'])
   })
 
   test('without events creates no file, and is not repeated', async () => {
-    await using stand = await WarehouseFixture.open()
+    await using fixture = await WarehouseFixture.open()
     const answer = { accepted: 0, rejected: 1, errors: [] }
     const record = {
       key: 'k',
       orgId: 'org_1',
       domainId: 'dom_1',
-      receivedAt: stand.spool.arrivalAt(),
+      receivedAt: fixture.spool.arrivalAt(),
       answer,
       ledger: [],
     }
-    await stand.spool.append([], record)
-    const { name } = await sealedOf(stand)
-    await stand.flush()
-    expect([stand.manifest.files(), stand.manifest.hasSegment(name)]).toEqual([[], true])
-    expect(parquetIn(stand.folder)).toEqual([])
-    expect(stand.counts).toEqual([])
-    expect(await stand.count()).toEqual({ rows: 0, events: 0 })
+    await fixture.spool.append([], record)
+    const { name } = await sealedOf(fixture)
+    await fixture.flush()
+    expect([fixture.manifest.files(), fixture.manifest.hasSegment(name)]).toEqual([[], true])
+    expect(parquetIn(fixture.folder)).toEqual([])
+    expect(fixture.counts).toEqual([])
+    expect(await fixture.count()).toEqual({ rows: 0, events: 0 })
   })
 
   test('counts each of its events once, by organization, domain, host and hour', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.tuple(anEvent, fc.nat(50)), { minLength: 1, maxLength: 15 }), async (arrivals) => {
-        await using stand = await WarehouseFixture.open()
+        await using fixture = await WarehouseFixture.open()
         for (const [event, minutes] of arrivals) {
-          stand.clock.advance(minutes * MINUTE_MS)
-          await stand.add([event])
+          fixture.clock.advance(minutes * MINUTE_MS)
+          await fixture.add([event])
         }
-        await stand.flush()
+        await fixture.flush()
         const key = ({ orgId, domainId, host, hour }: Pick<SegmentCount, 'orgId' | 'domainId' | 'host' | 'hour'>) =>
           JSON.stringify([orgId, domainId, host, hour])
-        const expected = Map.groupBy(stand.events, (event) =>
+        const expected = Map.groupBy(fixture.events, (event) =>
           key({ ...event, hour: Math.floor(event.receivedAt / HOUR_MS) * HOUR_MS }),
         )
-        const got = new Map(stand.counts.map((count) => [key(count), count]))
-        expect(stand.counts.length).toBe(got.size)
+        const got = new Map(fixture.counts.map((count) => [key(count), count]))
+        expect(fixture.counts.length).toBe(got.size)
         expect([...got.keys()].toSorted()).toEqual([...expected.keys()].toSorted())
         for (const [name, events] of expected) {
           expect(got.get(name)).toMatchObject({ events: events.length, lastReceivedAt: events.at(-1)?.receivedAt ?? 0 })
@@ -139,15 +139,16 @@ describe('loading a segment', () => {
   test('reports the latest production version, in recording order', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(anEvent, { minLength: 1, maxLength: 15 }), async (events) => {
-        await using stand = await WarehouseFixture.open()
-        await stand.add(events.map((event) => ({ ...event, domainId: event.domainId ?? 'dom_1' })))
-        await stand.flush()
+        await using fixture = await WarehouseFixture.open()
+        await fixture.add(events.map((event) => ({ ...event, domainId: event.domainId ?? 'dom_1' })))
+        await fixture.flush()
         const last = new Map<string, number>()
-        for (const { domainId, env, version } of stand.events) {
+        for (const { domainId, env, version } of fixture.events) {
           if (env === 'prod' && version !== null) last.set(domainId, version)
         }
         const told = new Map<string, number>()
-        for (const { domainId, lastVersion } of stand.counts) if (lastVersion !== null) told.set(domainId, lastVersion)
+        for (const { domainId, lastVersion } of fixture.counts)
+          if (lastVersion !== null) told.set(domainId, lastVersion)
         expect([...told].toSorted()).toEqual([...last].toSorted())
       }),
       { numRuns: 12 },
@@ -157,121 +158,121 @@ describe('loading a segment', () => {
 
 describe('a crash while a segment is loaded', () => {
   test('before the manifest is updated leaves the events in the spool, and the segment is loaded again', async () => {
-    await using stand = await WarehouseFixture.open()
-    await stand.add(some(4))
-    const segment = await sealedOf(stand)
-    const dying = stand.warehouse.load(
+    await using fixture = await WarehouseFixture.open()
+    await fixture.add(some(4))
+    const segment = await sealedOf(fixture)
+    const dying = fixture.warehouse.load(
       segment,
       () => {
         throw new Error('killed')
       },
-      () => stand.spool.release(segment),
+      () => fixture.spool.release(segment),
     )
     expect(dying).rejects.toThrow('killed')
     await dying.catch(() => {})
-    expect(parquetIn(stand.folder)).toEqual([`${segment.name}.parquet`])
-    expect(await stand.count()).toEqual({ rows: 4, events: 4 })
+    expect(parquetIn(fixture.folder)).toEqual([`${segment.name}.parquet`])
+    expect(await fixture.count()).toEqual({ rows: 4, events: 4 })
 
-    await stand.reopen()
-    expect(parquetIn(stand.folder)).toEqual([])
-    expect(await stand.count()).toEqual({ rows: 4, events: 4 })
-    await stand.flush()
-    expect(await stand.count()).toEqual({ rows: 4, events: 4 })
-    expect(stand.levels()).toEqual(['fresh'])
+    await fixture.reopen()
+    expect(parquetIn(fixture.folder)).toEqual([])
+    expect(await fixture.count()).toEqual({ rows: 4, events: 4 })
+    await fixture.flush()
+    expect(await fixture.count()).toEqual({ rows: 4, events: 4 })
+    expect(fixture.levels()).toEqual(['fresh'])
   })
 
   test('after the manifest is updated, before the segment is removed: the next start removes it', async () => {
-    await using stand = await WarehouseFixture.open()
-    await stand.add(some(4))
-    const segment = await sealedOf(stand)
-    await stand.warehouse.load(
+    await using fixture = await WarehouseFixture.open()
+    await fixture.add(some(4))
+    const segment = await sealedOf(fixture)
+    await fixture.warehouse.load(
       segment,
       () => {},
-      () => stand.spool.release(segment),
+      () => fixture.spool.release(segment),
     )
     expect(existsSync(segment.path)).toBe(true)
-    expect(await stand.count()).toEqual({ rows: 4, events: 4 })
-    await stand.reopen()
+    expect(await fixture.count()).toEqual({ rows: 4, events: 4 })
+    await fixture.reopen()
     expect(existsSync(segment.path)).toBe(false)
-    expect(stand.spool.segments()).toEqual([])
-    expect(await stand.count()).toEqual({ rows: 4, events: 4 })
+    expect(fixture.spool.segments()).toEqual([])
+    expect(await fixture.count()).toEqual({ rows: 4, events: 4 })
   })
 })
 
 test('startup removes temporary files, but nothing that could be the only copy of data', async () => {
-  await using stand = await WarehouseFixture.open()
-  await stand.add(some(2))
-  await stand.flush()
-  const known = parquetIn(stand.folder)
-  writeFileSync(join(stand.folder, '000000009999.parquet'), 'half')
-  writeFileSync(join(stand.folder, 'tmp', 'm-1.parquet'), 'half')
-  writeFileSync(join(stand.folder, 'notes.txt'), 'mine')
-  await stand.reopen()
-  expect(parquetIn(stand.folder)).toEqual([...known, '000000009999.parquet'])
-  expect(readdirSync(join(stand.folder, 'tmp')).filter((name) => name.endsWith('.parquet'))).toEqual([])
-  expect(existsSync(join(stand.folder, 'notes.txt'))).toBe(true)
-  expect(await stand.count()).toEqual({ rows: 2, events: 2 })
+  await using fixture = await WarehouseFixture.open()
+  await fixture.add(some(2))
+  await fixture.flush()
+  const known = parquetIn(fixture.folder)
+  writeFileSync(join(fixture.folder, '000000009999.parquet'), 'half')
+  writeFileSync(join(fixture.folder, 'tmp', 'm-1.parquet'), 'half')
+  writeFileSync(join(fixture.folder, 'notes.txt'), 'mine')
+  await fixture.reopen()
+  expect(parquetIn(fixture.folder)).toEqual([...known, '000000009999.parquet'])
+  expect(readdirSync(join(fixture.folder, 'tmp')).filter((name) => name.endsWith('.parquet'))).toEqual([])
+  expect(existsSync(join(fixture.folder, 'notes.txt'))).toBe(true)
+  expect(await fixture.count()).toEqual({ rows: 2, events: 2 })
 })
 
 describe('every event is seen exactly once', () => {
   test('at any point between the spool and a compacted file', async () => {
-    await using stand = await WarehouseFixture.open()
+    await using fixture = await WarehouseFixture.open()
     let known = 0
     let over = false
     const movers = (async () => {
       for (let round = 0; round < 12; round++) {
         for (let n = 0; n < 3; n++) {
-          await stand.add(some(20, `org_${n}`))
-          known = stand.events.length
+          await fixture.add(some(20, `org_${n}`))
+          known = fixture.events.length
         }
-        await stand.flush()
-        if (round % 3 === 1) await stand.merge()
+        await fixture.flush()
+        if (round % 3 === 1) await fixture.merge()
         if (round % 4 === 3) {
-          stand.clock.advance(HOUR_MS + 3 * MINUTE_MS)
-          await stand.compact(stand.clock.now())
+          fixture.clock.advance(HOUR_MS + 3 * MINUTE_MS)
+          await fixture.compact(fixture.clock.now())
         }
       }
-      await stand.compact()
+      await fixture.compact()
       over = true
     })()
     let looks = 0
     const look = async () => {
       while (!over) {
         const before = known
-        const { rows, events } = await stand.count()
+        const { rows, events } = await fixture.count()
         expect(rows).toBe(events)
         expect(rows).toBeGreaterThanOrEqual(before)
-        expect(rows).toBeLessThanOrEqual(stand.events.length)
+        expect(rows).toBeLessThanOrEqual(fixture.events.length)
         looks++
       }
     }
     await Promise.all([movers, look(), look(), look()])
-    expect(await stand.count()).toEqual({ rows: 720, events: 720 })
-    expect(stand.levels().every((level) => level === 'compacted')).toBe(true)
+    expect(await fixture.count()).toEqual({ rows: 720, events: 720 })
+    expect(fixture.levels().every((level) => level === 'compacted')).toBe(true)
     expect(looks).toBeGreaterThan(20)
   })
 
   test('even by a query that waited while files were added and removed', async () => {
-    await using stand = await WarehouseFixture.open()
-    await stand.add(some(50))
-    const asked = Array.from({ length: 30 }, () => stand.count())
-    await stand.flush()
-    asked.push(...Array.from({ length: 30 }, () => stand.count()))
-    await stand.compact()
+    await using fixture = await WarehouseFixture.open()
+    await fixture.add(some(50))
+    const asked = Array.from({ length: 30 }, () => fixture.count())
+    await fixture.flush()
+    asked.push(...Array.from({ length: 30 }, () => fixture.count()))
+    await fixture.compact()
     for (const answer of await Promise.all(asked)) expect(answer).toEqual({ rows: 50, events: 50 })
   })
 })
 
 describe('a query result', () => {
   test('has numbers for 64-bit integers, objects for maps, arrays for lists, null for null', async () => {
-    await using stand = await WarehouseFixture.open()
-    await stand.add([{ params: {} }, { params: { key: 'k', value: 'v', ['__proto__']: 'p' }, violations: ['a'] }])
-    const rows = await stand.query(
+    await using fixture = await WarehouseFixture.open()
+    await fixture.add([{ params: {} }, { params: { key: 'k', value: 'v', ['__proto__']: 'p' }, violations: ['a'] }])
+    const rows = await fixture.query(
       'SELECT seq, count(*) OVER () AS n, params, violations, [seq] AS list, NULL AS nothing, true AS yes FROM events ORDER BY seq',
       {},
       { wholeParams: true },
     )
-    const [first, second] = stand.events.map(({ seq }) => seq)
+    const [first, second] = fixture.events.map(({ seq }) => seq)
     expect(rows).toEqual([
       { seq: first, n: 2, params: {}, violations: null, list: [first], nothing: null, yes: true },
       {
@@ -287,15 +288,15 @@ describe('a query result', () => {
   })
 
   test('binds values as parameters, never as SQL', async () => {
-    await using stand = await WarehouseFixture.open()
+    await using fixture = await WarehouseFixture.open()
     const hostile = ["'; DROP TABLE events; --", "' OR '1'='1", '$p1', '\\', '"', '%', 'a\0b', "'||version()||'"]
     const aText = fc.oneof(fc.constantFrom(...hostile), aValue)
     const vendors = hostile.filter((text) => !text.includes('\0'))
-    await stand.add(vendors.map((vendor) => ({ vendor, params: { vendor } })))
-    await stand.flush()
+    await fixture.add(vendors.map((vendor) => ({ vendor, params: { vendor } })))
+    await fixture.flush()
     await fc.assert(
       fc.asyncProperty(aText, aText, async (a, b) => {
-        const rows = await stand.query(
+        const rows = await fixture.query(
           'SELECT $a AS a, $b AS b, count(*) AS n FROM events WHERE vendor = $a OR "p:vendor" = $b',
           { a, b },
           { keys: ['vendor'] },
@@ -317,8 +318,8 @@ describe('a query result', () => {
     [null],
     [''],
   ])('returns the bound value %p unchanged', async (value) => {
-    await using stand = await WarehouseFixture.open()
-    expect(await stand.query('SELECT $v AS v', { v: value })).toEqual([{ v: value }])
+    await using fixture = await WarehouseFixture.open()
+    expect(await fixture.query('SELECT $v AS v', { v: value })).toEqual([{ v: value }])
   })
 })
 
@@ -331,54 +332,54 @@ describe('a query that fails', () => {
     ['fails during execution', "SELECT CAST(vendor || 'x' AS INTEGER) FROM events"],
   ])('because it %s returns a generic error, and the reason only to the operator', async (_why, sql) => {
     const reported: string[] = []
-    await using stand = await WarehouseFixture.open({ report: (error) => void reported.push(messageOf(error)) })
-    await stand.add([{ vendor: 'secret' }])
-    const failing = stand.query(sql)
+    await using fixture = await WarehouseFixture.open({ report: (error) => void reported.push(messageOf(error)) })
+    await fixture.add([{ vendor: 'secret' }])
+    const failing = fixture.query(sql)
     expect(failing).rejects.toMatchObject({ ...unavailable, message: 'the query failed; try again in 5 s' })
     await failing.catch(() => {})
     expect(reported).toEqual([expect.stringMatching(/ Error: /)])
   })
 
   test('because it takes too long is cancelled without affecting others', async () => {
-    await using stand = await WarehouseFixture.open({ timeoutMs: 100 })
-    await stand.add(some(1))
-    const long = stand.query(
+    await using fixture = await WarehouseFixture.open({ timeoutMs: 100 })
+    await fixture.add(some(1))
+    const long = fixture.query(
       'SELECT count(*) AS n FROM range(1000000) a, range(1000000) b WHERE (a.range * b.range) % 7 = 3',
     )
     expect(long).rejects.toMatchObject(unavailable)
-    expect(await stand.count()).toEqual({ rows: 1, events: 1 })
+    expect(await fixture.count()).toEqual({ rows: 1, events: 1 })
     await long.catch(() => {})
-    expect(await stand.count()).toEqual({ rows: 1, events: 1 })
+    expect(await fixture.count()).toEqual({ rows: 1, events: 1 })
   })
 
   test("because it exceeds its caller's time limit is cancelled in the engine", async () => {
-    await using stand = await WarehouseFixture.open({ callersTimeoutMs: 100 })
-    await stand.add(some(1))
+    await using fixture = await WarehouseFixture.open({ callersTimeoutMs: 100 })
+    await fixture.add(some(1))
     const endless = 'SELECT count(*) AS n FROM range(1000000) a, range(1000000) b WHERE (a.range * b.range) % 7 = 3'
     for (const lane of ['search', 'insights'] as const) {
       const { signal } = new AbortController()
-      const long = stand.warehouse.query(plainQuery({ sql: endless }), signal, lane)
+      const long = fixture.warehouse.query(plainQuery({ sql: endless }), signal, lane)
       const message = 'the query exceeded its limit of 0.1 s; use a shorter time range or a single domain'
       expect(long).rejects.toMatchObject({ ...unavailable, message })
       await long.catch(() => {})
-      expect(stand.warehouse.runningQueries).toBe(0)
+      expect(fixture.warehouse.runningQueries).toBe(0)
     }
-    expect(await stand.count()).toEqual({ rows: 1, events: 1 })
+    expect(await fixture.count()).toEqual({ rows: 1, events: 1 })
   })
 
   test('because a file is missing is retried without it, and the file is reported', async () => {
     const told: Flaw[] = []
-    await using stand = await WarehouseFixture.open({ damaged: (flaws) => void told.push(...flaws) })
-    await stand.add(some(1))
-    await stand.flush()
-    stand.clock.advance(HOUR_MS)
-    await stand.add(some(1))
-    await stand.flush()
-    const [lost] = stand.manifest.files()
-    unlinkSync(join(stand.folder, lost?.path ?? ''))
-    expect(await stand.count()).toEqual({ rows: 1, events: 1 })
+    await using fixture = await WarehouseFixture.open({ damaged: (flaws) => void told.push(...flaws) })
+    await fixture.add(some(1))
+    await fixture.flush()
+    fixture.clock.advance(HOUR_MS)
+    await fixture.add(some(1))
+    await fixture.flush()
+    const [lost] = fixture.manifest.files()
+    unlinkSync(join(fixture.folder, lost?.path ?? ''))
+    expect(await fixture.count()).toEqual({ rows: 1, events: 1 })
     expect(told).toEqual([{ file: expect.objectContaining({ path: lost?.path }), reason: 'the file is missing' }])
-    expect(await stand.count({ window: { from: HOUR + HOUR_MS, to: HOUR + 2 * HOUR_MS } })).toEqual({
+    expect(await fixture.count({ window: { from: HOUR + HOUR_MS, to: HOUR + 2 * HOUR_MS } })).toEqual({
       rows: 1,
       events: 1,
     })
@@ -386,13 +387,13 @@ describe('a query that fails', () => {
 })
 
 test('a file is not removed while a query might read it', async () => {
-  await using stand = await WarehouseFixture.open()
-  await stand.add(some(10))
-  await stand.flush()
-  const path = join(stand.folder, stand.manifest.files()[0]?.path ?? '')
-  const running = stand.query('SELECT count(*) AS n FROM events, range(3000000) WHERE seq > range')
+  await using fixture = await WarehouseFixture.open()
+  await fixture.add(some(10))
+  await fixture.flush()
+  const path = join(fixture.folder, fixture.manifest.files()[0]?.path ?? '')
+  const running = fixture.query('SELECT count(*) AS n FROM events, range(3000000) WHERE seq > range')
   let removed = false
-  const removal = stand.parquet.remove([path]).then(() => {
+  const removal = fixture.parquet.remove([path]).then(() => {
     removed = true
   })
   await Promise.resolve()
@@ -401,7 +402,7 @@ test('a file is not removed while a query might read it', async () => {
   await removal
   expect(existsSync(path)).toBe(false)
   // A file that is already missing does not prevent the others from being deleted.
-  writeFileSync(join(stand.folder, 'other'), '')
-  await stand.parquet.remove([path, join(stand.folder, 'other')])
-  expect(existsSync(join(stand.folder, 'other'))).toBe(false)
+  writeFileSync(join(fixture.folder, 'other'), '')
+  await fixture.parquet.remove([path, join(fixture.folder, 'other')])
+  expect(existsSync(join(fixture.folder, 'other'))).toBe(false)
 })

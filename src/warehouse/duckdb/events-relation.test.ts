@@ -15,11 +15,11 @@ const aStep = fc.oneof(
   { weight: 2, arbitrary: fc.constantFrom('flush', 'merge', 'compact') },
 )
 
-async function carryOut(stand: WarehouseFixture, step: EventFields[] | string): Promise<void> {
-  if (typeof step !== 'string') await stand.add(step)
-  else if (step === 'flush') await stand.flush()
-  else if (step === 'merge') await stand.merge()
-  else await stand.compact()
+async function carryOut(fixture: WarehouseFixture, step: EventFields[] | string): Promise<void> {
+  if (typeof step !== 'string') await fixture.add(step)
+  else if (step === 'flush') await fixture.flush()
+  else if (step === 'merge') await fixture.merge()
+  else await fixture.compact()
 }
 
 describe('a parameter', () => {
@@ -28,23 +28,23 @@ describe('a parameter', () => {
     const keys = fc.uniqueArray(aKey, { minLength: 1, maxLength: 12 })
     await fc.assert(
       fc.asyncProperty(steps, keys, async (steps, keys) => {
-        await using stand = await WarehouseFixture.open()
-        for (const step of steps) await carryOut(stand, step)
+        await using fixture = await WarehouseFixture.open()
+        for (const step of steps) await carryOut(fixture, step)
         const expectAll = async () => {
-          const values = stand.events.map((event) => keys.map((key) => paramOf(event, key)))
-          expect(await stand.valuesOf(keys)).toEqual(values)
-          expect(entriesOf(await stand.wholeEvents())).toEqual(entriesOf(stand.events))
-          const both = await stand.query<StoredEvent>(
+          const values = fixture.events.map((event) => keys.map((key) => paramOf(event, key)))
+          expect(await fixture.valuesOf(keys)).toEqual(values)
+          expect(entriesOf(await fixture.wholeEvents())).toEqual(entriesOf(fixture.events))
+          const both = await fixture.query<StoredEvent>(
             'SELECT * FROM events ORDER BY seq',
             {},
             { keys, wholeParams: true },
           )
-          expect(entriesOf(both)).toEqual(entriesOf(stand.events))
+          expect(entriesOf(both)).toEqual(entriesOf(fixture.events))
         }
         await expectAll()
-        await stand.flush()
-        await stand.compact()
-        expect(new Set(stand.levels()).size).toBeLessThanOrEqual(1)
+        await fixture.flush()
+        await fixture.compact()
+        expect(new Set(fixture.levels()).size).toBeLessThanOrEqual(1)
         await expectAll()
       }),
       { numRuns: 15 },
@@ -52,26 +52,26 @@ describe('a parameter', () => {
   })
 
   test('with any unusual name is distinct from all others, before and after compaction', async () => {
-    await using stand = await WarehouseFixture.open()
-    for (const [at, key] of NASTY_KEYS.entries()) await stand.add([{ params: Object.fromEntries([[key, `${at}`]]) }])
+    await using fixture = await WarehouseFixture.open()
+    for (const [at, key] of NASTY_KEYS.entries()) await fixture.add([{ params: Object.fromEntries([[key, `${at}`]]) }])
     const expected = NASTY_KEYS.map((_, row) => NASTY_KEYS.map((_, at) => (row === at ? `${at}` : null)))
-    expect(await stand.valuesOf(NASTY_KEYS)).toEqual(expected)
-    await stand.flush()
-    expect(await stand.valuesOf(NASTY_KEYS)).toEqual(expected)
-    await stand.compact()
-    expect(stand.manifest.files()[0]?.keys?.toSorted()).toEqual([...NASTY_KEYS].toSorted())
-    expect(await stand.valuesOf(NASTY_KEYS)).toEqual(expected)
+    expect(await fixture.valuesOf(NASTY_KEYS)).toEqual(expected)
+    await fixture.flush()
+    expect(await fixture.valuesOf(NASTY_KEYS)).toEqual(expected)
+    await fixture.compact()
+    expect(fixture.manifest.files()[0]?.keys?.toSorted()).toEqual([...NASTY_KEYS].toSorted())
+    expect(await fixture.valuesOf(NASTY_KEYS)).toEqual(expected)
     // Queried together with an hour that is not compacted yet.
-    await stand.add([{ params: { a: 'fresh' } }])
-    await stand.flush()
-    expect(await stand.valuesOf(['a', 'A'])).toEqual([
+    await fixture.add([{ params: { a: 'fresh' } }])
+    await fixture.flush()
+    expect(await fixture.valuesOf(['a', 'A'])).toEqual([
       ...expected.map((row) => [row[8] ?? null, row[9] ?? null]),
       ['fresh', null],
     ])
   })
 
   test('that is rare is stored in the map', async () => {
-    await using stand = await WarehouseFixture.open()
+    await using fixture = await WarehouseFixture.open()
     const events = Array.from({ length: 400 }, (_, n) => ({
       params: {
         common: `c${n}`,
@@ -79,56 +79,60 @@ describe('a parameter', () => {
         ...(n % 50 === 0 ? { some: `${n}` } : {}),
       },
     }))
-    await stand.add(events)
-    await stand.flush()
-    await stand.compact()
-    expect(stand.manifest.files()[0]?.keys).toEqual(['common', 'some'])
+    await fixture.add(events)
+    await fixture.flush()
+    await fixture.compact()
+    expect(fixture.manifest.files()[0]?.keys).toEqual(['common', 'some'])
     const keys = ['common', 'some', 'Rare', '__proto__x', 'rare']
-    expect(await stand.valuesOf(keys)).toEqual(stand.events.map((event) => keys.map((key) => paramOf(event, key))))
-    expect(entriesOf(await stand.wholeEvents())).toEqual(entriesOf(stand.events))
+    expect(await fixture.valuesOf(keys)).toEqual(fixture.events.map((event) => keys.map((key) => paramOf(event, key))))
+    expect(entriesOf(await fixture.wholeEvents())).toEqual(entriesOf(fixture.events))
   })
 
   test('that exists in no event is null, not an error', async () => {
-    await using stand = await WarehouseFixture.open()
+    await using fixture = await WarehouseFixture.open()
     const keys = ['a\0b', '\0', 'a\ud800']
-    expect(await stand.valuesOf(keys)).toEqual([])
-    await stand.add([{ params: { a: '1' } }])
-    expect(await stand.valuesOf(keys)).toEqual([[null, null, null]])
-    await stand.flush()
-    await stand.compact()
-    expect(await stand.valuesOf(keys)).toEqual([[null, null, null]])
+    expect(await fixture.valuesOf(keys)).toEqual([])
+    await fixture.add([{ params: { a: '1' } }])
+    expect(await fixture.valuesOf(keys)).toEqual([[null, null, null]])
+    await fixture.flush()
+    await fixture.compact()
+    expect(await fixture.valuesOf(keys)).toEqual([[null, null, null]])
   })
 
   test('can be requested twice', async () => {
-    await using stand = await WarehouseFixture.open()
-    await stand.add([{ params: { a: '1' } }])
-    const ask = () => stand.query('SELECT "p:a" AS a FROM events', {}, { keys: ['a', 'a'] })
+    await using fixture = await WarehouseFixture.open()
+    await fixture.add([{ params: { a: '1' } }])
+    const ask = () => fixture.query('SELECT "p:a" AS a FROM events', {}, { keys: ['a', 'a'] })
     expect(await ask()).toEqual([{ a: '1' }])
-    await stand.flush()
-    await stand.compact()
+    await fixture.flush()
+    await fixture.compact()
     expect(await ask()).toEqual([{ a: '1' }])
   })
 
   test("that is not requested costs nothing: the relation has only the event's and the requested columns", async () => {
-    await using stand = await WarehouseFixture.open()
+    await using fixture = await WarehouseFixture.open()
     const columnsOf = async () =>
       (
-        await stand.query<{ column_name: string }>('SELECT * FROM (DESCRIBE SELECT * FROM events)', {}, { keys: ['A'] })
+        await fixture.query<{ column_name: string }>(
+          'SELECT * FROM (DESCRIBE SELECT * FROM events)',
+          {},
+          { keys: ['A'] },
+        )
       ).map(({ column_name }) => column_name)
     const empty = await columnsOf()
     expect(empty.slice(-3)).toEqual(['violations', 'violated', 'p:^a'])
-    await stand.add([{ params: { A: '1', b: '2' } }])
+    await fixture.add([{ params: { A: '1', b: '2' } }])
     expect(await columnsOf()).toEqual(empty)
-    await stand.flush()
+    await fixture.flush()
     expect(await columnsOf()).toEqual(empty)
-    await stand.compact()
+    await fixture.compact()
     expect(await columnsOf()).toEqual(empty)
   })
 })
 
 test('a whole event equals the stored one, including types, wherever it is stored', async () => {
-  await using stand = await WarehouseFixture.open()
-  await stand.add([
+  await using fixture = await WarehouseFixture.open()
+  await fixture.add([
     {},
     {
       kind: 'hit',
@@ -149,11 +153,11 @@ test('a whole event equals the stored one, including types, wherever it is store
       params: { a: '', b: '{"x": [1]}', ['__proto__']: 'p' },
     },
   ])
-  const whole = stand.events.map((event) => ({ ...event, violated: event.violations !== null }))
-  expect(await stand.wholeEvents()).toEqual(whole)
+  const whole = fixture.events.map((event) => ({ ...event, violated: event.violations !== null }))
+  expect(await fixture.wholeEvents()).toEqual(whole)
   for (const step of ['flush', 'merge', 'compact']) {
-    await carryOut(stand, step)
-    expect(await stand.wholeEvents()).toEqual(whole)
+    await carryOut(fixture, step)
+    expect(await fixture.wholeEvents()).toEqual(whole)
   }
 })
 
@@ -175,24 +179,28 @@ describe('a query', () => {
     )
     await fc.assert(
       fc.asyncProperty(steps, questions, async (steps, questions) => {
-        await using stand = await WarehouseFixture.open()
+        await using fixture = await WarehouseFixture.open()
         for (const step of steps) {
-          if (typeof step === 'number') stand.clock.advance(step * MINUTE_MS)
-          else await carryOut(stand, step)
+          if (typeof step === 'number') fixture.clock.advance(step * MINUTE_MS)
+          else await carryOut(fixture, step)
         }
         // Windows whose boundaries fall between two events.
-        const at = stand.events.map(({ receivedAt }) => receivedAt)
+        const at = fixture.events.map(({ receivedAt }) => receivedAt)
         const exact = [at[0], at[at.length >> 1], at.at(-1)].flatMap((receivedAt) =>
           receivedAt === undefined ? [] : [{ orgId: null, window: { from: receivedAt, to: receivedAt + 1 } }],
         )
         for (const { orgId, window } of [...questions, ...exact]) {
-          const seen = stand.events.filter(
+          const seen = fixture.events.filter(
             (event) =>
               (orgId === null || event.orgId === orgId) &&
               event.receivedAt >= window.from &&
               event.receivedAt < window.to,
           )
-          const rows = await stand.query<{ seq: number }>('SELECT seq FROM events ORDER BY seq', {}, { orgId, window })
+          const rows = await fixture.query<{ seq: number }>(
+            'SELECT seq FROM events ORDER BY seq',
+            {},
+            { orgId, window },
+          )
           expect(rows.map(({ seq }) => seq)).toEqual(seen.map(({ seq }) => seq))
         }
       }),
@@ -201,21 +209,21 @@ describe('a query', () => {
   })
 
   test('skips files outside its scope', async () => {
-    await using stand = await WarehouseFixture.open()
+    await using fixture = await WarehouseFixture.open()
     for (const orgId of ['org_1', 'org_2']) {
-      await stand.add([{ orgId }])
-      await stand.flush()
-      stand.clock.advance(HOUR_MS)
+      await fixture.add([{ orgId }])
+      await fixture.flush()
+      fixture.clock.advance(HOUR_MS)
     }
-    await stand.compact()
-    const [first, second] = stand.manifest.files()
+    await fixture.compact()
+    const [first, second] = fixture.manifest.files()
     if (!first || !second) throw new Error('expected two files')
     // If the file were read, it would be found to be missing.
-    await stand.parquet.remove([`${stand.folder}/${second.path}`])
-    expect(await stand.count({ orgId: 'org_1' })).toEqual({ rows: 1, events: 1 })
-    expect(await stand.count({ window: { from: 0, to: HOUR + HOUR_MS } })).toEqual({ rows: 1, events: 1 })
-    expect(stand.manifest.damaged()).toEqual([])
-    expect(await stand.count()).toEqual({ rows: 1, events: 1 })
-    expect(stand.manifest.damaged()).toMatchObject([{ file: { path: second.path } }])
+    await fixture.parquet.remove([`${fixture.folder}/${second.path}`])
+    expect(await fixture.count({ orgId: 'org_1' })).toEqual({ rows: 1, events: 1 })
+    expect(await fixture.count({ window: { from: 0, to: HOUR + HOUR_MS } })).toEqual({ rows: 1, events: 1 })
+    expect(fixture.manifest.damaged()).toEqual([])
+    expect(await fixture.count()).toEqual({ rows: 1, events: 1 })
+    expect(fixture.manifest.damaged()).toMatchObject([{ file: { path: second.path } }])
   })
 })

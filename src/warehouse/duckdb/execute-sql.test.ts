@@ -3,12 +3,12 @@ import { HOUR_MS } from '../../core/clock.ts'
 import type { Query } from '../query.ts'
 import { HOUR, plainQuery, WarehouseFixture } from '../warehouse.fixture.ts'
 
-let stand: WarehouseFixture
+let fixture: WarehouseFixture
 beforeAll(async () => {
-  stand = await WarehouseFixture.open()
-  await stand.add([{ orgId: 'org_1', params: { a: '1' } }])
+  fixture = await WarehouseFixture.open()
+  await fixture.add([{ orgId: 'org_1', params: { a: '1' } }])
 })
-afterAll(() => stand[Symbol.asyncDispose]())
+afterAll(() => fixture[Symbol.asyncDispose]())
 
 const query = (sql: string, more: Pick<Query, 'read'> = {}): Query =>
   plainQuery({ sql, orgId: 'org_1', window: { from: HOUR, to: HOUR + HOUR_MS }, ...more })
@@ -23,7 +23,7 @@ describe('reading rows', () => {
     async (count) => {
       const read = ({ n }: { n: number }) => (n % 3 === 0 ? n : null)
       const thirds = Array.from({ length: count }, (_, n) => n).filter((n) => n % 3 === 0)
-      expect(await stand.warehouse.query<number>(query(numbers(count), { read }))).toEqual(thirds)
+      expect(await fixture.warehouse.query<number>(query(numbers(count), { read }))).toEqual(thirds)
     },
   )
 
@@ -37,7 +37,7 @@ describe('reading rows', () => {
       turnsBefore.push(turns)
       return null
     }
-    await stand.warehouse.query(query(numbers(20), { read }))
+    await fixture.warehouse.query(query(numbers(20), { read }))
     clearInterval(others)
     // If all twenty rows were read in one go, other work would get one turn at most.
     expect(new Set(turnsBefore).size).toBeGreaterThan(5)
@@ -47,12 +47,12 @@ describe('reading rows', () => {
 describe('a query', () => {
   test('is cancelled in the engine when its signal aborts during execution', async () => {
     const controller = new AbortController()
-    const asked = stand.warehouse.query(query(ENDLESS), controller.signal)
-    expect(stand.warehouse.runningQueries).toBe(1)
+    const asked = fixture.warehouse.query(query(ENDLESS), controller.signal)
+    expect(fixture.warehouse.runningQueries).toBe(1)
     await Bun.sleep(0)
     controller.abort()
     await expect(asked).rejects.toMatchObject(abortedError)
-    expect(stand.warehouse.runningQueries).toBe(0)
+    expect(fixture.warehouse.runningQueries).toBe(0)
   })
 
   test('is cancelled when its signal aborts while rows are read', async () => {
@@ -64,7 +64,7 @@ describe('a query', () => {
       if (++read === 3) controller.abort()
       return read
     }
-    const asked = stand.warehouse.query(query(numbers(1000), { read: slowly }), controller.signal)
+    const asked = fixture.warehouse.query(query(numbers(1000), { read: slowly }), controller.signal)
     await expect(asked).rejects.toMatchObject(abortedError)
     expect(read).toBeLessThan(10)
   })
@@ -72,20 +72,20 @@ describe('a query', () => {
   test('does not start if its signal has already aborted', async () => {
     const controller = new AbortController()
     controller.abort()
-    await expect(stand.warehouse.query(query(ENDLESS), controller.signal)).rejects.toMatchObject(abortedError)
-    expect(stand.warehouse.runningQueries).toBe(0)
+    await expect(fixture.warehouse.query(query(ENDLESS), controller.signal)).rejects.toMatchObject(abortedError)
+    expect(fixture.warehouse.runningQueries).toBe(0)
   })
 
   test('does not block jobs, regardless of the number of queries', async () => {
     const controller = new AbortController()
-    const asked = Array.from({ length: 20 }, () => stand.warehouse.query(query(ENDLESS), controller.signal))
-    expect(await stand.count()).toEqual({ rows: 1, events: 1 })
+    const asked = Array.from({ length: 20 }, () => fixture.warehouse.query(query(ENDLESS), controller.signal))
+    expect(await fixture.count()).toEqual({ rows: 1, events: 1 })
     // The queries are still running.
-    expect(stand.warehouse.runningQueries).toBe(4)
+    expect(fixture.warehouse.runningQueries).toBe(4)
     controller.abort()
     for (const one of await Promise.allSettled(asked)) {
       expect(one).toMatchObject({ status: 'rejected', reason: abortedError })
     }
-    expect(stand.warehouse.runningQueries).toBe(0)
+    expect(fixture.warehouse.runningQueries).toBe(0)
   })
 })

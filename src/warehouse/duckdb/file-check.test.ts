@@ -8,90 +8,90 @@ import { damageNotice, type Flaw } from './file-check.ts'
 /** Returns a warehouse with this number of files, each with one event, and its reported damage. */
 async function filesOf(count: number) {
   const told: Flaw[] = []
-  const stand = await WarehouseFixture.open({ damaged: (flaws) => void told.push(...flaws) })
+  const fixture = await WarehouseFixture.open({ damaged: (flaws) => void told.push(...flaws) })
   for (let n = 0; n < count; n++) {
-    await stand.add([{ params: { n: `${n}` } }])
-    await stand.flush()
+    await fixture.add([{ params: { n: `${n}` } }])
+    await fixture.flush()
   }
-  return { stand, told }
+  return { fixture, told }
 }
 
-function spoil(stand: WarehouseFixture, path: string): void {
-  const bytes = readFileSync(join(stand.folder, path))
+function spoil(fixture: WarehouseFixture, path: string): void {
+  const bytes = readFileSync(join(fixture.folder, path))
   bytes.writeUInt8(bytes.readUInt8(40) ^ 1, 40)
-  writeFileSync(join(stand.folder, path), bytes)
+  writeFileSync(join(fixture.folder, path), bytes)
 }
 
 test('a file without a checksum is decoded completely', async () => {
-  const { stand, told } = await filesOf(2)
-  await using _ = stand
-  for (const table of ['eventFile', 'rollupFile']) stand.db.exec(`UPDATE ${table} SET sum = NULL`)
-  await stand.reopen()
-  await stand.warehouse.check()
-  expect([told, (await stand.count()).rows]).toEqual([[], 2])
-  const { path = '' } = stand.manifest.files()[0] ?? {}
-  const bytes = readFileSync(join(stand.folder, path))
+  const { fixture, told } = await filesOf(2)
+  await using _ = fixture
+  for (const table of ['eventFile', 'rollupFile']) fixture.db.exec(`UPDATE ${table} SET sum = NULL`)
+  await fixture.reopen()
+  await fixture.warehouse.check()
+  expect([told, (await fixture.count()).rows]).toEqual([[], 2])
+  const { path = '' } = fixture.manifest.files()[0] ?? {}
+  const bytes = readFileSync(join(fixture.folder, path))
   // Same length as before, but not Parquet.
-  writeFileSync(join(stand.folder, path), Buffer.alloc(bytes.length, 'x'))
-  await stand.reopen()
-  await stand.warehouse.check()
+  writeFileSync(join(fixture.folder, path), Buffer.alloc(bytes.length, 'x'))
+  await fixture.reopen()
+  await fixture.warehouse.check()
   expect(told.map(({ file }) => file.path)).toEqual([path])
-  expect((await stand.count()).rows).toBe(1)
+  expect((await fixture.count()).rows).toBe(1)
 })
 
 test('each file is checked once a day', async () => {
-  const { stand, told } = await filesOf(1)
-  await using _ = stand
-  const { path = '' } = stand.manifest.files()[0] ?? {}
-  await stand.warehouse.check()
-  spoil(stand, path)
-  await stand.warehouse.check()
+  const { fixture, told } = await filesOf(1)
+  await using _ = fixture
+  const { path = '' } = fixture.manifest.files()[0] ?? {}
+  await fixture.warehouse.check()
+  spoil(fixture, path)
+  await fixture.warehouse.check()
   expect(told).toEqual([])
-  stand.clock.advance(DAY_MS)
-  await stand.warehouse.check()
+  fixture.clock.advance(DAY_MS)
+  await fixture.warehouse.check()
   expect(told.map(({ file }) => file.path)).toEqual([path])
 })
 
 test('the files of a query that always fails are read once a minute, not each time', async () => {
-  const { stand, told } = await filesOf(1)
-  await using _ = stand
-  const { path = '' } = stand.manifest.files()[0] ?? {}
-  const failing = () => stand.query("SELECT CAST(vendor || 'x' AS INTEGER) FROM events")
+  const { fixture, told } = await filesOf(1)
+  await using _ = fixture
+  const { path = '' } = fixture.manifest.files()[0] ?? {}
+  const failing = () => fixture.query("SELECT CAST(vendor || 'x' AS INTEGER) FROM events")
   await expect(failing()).rejects.toMatchObject({ code: 'unavailable' })
-  spoil(stand, path)
+  spoil(fixture, path)
   await expect(failing()).rejects.toMatchObject({ code: 'unavailable' })
   expect(told).toEqual([])
-  stand.clock.advance(MINUTE_MS + 1)
+  fixture.clock.advance(MINUTE_MS + 1)
   await failing().catch(() => {})
   expect(told.map(({ file }) => file.path)).toEqual([path])
 })
 
 test('a file with a flipped byte is not copied to a merged file', async () => {
-  const { stand, told } = await filesOf(3)
-  await using _ = stand
-  const { path = '' } = stand.manifest.files()[1] ?? {}
-  spoil(stand, path)
-  await stand.compact()
-  expect([told.length, stand.levels()]).toEqual([1, ['fresh', 'fresh']])
-  await stand.compact()
-  expect([stand.levels(), (await stand.count()).events]).toEqual([['compacted'], 2])
+  const { fixture, told } = await filesOf(3)
+  await using _ = fixture
+  const { path = '' } = fixture.manifest.files()[1] ?? {}
+  spoil(fixture, path)
+  await fixture.compact()
+  expect([told.length, fixture.levels()]).toEqual([1, ['fresh', 'fresh']])
+  await fixture.compact()
+  expect([fixture.levels(), (await fixture.count()).events]).toEqual([['compacted'], 2])
 })
 
 test('sequence numbers and times in a damaged file are not reused', async () => {
-  const { stand } = await filesOf(1)
-  await using _ = stand
-  const { path = '', maxSeq = 0, maxReceivedAt = 0 } = stand.manifest.files()[0] ?? {}
-  writeFileSync(join(stand.folder, path), '')
-  stand.clock.advance(-HOUR_MS)
-  await stand.reopen()
-  expect(stand.manifest.files()).toEqual([])
-  expect([stand.manifest.lastSeq(), stand.manifest.lastReceivedAt()]).toEqual([maxSeq, maxReceivedAt])
+  const { fixture } = await filesOf(1)
+  await using _ = fixture
+  const { path = '', maxSeq = 0, maxReceivedAt = 0 } = fixture.manifest.files()[0] ?? {}
+  writeFileSync(join(fixture.folder, path), '')
+  fixture.clock.advance(-HOUR_MS)
+  await fixture.reopen()
+  expect(fixture.manifest.files()).toEqual([])
+  expect([fixture.manifest.lastSeq(), fixture.manifest.lastReceivedAt()]).toEqual([maxSeq, maxReceivedAt])
 })
 
 test("the operator's message names each file with its owner, time range, rows and reason", async () => {
-  const { stand } = await filesOf(1)
-  await using _ = stand
-  const [file] = stand.manifest.files()
+  const { fixture } = await filesOf(1)
+  await using _ = fixture
+  const [file] = fixture.manifest.files()
   if (!file) throw new Error('expected a file')
   const flaw = { file, reason: 'the file is missing' }
   const { subject, text } = damageNotice([flaw])

@@ -61,7 +61,7 @@ export function batchesOf(staged: readonly StagedHour[]): Batch[] {
 export function numbered(parquet: ParquetFiles, events: string, batch: Batch): string {
   const ofBatch = `${events} WHERE receivedAt >= ${batch.from} AND receivedAt < ${batch.to}`
   // Sorting a few columns and joining the rest halves the cost.
-  return `SELECT * FROM (SELECT * FROM ${ofBatch}) JOIN (${numbersOf(takenIn(parquet, batch), ofBatch, batch)}) USING (row)`
+  return `SELECT * FROM (SELECT * FROM ${ofBatch}) JOIN (${numbersOf(takenRowsIn(parquet, batch), ofBatch, batch)}) USING (row)`
 }
 
 function numbersOf(taken: string | null, ofBatch: string, { floor }: Batch): string {
@@ -82,7 +82,7 @@ function numbersOf(taken: string | null, ofBatch: string, { floor }: Batch): str
 }
 
 /** Selects the used sequence numbers that are close to the batch; null if there are none. */
-function takenIn(parquet: ParquetFiles, { from, last, rows, floor }: Batch): string | null {
+function takenRowsIn(parquet: ParquetFiles, { from, last, rows, floor }: Batch): string | null {
   const least = from * SEQ_PER_MS
   const most = Math.max(floor, last * SEQ_PER_MS) + rows + ROOM
   const { files, folder, spool } = parquet.sources()

@@ -31,13 +31,13 @@ const IS_MAP = /^MAP\(VARCHAR, VARCHAR\)$/
 const IS_JSON = /^(?:VARCHAR|JSON)$/
 
 /** SQL for the value of a column, and for the test that it is valid. A failing test must not return NULL. */
-interface Taken {
+interface SelectedColumn {
   value: string
   test: string
 }
 
 const raw = (name: string) => `raw.${quoteName(name)}`
-const absent = (type: string): Taken => ({ value: `NULL::${type}`, test: 'true' })
+const absent = (type: string): SelectedColumn => ({ value: `NULL::${type}`, test: 'true' })
 const isAmong = (sql: string, words: readonly string[]) => `${sql} IN (${words.map(quoteText).join(', ')})`
 /** True if `cleanText` would not change the string. Strings in the engine are always well-formed. */
 const isClean = (sql: string) => `NOT contains(${sql}, chr(0))`
@@ -66,11 +66,11 @@ export function selectRows(path: string, types: ColumnTypes, rules: ImportRules)
   }
 }
 
-const valuesOf = (columns: Record<string, Taken>) =>
+const valuesOf = (columns: Record<string, SelectedColumn>) =>
   Object.fromEntries(Object.entries(columns).map(([name, { value }]) => [name, value]))
 
-function textColumns(types: ColumnTypes): Record<string, Taken> {
-  const column = (name: Exclude<keyof typeof TEXT_LENGTHS, 'customerId'>, absentAs?: string): Taken => {
+function textColumns(types: ColumnTypes): Record<string, SelectedColumn> {
+  const column = (name: Exclude<keyof typeof TEXT_LENGTHS, 'customerId'>, absentAs?: string): SelectedColumn => {
     const type = types.get(name)
     if (type === undefined) return { value: absentAs ?? 'NULL', test: 'true' }
     if (!IS_TEXT.test(type)) return { value: absentAs ?? 'NULL', test: `${raw(name)} IS NULL` }
@@ -82,7 +82,7 @@ function textColumns(types: ColumnTypes): Record<string, Taken> {
     const value = absentAs === undefined ? sql : `coalesce(${sql}, ${absentAs})`
     return { value, test: `(${raw(name)} IS NULL OR (${tests.join(' AND ')}))` }
   }
-  const words = (name: string, among: readonly string[], absentAs: string): Taken => {
+  const words = (name: string, among: readonly string[], absentAs: string): SelectedColumn => {
     const type = types.get(name)
     if (type === undefined) return { value: absentAs, test: 'true' }
     const sql = `${raw(name)}::VARCHAR`
@@ -114,8 +114,8 @@ function numberOf(types: ColumnTypes, name: string): string | null {
   return IS_NUMBER.test(type) ? `${raw(name)}::DOUBLE` : null
 }
 
-function numberColumns(types: ColumnTypes, { from, to }: ImportRules): Record<string, Taken> {
-  const column = (name: string, test: (sql: string) => string): Taken => {
+function numberColumns(types: ColumnTypes, { from, to }: ImportRules): Record<string, SelectedColumn> {
+  const column = (name: string, test: (sql: string) => string): SelectedColumn => {
     const sql = numberOf(types, name)
     if (sql === null) return { value: 'NULL', test: types.has(name) ? `${raw(name)} IS NULL` : 'true' }
     return { value: sql, test: `(${sql} IS NULL OR ${test(sql)})` }
@@ -144,9 +144,12 @@ function numberColumns(types: ColumnTypes, { from, to }: ImportRules): Record<st
 }
 
 /** Columns that depend on the domain. */
-function domainColumns(types: ColumnTypes, { domains }: ImportRules): Record<string, Taken> {
+function domainColumns(types: ColumnTypes, { domains }: ImportRules): Record<string, SelectedColumn> {
   const isText = (name: string) => IS_TEXT.test(types.get(name) ?? '')
-  const unless = (name: string): Taken => ({ value: 'NULL', test: types.has(name) ? `${raw(name)} IS NULL` : 'true' })
+  const unless = (name: string): SelectedColumn => ({
+    value: 'NULL',
+    test: types.has(name) ? `${raw(name)} IS NULL` : 'true',
+  })
   const denied = [...domains.values()].flatMap(({ id, denied }) =>
     [...denied].map((host) => `(${quoteText(id)}, ${quoteText(host)})`),
   )
@@ -180,7 +183,7 @@ function domainsJoin(types: ColumnTypes, { domains, domainId }: ImportRules): st
   return `LEFT JOIN ${own} ON own.domainId = ${isText ? `${raw('domainId')}::VARCHAR` : 'NULL'}`
 }
 
-function paramsOf(types: ColumnTypes): Taken {
+function paramsOf(types: ColumnTypes): SelectedColumn {
   const type = types.get('params')
   const none = `MAP([]::VARCHAR[], []::VARCHAR[])`
   if (type === undefined) return { value: none, test: 'true' }

@@ -9,7 +9,7 @@ import { eventsRelation, type Scope, type Sources, wholeEventsBranch } from './e
 import type { ParquetFiles, Reader } from './parquet-files.ts'
 import { PARAMS, VIOLATED } from './spool-relation.ts'
 
-interface MaskedDeps {
+interface MaskedEventsDeps {
   parquet: ParquetFiles
   reader: Reader
   signals: readonly AbortSignal[]
@@ -30,7 +30,7 @@ export async function maskedEvents(
   sources: Sources,
   scope: Scope,
   masking: Masking,
-  { parquet, reader, signals, cleanup }: MaskedDeps,
+  { parquet, reader, signals, cleanup }: MaskedEventsDeps,
 ): Promise<string> {
   const { orgId, window } = scope
   const run = <T>(sql: string, asked: Omit<Scope, 'orgId' | 'window'>, more: object = {}) => {
@@ -105,7 +105,7 @@ export async function maskedCounts(
   sources: CountSources,
   scope: CountScope,
   masking: Masking,
-  { parquet, reader, signals }: MaskedDeps,
+  { parquet, reader, signals }: MaskedEventsDeps,
 ): Promise<string> {
   const relation = countsRelation(sources, scope)
   const masked = async (field: 'vendor' | 'event') => {

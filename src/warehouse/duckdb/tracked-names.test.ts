@@ -67,22 +67,22 @@ describe('a slot for a tracked name', () => {
 })
 
 /** Returns a fixture whose database contains a domain. */
-async function standWith() {
-  const stand = await WarehouseFixture.open()
-  const { orgId } = cast(stand.db, stand.clock)
-  const domainId = createDomain(stand.db, stand.clock, orgId, { name: 'Shop' })
+async function openFixtureWith() {
+  const fixture = await WarehouseFixture.open()
+  const { orgId } = cast(fixture.db, fixture.clock)
+  const domainId = createDomain(fixture.db, fixture.clock, orgId, { name: 'Shop' })
   const add = async (said: readonly EventFields[]) => {
-    await stand.add(said.map((values) => ({ orgId, domainId, ...values })))
-    await stand.flush()
+    await fixture.add(said.map((values) => ({ orgId, domainId, ...values })))
+    await fixture.flush()
   }
   const sums = () =>
-    stand.query<{ vendor: string; event: string; events: number; pageViews: number }>(
+    fixture.query<{ vendor: string; event: string; events: number; pageViews: number }>(
       `SELECT vendor, event, sum(events)::BIGINT AS events, sum(pageViews) AS pageViews FROM counts
        GROUP BY ALL ORDER BY vendor, event`,
       {},
       { over: 'counts' },
     )
-  return { stand, orgId, domainId, add, sums }
+  return { fixture, orgId, domainId, add, sums }
 }
 
 const invented = (count: number, of: EventFields = {}): EventFields[] =>
@@ -90,8 +90,8 @@ const invented = (count: number, of: EventFields = {}): EventFields[] =>
 
 describe('names beyond the limit', () => {
   test('are grouped by vendor, or together without one, and every event still counts once', async () => {
-    const { stand, add, sums } = await standWith()
-    await using _ = stand
+    const { fixture, add, sums } = await openFixtureWith()
+    await using _ = fixture
     await add([{ vendor: 'Shop', event: 'purchase' }])
     await add(invented(MAX_NAMES - 1))
     await add([
@@ -112,20 +112,20 @@ describe('names beyond the limit', () => {
         { vendor: 'Shop', event: 'page_view', events: 1, pageViews: 1 },
         { vendor: 'Shop', event: 'purchase', events: 3, pageViews: 0 },
       ])
-      expect(all.reduce((sum, { events }) => sum + events, 0)).toBe(stand.events.length - 1)
+      expect(all.reduce((sum, { events }) => sum + events, 0)).toBe(fixture.events.length - 1)
     }
     await check()
-    await stand.compactCounts(stand.clock.now() + 2 * HOUR_MS)
+    await fixture.compactCounts(fixture.clock.now() + 2 * HOUR_MS)
     await check()
-    await stand.compactCounts(stand.clock.now() + 2 * DAY_MS)
+    await fixture.compactCounts(fixture.clock.now() + 2 * DAY_MS)
     await check()
-    const names = await stand.query('SELECT DISTINCT vendor, event FROM events')
+    const names = await fixture.query('SELECT DISTINCT vendor, event FROM events')
     expect(names).toHaveLength(MAX_NAMES + 20 + 30 + 3)
   })
 
   test('are limited per domain', async () => {
-    const { stand, add, sums } = await standWith()
-    await using _ = stand
+    const { fixture, add, sums } = await openFixtureWith()
+    await using _ = fixture
     await add(invented(MAX_NAMES + 5))
     await add(invented(3, { domainId: 'dom_neighbour', vendor: 'Theirs' }))
     const all = await sums()
@@ -136,17 +136,17 @@ describe('names beyond the limit', () => {
   })
 
   test('get a slot on the next day, and slots survive a restart', async () => {
-    const { stand, add, sums } = await standWith()
-    await using _ = stand
+    const { fixture, add, sums } = await openFixtureWith()
+    await using _ = fixture
     await add(Array.from({ length: 100 }, () => ({ vendor: 'Shop', event: 'purchase' })))
     await add(invented(MAX_NAMES))
     await add([{ vendor: 'New', event: 'sign_up' }])
-    await stand.reopen()
+    await fixture.reopen()
     await add([{ vendor: 'New', event: 'sign_up' }])
-    stand.clock.advance(DAY_MS)
+    fixture.clock.advance(DAY_MS)
     await add([{ vendor: 'New', event: 'sign_up' }])
     await add(invented(MAX_NAMES, { vendor: 'More' }))
-    stand.clock.advance(MINUTE_MS)
+    fixture.clock.advance(MINUTE_MS)
     await add([{ vendor: 'Shop', event: 'purchase' }])
     const all = (await sums()).filter(({ vendor }) => vendor === 'New' || vendor === 'Shop')
     expect(all).toEqual([
@@ -156,11 +156,11 @@ describe('names beyond the limit', () => {
   })
 
   test('leave no data behind when their domain is deleted', async () => {
-    const { stand, orgId, domainId, add } = await standWith()
-    await using _ = stand
+    const { fixture, orgId, domainId, add } = await openFixtureWith()
+    await using _ = fixture
     await add(invented(10))
-    deleteDomain(stand.db, { orgId, id: domainId })
+    deleteDomain(fixture.db, { orgId, id: domainId })
     await add(invented(10))
-    expect(stand.db.prepare('SELECT count(*) FROM countedName').pluck().get()).toBe(0)
+    expect(fixture.db.prepare('SELECT count(*) FROM countedName').pluck().get()).toBe(0)
   })
 })

@@ -19,78 +19,81 @@ import {
   type UnlistedFile,
 } from './unlisted-files.ts'
 
-const partsOf = (stand: WarehouseFixture, manifest = stand.manifest) => ({
-  ...{ parquet: stand.parquet, manifest, folder: stand.folder, spoolFolder: stand.spoolFolder },
+const partsOf = (fixture: WarehouseFixture, manifest = fixture.manifest) => ({
+  ...{ parquet: fixture.parquet, manifest, folder: fixture.folder, spoolFolder: fixture.spoolFolder },
 })
 
 /** Returns a fixture with files of every level from three organizations. */
 async function filled(): Promise<WarehouseFixture> {
-  const stand = await WarehouseFixture.open()
+  const fixture = await WarehouseFixture.open()
   const events = fc.sample(anEvent, { numRuns: 60, seed: 7 })
   for (let at = 0; at < events.length; at += 3) {
-    await stand.add(events.slice(at, at + 3))
-    await stand.flush()
-    stand.clock.advance(20 * MINUTE_MS)
-    await compactEvents({ parquet: stand.parquet, manifest: stand.manifest, folder: stand.folder }, stand.clock.now())
-    await stand.compactCounts()
-    await compactPages(stand.parquet, stand.manifest, stand.folder, stand.clock.now())
+    await fixture.add(events.slice(at, at + 3))
+    await fixture.flush()
+    fixture.clock.advance(20 * MINUTE_MS)
+    await compactEvents(
+      { parquet: fixture.parquet, manifest: fixture.manifest, folder: fixture.folder },
+      fixture.clock.now(),
+    )
+    await fixture.compactCounts()
+    await compactPages(fixture.parquet, fixture.manifest, fixture.folder, fixture.clock.now())
   }
-  return stand
+  return fixture
 }
 
 /** Returns the list that a rebuild would create. */
-async function relisted(stand: WarehouseFixture): Promise<Listing> {
-  const strays: UnlistedFile[] = (await findDifferences(partsOf(stand, emptyManifest(stand)))).strays
+async function relisted(fixture: WarehouseFixture): Promise<Listing> {
+  const strays: UnlistedFile[] = (await findDifferences(partsOf(fixture, emptyManifest(fixture)))).strays
   const listing: Listing = { files: [], rollups: [], pages: [] }
-  for (const path of selectListable(strays, filesOnDisk(stand.folder))) {
-    await addToListing(listing, stand.parquet, stand.folder, path)
+  for (const path of selectListable(strays, filesOnDisk(fixture.folder))) {
+    await addToListing(listing, fixture.parquet, fixture.folder, path)
   }
   return listing
 }
 
-const emptyManifest = (stand: WarehouseFixture) =>
+const emptyManifest = (fixture: WarehouseFixture) =>
   new (class extends Manifest {
     override files = () => []
     override rollups = () => []
     override pages = () => []
     override lastSegment = () => null
-  })(stand.db)
+  })(fixture.db)
 
 const byPath = <File extends { path: string }>(files: readonly File[]) =>
   [...files].sort((a, b) => (a.path < b.path ? -1 : 1)).map((file) => ({ ...file }))
 
 describe('a manifest rebuilt from the files alone', () => {
   test('equals the lost one', async () => {
-    await using stand = await filled()
-    expect(new Set(stand.levels())).toEqual(new Set(['fresh', 'compacted']))
-    const { files, rollups } = await relisted(stand)
+    await using fixture = await filled()
+    expect(new Set(fixture.levels())).toEqual(new Set(['fresh', 'compacted']))
+    const { files, rollups } = await relisted(fixture)
     const sorted = (list: typeof files) =>
       // Values that are not in the file are estimated.
       byPath(list).map(({ unpackedBytes: _, ...file }) => ({ ...file, keys: file.keys && [...file.keys].sort() }))
-    expect(sorted(files)).toEqual(sorted([...stand.manifest.files()]))
-    expect(byPath(rollups)).toEqual(byPath(stand.manifest.rollups()))
+    expect(sorted(files)).toEqual(sorted([...fixture.manifest.files()]))
+    expect(byPath(rollups)).toEqual(byPath(fixture.manifest.rollups()))
   })
 
   test('omits files that were replaced, wherever a merge was interrupted', async () => {
-    await using stand = await WarehouseFixture.open()
+    await using fixture = await WarehouseFixture.open()
     for (const orgId of ['org_1', 'org_2', 'org_1']) {
-      await stand.add([{ orgId }])
-      await stand.flush()
+      await fixture.add([{ orgId }])
+      await fixture.flush()
     }
-    const old = filesOnDisk(stand.folder)
+    const old = filesOnDisk(fixture.folder)
     const events = old.filter((path) => !path.startsWith('counts/'))
-    for (const path of events) copyFileSync(join(stand.folder, path), join(stand.folder, `${path}.kept`))
-    await stand.compact()
-    const made = listedPaths(stand.manifest).filter((path) => !path.startsWith('counts/'))
+    for (const path of events) copyFileSync(join(fixture.folder, path), join(fixture.folder, `${path}.kept`))
+    await fixture.compact()
+    const made = listedPaths(fixture.manifest).filter((path) => !path.startsWith('counts/'))
     expect(made).toHaveLength(2)
-    const listedNow = async () => byPath((await relisted(stand)).files).map(({ path }) => path)
-    for (const path of events) copyFileSync(join(stand.folder, `${path}.kept`), join(stand.folder, path))
+    const listedNow = async () => byPath((await relisted(fixture)).files).map(({ path }) => path)
+    for (const path of events) copyFileSync(join(fixture.folder, `${path}.kept`), join(fixture.folder, path))
     expect(await listedNow()).toEqual([...made].sort())
     // The merge's output is incomplete, so its inputs remain in use.
-    rmSync(join(stand.folder, made[0] ?? ''))
+    rmSync(join(fixture.folder, made[0] ?? ''))
     expect(await listedNow()).toEqual(events)
     // Some of the merge's inputs are missing, so its output is required.
-    rmSync(join(stand.folder, events[0] ?? ''))
+    rmSync(join(fixture.folder, events[0] ?? ''))
     expect(await listedNow()).toEqual([made[1] ?? ''])
   })
 
@@ -103,15 +106,15 @@ describe('a manifest rebuilt from the files alone', () => {
 
 describe('a manifest that is older than the files', () => {
   test('is detected by a later segment, by later events, and by files that replaced its own', async () => {
-    await using stand = await filled()
+    await using fixture = await filled()
     const older = async (manifest: Manifest) => {
-      const parts = partsOf(stand, manifest)
+      const parts = partsOf(fixture, manifest)
       return isManifestOlder(parts, await findDifferences(parts))
     }
     const view = (files: typeof Manifest.prototype.files, more: Partial<Manifest> = {}) =>
-      Object.assign(new Manifest(stand.db), { files, ...more })
-    const all = stand.manifest.files()
-    expect(await older(stand.manifest)).toBe(false)
+      Object.assign(new Manifest(fixture.db), { files, ...more })
+    const all = fixture.manifest.files()
+    expect(await older(fixture.manifest)).toBe(false)
     const last = all.at(-1)
     const before = all.slice(0, -1)
     expect(await older(view(() => before, { lastSegment: () => '000000000001' }))).toBe(true)
@@ -120,7 +123,7 @@ describe('a manifest that is older than the files', () => {
     // If an unlisted file is as old as listed ones, someone put it there, or a deletion left it behind.
     const first = all.slice(1)
     expect(await older(view(() => first))).toBe(false)
-    expect(await older(emptyManifest(stand))).toBe(true)
+    expect(await older(emptyManifest(fixture))).toBe(true)
   })
 })
 

@@ -20,7 +20,7 @@ export interface LiveState {
 }
 
 /** Message between tabs: a stream event, or a lost connection (`isSilent`: lost by timeout). */
-type Told = { is: 'event'; name: string; id: string | null; data: unknown } | { is: 'lost'; isSilent: boolean }
+type StreamMessage = { is: 'event'; name: string; id: string | null; data: unknown } | { is: 'lost'; isSilent: boolean }
 
 /** The server sends a pulse every 10 s. After two missing pulses the connection is considered dead. */
 const SILENCE_MS = 25_000
@@ -72,7 +72,7 @@ class Follower {
     private readonly end: AbortSignal,
   ) {
     this.channel = new BroadcastChannel(name)
-    this.channel.onmessage = ({ data }: MessageEvent<Told>) => this.hear(data)
+    this.channel.onmessage = ({ data }: MessageEvent<StreamMessage>) => this.hear(data)
     const showChanges = () => isSeen() && this.freshness.catchUp()
     document.addEventListener('visibilitychange', showChanges, { signal: end })
     end.addEventListener('abort', () => {
@@ -112,9 +112,9 @@ class Follower {
   }
 
   /** Reads the stream until the signal aborts. After a lost connection, it resumes after the last event. */
-  private async readOn(until: AbortSignal, tellOthers: (told: Told) => void): Promise<void> {
+  private async readOn(until: AbortSignal, tellOthers: (told: StreamMessage) => void): Promise<void> {
     let wait = RETRY_MS.first
-    const tell = (told: Told) => {
+    const tell = (told: StreamMessage) => {
       if (until.aborted) return
       this.hear(told)
       tellOthers(told)
@@ -133,7 +133,7 @@ class Follower {
   /** Reads from one connection until it closes or the browser goes offline. */
   private async readOnce(
     until: AbortSignal,
-    tell: (told: Told) => void,
+    tell: (told: StreamMessage) => void,
   ): Promise<{ heard: boolean; isSilent: boolean }> {
     const network = new AbortController()
     const loseNetwork = () => network.abort()
@@ -160,7 +160,7 @@ class Follower {
     return { heard, isSilent: silence.signal.aborted }
   }
 
-  private hear(told: Told): void {
+  private hear(told: StreamMessage): void {
     if (told.is === 'lost') return this.waitForMore(told.isSilent ? 0 : PATIENCE_MS)
     if (this.lost) {
       clearTimeout(this.lost)

@@ -38,7 +38,7 @@ export const session = {
   close(): void {
     for (const store of [sessionStorage, localStorage]) {
       store.removeItem(KEY)
-      forgetKept(store)
+      forgetStored(store)
     }
     change(NONE)
   },
@@ -61,7 +61,7 @@ export const session = {
     if (state.is !== 'open' || state.session.credential !== credential) return
     const store = storeOf(state.session)
     store.setItem(KEY, ENDED_MARK)
-    forgetKept(store)
+    forgetStored(store)
     change(ENDED)
   },
 
@@ -71,7 +71,7 @@ export const session = {
   },
 }
 
-function forgetKept(store: Storage): void {
+function forgetStored(store: Storage): void {
   for (const key of Object.keys(store)) if (key.startsWith(`${KEY}-`)) store.removeItem(key)
 }
 

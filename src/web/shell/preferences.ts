@@ -24,14 +24,14 @@ function load(): Preferences {
   }
 }
 
-function tell(): void {
+function notifySubscribers(): void {
   for (const listener of listeners) listener()
 }
 
 window.addEventListener('storage', ({ key }) => {
   if (key !== KEY) return
   current = load()
-  tell()
+  notifySubscribers()
 })
 
 export const preferences = {
@@ -39,7 +39,7 @@ export const preferences = {
   change(part: Partial<Preferences>): void {
     current = { ...current, ...part }
     localStorage.setItem(KEY, JSON.stringify(current))
-    tell()
+    notifySubscribers()
   },
   subscribe(listener: () => void): () => void {
     listeners.add(listener)

@@ -25,13 +25,13 @@ export const routeSearch = <F extends ParamTypes>(fields: F) => ({
   search: { middlewares: [retainSearchParams(['project', 'range', 'from', 'to'] as never)] },
 })
 
-const told = new Set<string>()
+const reportedParams = new Set<string>()
 
 /** Notifies the user about ignored search params, once for each. */
 function reportDropped(dropped: readonly Dropped[]): void {
-  const parts = dropped.map(({ name, text }) => `${name}=${text}`).filter((part) => !told.has(part))
+  const parts = dropped.map(({ name, text }) => `${name}=${text}`).filter((part) => !reportedParams.has(part))
   if (parts.length === 0) return
-  for (const part of parts) told.add(part)
+  for (const part of parts) reportedParams.add(part)
   // Deferred, because the router parses URLs while rendering.
   queueMicrotask(() => notices.say(messages.shell.ignoredFilters(parts.join(', '))))
 }

@@ -72,24 +72,24 @@ interface Sent {
   events: (EventFields & { lateMs: number })[]
 }
 
-async function receive(stand: WarehouseFixture, sent: readonly Sent[]): Promise<void> {
+async function receive(fixture: WarehouseFixture, sent: readonly Sent[]): Promise<void> {
   for (const { afterMs, work, events } of sent) {
-    stand.clock.advance(afterMs)
-    const now = stand.clock.now()
-    await stand.add(events.map(({ lateMs, ...values }) => ({ orgId: 'org_a', ts: now - lateMs, ...values })))
+    fixture.clock.advance(afterMs)
+    const now = fixture.clock.now()
+    await fixture.add(events.map(({ lateMs, ...values }) => ({ orgId: 'org_a', ts: now - lateMs, ...values })))
     if (work === 'nothing') continue
-    await stand.flush()
-    if (work === 'merge') await stand.merge()
-    if (work === 'compact') await stand.compact()
+    await fixture.flush()
+    if (work === 'merge') await fixture.merge()
+    if (work === 'compact') await fixture.compact()
   }
 }
 
 /** Returns the findings for these windows, queried in parts of this size. */
-async function inParts(stand: WarehouseFixture, alert: Alert, windows: readonly Window[], size: number) {
+async function inParts(fixture: WarehouseFixture, alert: Alert, windows: readonly Window[], size: number) {
   const findings: Finding[][] = []
   for (let first = 0; first < windows.length; first += size) {
     const past = journey.historyQuery(alert, windows.slice(first, first + size), { regions: [], oneIn: 1 }, membersOf)
-    const answer = await stand.warehouse.query<never>(past.query)
+    const answer = await fixture.warehouse.query<never>(past.query)
     expect(past.isComplete(answer)).toBe(true)
     findings.push(...past.rowsOf(answer).map((rows) => journey.judge(alert, rows)))
   }
@@ -112,11 +112,11 @@ test('evaluating many windows at once returns the findings of the scheduler and 
       fc.constantFrom('UTC', 'Europe/Berlin', 'America/New_York', 'Asia/Kolkata'),
       fc.integer({ min: 1, max: 7 }),
       async (rules, sent, evening, period, timezone, size) => {
-        await using stand = await WarehouseFixture.open()
-        stand.clock.set(evening)
-        await receive(stand, sent)
-        stand.clock.advance(HOUR_MS)
-        const now = stand.clock.now()
+        await using fixture = await WarehouseFixture.open()
+        fixture.clock.set(evening)
+        await receive(fixture, sent)
+        fixture.clock.advance(HOUR_MS)
+        const now = fixture.clock.now()
         const [first, ...others] = rules.map(({ spec, filters, scope }, index) =>
           journeyAlert(spec, { filters, ...scope, period, timezone }, `alr_${index}`),
         )
@@ -124,13 +124,13 @@ test('evaluating many windows at once returns the findings of the scheduler and 
         const alerts: [Alert, ...Alert[]] = [first, ...others]
         const windows = wholeWindows(parsePeriod(period), timezone, now - REACH_MS, now)
         const scheduled: Record<string, Finding[]>[] = []
-        for (const window of windows) scheduled.push(await walkAll(stand.warehouse, alerts, window))
+        for (const window of windows) scheduled.push(await walkAll(fixture.warehouse, alerts, window))
         for (const alert of alerts) {
-          const found = await inParts(stand, alert, windows, windows.length || 1)
+          const found = await inParts(fixture, alert, windows, windows.length || 1)
           expect(found).toEqual(scheduled.map((findings) => findings[alert.id] ?? []))
-          expect(await inParts(stand, alert, windows, size)).toEqual(found)
+          expect(await inParts(fixture, alert, windows, size)).toEqual(found)
           const expected = windows.map((window) =>
-            expectedOf(alert, endedSessions(stand.events, window), DOMAINS, seen),
+            expectedOf(alert, endedSessions(fixture.events, window), DOMAINS, seen),
           )
           expect(found.map(brief)).toEqual(expected)
         }

@@ -164,18 +164,18 @@ describe('sessions across midnight and across files', () => {
     return { from, to: from + HOUR_MS / 2, complete: true }
   })
   const work = {
-    flush: (stand: WarehouseFixture) => stand.flush(),
-    merge: (stand: WarehouseFixture) => stand.flush().then(() => stand.merge()),
-    compact: (stand: WarehouseFixture) => stand.flush().then(() => stand.compact()),
+    flush: (fixture: WarehouseFixture) => fixture.flush(),
+    merge: (fixture: WarehouseFixture) => fixture.flush().then(() => fixture.merge()),
+    compact: (fixture: WarehouseFixture) => fixture.flush().then(() => fixture.compact()),
     nothing: async () => {},
   }
 
   test.each(Object.entries(work))('are judged correctly after this operation: %s', async (_, between) => {
-    await using stand = await WarehouseFixture.open()
+    await using fixture = await WarehouseFixture.open()
     const at = async (minute: number, events: EventFields[]) => {
-      stand.clock.set(midnight + minute * MINUTE_MS)
-      await stand.add(events)
-      await between(stand)
+      fixture.clock.set(midnight + minute * MINUTE_MS)
+      await fixture.add(events)
+      await between(fixture)
     }
     await at(-55, [sent('whole', 'ga4', 'x', '/'), sent('short', 'ga4', 'x', '/'), sent('early', 'ga4', 'x', '/')])
     await at(-30, [sent('whole', 'ga4', 'x', '/cart'), view('short'), view('early')])
@@ -183,18 +183,18 @@ describe('sessions across midnight and across files', () => {
     await at(2, [purchase('whole'), sent('short', 'ga4', 'z', '/')])
     // A later session with the same id, which has the event that the first session missed.
     await at(33, [view('short'), purchase('short')])
-    stand.clock.set(midnight + 2 * HOUR_MS)
+    fixture.clock.set(midnight + 2 * HOUR_MS)
     const alerts: [Alert] = [journeyAlert(thanks)]
     const found: (number | undefined)[] = []
     for (const window of windows) {
-      const { alr_1 } = await walkAll(stand.warehouse, alerts, window)
+      const { alr_1 } = await walkAll(fixture.warehouse, alerts, window)
       found.push(alr_1?.[0]?.occurrences)
     }
     // `early` ended at midnight and `short` at 00:32. The other session of `short`, and `whole`, have all events.
     expect(found).toEqual([undefined, undefined, 1, 1])
-    const { alr_1 } = await walkAll(stand.warehouse, alerts, {
+    const { alr_1 } = await walkAll(fixture.warehouse, alerts, {
       from: midnight - HOUR_MS,
-      to: stand.clock.now(),
+      to: fixture.clock.now(),
       complete: true,
     })
     expect(alr_1).toMatchObject([

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { asked, type JiraServer, jiraFixture } from './jira.fixture.ts'
+import { type JiraServer, jiraFixture, requestsSince } from './jira.fixture.ts'
 import { API_TOKEN, jiraServer } from './jira-server.fixture.ts'
 
 const EDITIONS = ['cloud', 'dataCenter', 'before 8.4'] as const
@@ -17,7 +17,7 @@ describe('a connection test', () => {
     const { status, body } = await fixture.check(id)
     expect([status, body.error]).toEqual([200, undefined])
     expect(body.ok).toBe(true)
-    expect(asked(server).every((one) => one.startsWith('GET '))).toBe(true)
+    expect(requestsSince(server).every((one) => one.startsWith('GET '))).toBe(true)
     expect(server.tickets).toEqual([])
   })
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { MINUTE_MS, SECOND_MS } from '../../../core/clock.ts'
-import { asked, isCreate, jiraFixture } from './jira.fixture.ts'
+import { isCreate, jiraFixture, requestsSince } from './jira.fixture.ts'
 import { jiraServer } from './jira-server.fixture.ts'
 
 test.each(['cloud', 'dataCenter'] as const)('a ticket is created for an issue in %s', async (edition) => {
@@ -9,7 +9,7 @@ test.each(['cloud', 'dataCenter'] as const)('a ticket is created for an issue in
   const { id } = await fixture.connected(server, { fields: { priority: { name: 'High' }, labels: ['tags'] } })
   await fixture.opened(id)
   expect(fixture.summary()).toEqual(['opened delivered'])
-  expect(asked(server)).toEqual([
+  expect(requestsSince(server)).toEqual([
     edition === 'cloud' ? 'POST /search/jql' : 'POST /search',
     'POST /issue',
     'GET /issue/OPS-1',
@@ -306,7 +306,7 @@ describe('the creation of a ticket', () => {
     await fixture.opened(id, 'iss_2')
     fixture.clock.advance(39 * SECOND_MS)
     await fixture.deliver()
-    expect(asked(server, from)).toEqual([])
+    expect(requestsSince(server, from)).toEqual([])
     fixture.clock.advance(2 * SECOND_MS)
     await fixture.deliver()
     expect(server.tickets).toHaveLength(2)

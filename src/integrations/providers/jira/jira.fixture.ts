@@ -59,7 +59,7 @@ export function jiraFixture(db?: Db, people?: Cast) {
 export type JiraFixture = ReturnType<typeof jiraFixture>
 
 /** Method and path of each request, such as `POST /issue`, without version and query. */
-export const asked = ({ requests }: JiraServer, from = 0) =>
+export const requestsSince = ({ requests }: JiraServer, from = 0) =>
   requests.slice(from).map(({ method, path }) => `${method} ${path.split('?')[0]?.replace(/^\/rest\/api\/\d/, '')}`)
 
 /** True for a request that creates a ticket. */

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { SECOND_MS } from '../../../core/clock.ts'
 import { openDatabase } from '../../../store/database.ts'
 import { recoverInterrupted } from '../../delivery/queues.ts'
-import { asked, isCreate, type JiraFixture, jiraFixture } from './jira.fixture.ts'
+import { isCreate, type JiraFixture, jiraFixture, requestsSince } from './jira.fixture.ts'
 import { jiraServer } from './jira-server.fixture.ts'
 
 /** Opens a database without syncing writes, because these tests do not simulate power failures. */
@@ -44,7 +44,7 @@ describe('a ticket', () => {
     const looksUntil = async (untilS: number) => {
       for (; fixture.clock.now() < startedAt + untilS * SECOND_MS; fixture.clock.advance(SECOND_MS))
         await fixture.deliver()
-      return asked(server).filter((one) => one === 'POST /search/jql').length
+      return requestsSince(server).filter((one) => one === 'POST /search/jql').length
     }
     const startedAt = fixture.clock.now()
     expect(await looksUntil(29)).toBe(6)

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { MINUTE_MS, SECOND_MS } from '../../../core/clock.ts'
-import { asked, jiraFixture } from './jira.fixture.ts'
+import { jiraFixture, requestsSince } from './jira.fixture.ts'
 import { jiraServer, US } from './jira-server.fixture.ts'
 
 async function linked(edition: 'cloud' | 'dataCenter' = 'cloud', more: object = {}) {
@@ -33,7 +33,7 @@ describe('a webhook call from Jira', () => {
         expect([code, body, status()]).toEqual([200, { processed: true }, expected as 'open'])
         await fixture.follow()
       }
-      expect(asked(server, from)).toEqual([])
+      expect(requestsSince(server, from)).toEqual([])
       expect(fixture.history()).toContainEqual({ kind: 'tracker_status', ticketKey: 'OPS-1', status: 'resolved' })
       expect(fixture.history()).toContainEqual({ kind: 'acknowledged', by: 'Jira', from: 'open' })
     },
@@ -136,7 +136,7 @@ describe('a webhook call from Jira', () => {
     const from = server.requests.length
     fixture.setStatusByUser('resolved')
     await fixture.follow()
-    expect([asked(server, from), status()]).toEqual([[], 'resolved'])
+    expect([requestsSince(server, from), status()]).toEqual([[], 'resolved'])
   })
 
   test('records the member who made the change if Jira includes the e-mail address', async () => {
@@ -265,7 +265,7 @@ describe('the status poll', () => {
     const from = server.requests.length
     fixture.clock.advance(5 * MINUTE_MS)
     await fixture.poll()
-    expect(asked(server, from).filter((one) => one === 'POST /search').length).toBeLessThan(6)
+    expect(requestsSince(server, from).filter((one) => one === 'POST /search').length).toBeLessThan(6)
     expect(await fixture.statusOf(id)).toBe('connected')
   })
 
@@ -313,13 +313,13 @@ describe('the status poll', () => {
     await using never = await linked('cloud', { pollSeconds: null })
     const from = never.server.requests.length
     await never.fixture.poll()
-    expect(asked(never.server, from)).toEqual([])
+    expect(requestsSince(never.server, from)).toEqual([])
     await using often = await linked('cloud', { pollSeconds: 30 })
     const begin = often.server.requests.length
     for (let seconds = 0; seconds <= 60; seconds += 15) {
       await often.fixture.poll()
       often.fixture.clock.advance(15 * SECOND_MS)
     }
-    expect(asked(often.server, begin).filter((one) => one === 'POST /search/jql')).toHaveLength(3)
+    expect(requestsSince(often.server, begin).filter((one) => one === 'POST /search/jql')).toHaveLength(3)
   })
 })

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { MINUTE_MS, SECOND_MS } from '../../../core/clock.ts'
-import { asked, jiraFixture } from './jira.fixture.ts'
+import { jiraFixture, requestsSince } from './jira.fixture.ts'
 import { type FakeStatus, type FakeWay, jiraServer, PLAIN } from './jira-server.fixture.ts'
 
 const status = (id: string, category: FakeStatus['category']): FakeStatus => ({ id, name: id, category })
@@ -12,8 +12,8 @@ const ways = (text: string): FakeWay[] =>
 const BACKLOG = [status('new', 'new'), status('chosen', 'new'), status('doing', 'indeterminate')]
 const LONG = [...BACKLOG, status('review', 'indeterminate'), status('test', 'indeterminate'), status('done', 'done')]
 
-const transitionsOf = (server: Parameters<typeof asked>[0], from = 0) =>
-  asked(server, from).filter((one) => one === 'POST /issue/OPS-1/transitions').length
+const transitionsOf = (server: Parameters<typeof requestsSince>[0], from = 0) =>
+  requestsSince(server, from).filter((one) => one === 'POST /issue/OPS-1/transitions').length
 
 describe('a status set in Tagwarden', () => {
   const rows: [string, { statuses: FakeStatus[]; ways: FakeWay[] }, string, [string, string][]][] = [
@@ -85,7 +85,7 @@ describe('a status set in Tagwarden', () => {
     expect(server.tickets[0]?.comments).toEqual([])
     const from = server.requests.length
     await fixture.follow()
-    expect(asked(server, from)).toEqual([])
+    expect(requestsSince(server, from)).toEqual([])
   })
 
   test("that the ticket can't reach is reported in one comment", async () => {
@@ -204,7 +204,7 @@ describe('a status set in Tagwarden', () => {
     const from = server.requests.length
     fixture.setStatusByUser('open')
     await fixture.follow()
-    expect(asked(server, from)).toEqual([])
+    expect(requestsSince(server, from)).toEqual([])
     expect(await fixture.statusOf(id)).toBe('connected')
   })
 })
