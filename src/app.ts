@@ -87,7 +87,7 @@ export interface App {
   close(): Promise<void>
 }
 
-/** Opens the rooms, from those that know least to those that know most. What a room needs from an earlier one is typed. */
+/** Opens the rooms in the order of their dependencies. */
 export async function openApp(options: AppOptions): Promise<App> {
   const base = await openBase(options)
   const { db, box, clock, config, publicUrl, warehouse, privacyOf, maskTextOf, report } = base

@@ -17,8 +17,8 @@ export interface Log {
 }
 
 /**
- * A part of the program, as opened by `open…` in the `room.ts` of its folder. What later rooms need is on the value that
- * the function returns, in addition to these members.
+ * A part of the program, as opened by `open…` in the `room.ts` of its folder. The returned value may have further members for
+ * later rooms.
  */
 export interface Room {
   routes?: readonly Route[]
@@ -29,7 +29,7 @@ export interface Room {
   close?(): void | Promise<void>
 }
 
-/** What every room gets. Rooms above the warehouse get a `HistoryBase`. */
+/** Dependencies shared by all rooms. Rooms above the warehouse get a `HistoryBase`. */
 export interface Base {
   config: Config
   clock: Clock

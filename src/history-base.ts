@@ -4,7 +4,7 @@ import type { Instant } from './core/clock.ts'
 import type { Spool } from './ingest/spool.ts'
 import type { Warehouse } from './warehouse/warehouse.ts'
 
-/** What rooms that use the event history get. */
+/** Dependencies shared by the rooms that use the event history. */
 export interface HistoryBase extends Base {
   spool: Spool
   warehouse: Warehouse
