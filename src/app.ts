@@ -1,49 +1,56 @@
-import { type LastRuns, openApi } from './api.ts'
-import { type AppOptions, type BaseDeps, baseDepsOf } from './app/base-deps.ts'
-import { type Browsing, openBrowsing } from './app/open-browsing.ts'
-import { type CollectorComponents, openCollector } from './app/open-collector.ts'
-import { type MonitoringComponents, openMonitoring } from './app/open-monitoring.ts'
+import { domainsWithAutoAlert } from './alerts/auto-alert.ts'
+import { openAlerts } from './alerts/room.ts'
+import { openApi } from './api.ts'
+import { type AppOptions, openBase } from './app/open-base.ts'
+import { openAudits } from './audits/room.ts'
+import type { Room } from './base.ts'
+import { openBrowser } from './browser/room.ts'
+import { openCapture } from './capture/room.ts'
 import { maskedNames } from './changes/change.ts'
-import { changesOfIssue, noteChange } from './changes/store.ts'
-import { type Privacy, privacyFrom } from './conditions/privacy-settings.ts'
-import { operatorOf, retentionMs } from './config.ts'
-import { SECOND_MS } from './core/clock.ts'
-import { Emitter } from './core/emitter.ts'
+import { openChanges } from './changes/room.ts'
+import { changesOfIssue, noteChange, noteSetting } from './changes/store.ts'
+import { checkCustomPatterns } from './compliance/custom-patterns.ts'
+import { openCompliance } from './compliance/room.ts'
+import { compileMask } from './conditions/mask-personal.ts'
 import type { SecretBox } from './core/secret-box.ts'
 import { folderPaths } from './data-folder/folder-paths.ts'
-import { openAllStores, type Stores } from './data-folder/open-folder.ts'
-import { DigestComposer } from './digest/digest-composer.ts'
-import { DigestSender } from './digest/sender.ts'
-import { WokenAlerts } from './evaluation/evaluate.ts'
-import { messageHistoryFetcher } from './evidence/message-context.ts'
-import { planRuns } from './flows/plan-runs.ts'
+import { type DataFolderRoom, openDataFolder } from './data-folder/room.ts'
+import { openDigest } from './digest/room.ts'
+import { openDomains } from './domains/room.ts'
+import { openEvaluation } from './evaluation/room.ts'
+import { openEvidence } from './evidence/room.ts'
+import { openFlows } from './flows/room.ts'
 import { RunFiles } from './flows/run-files.ts'
+import { openForms } from './forms/room.ts'
 import { QueryLimiter } from './http/query-limiter.ts'
 import type { Route } from './http/route.ts'
 import type { Collector } from './ingest/collector.ts'
 import type { JudgingQueue } from './ingest/judging-queue.ts'
-import { Dispatcher } from './integrations/delivery/dispatcher.ts'
-import { MessageEnricher } from './integrations/delivery/message-enricher.ts'
-import { type NotifierDeps, notifier } from './integrations/delivery/notifier.ts'
-import { recoverInterrupted } from './integrations/delivery/queues.ts'
-import { Listeners } from './integrations/inbound/listeners.ts'
-import { Poller } from './integrations/inbound/poller.ts'
-import { StatusSync } from './integrations/status/status-sync.ts'
-import type { Enqueue } from './issues/issue.ts'
-import { DiskBudget } from './jobs/disk-budget.ts'
-import { type FlushDeps, finalFlush } from './jobs/flush-spool.ts'
+import { openIngest } from './ingest/room.ts'
+import { openInsights } from './insights/room.ts'
+import { notifier } from './integrations/delivery/notifier.ts'
+import { openIntegrations } from './integrations/room.ts'
+import { channelCheck } from './integrations/targets.ts'
+import type { IssueRecord } from './issues/issue.ts'
+import { openIssuesOf } from './issues/list-issues.ts'
+import { openIssues } from './issues/room.ts'
+import { resolveAll } from './issues/store.ts'
 import type { Job } from './jobs/job.ts'
-import { type JobDeps, jobsOf } from './jobs/job-list.ts'
-import { isInForce } from './org/authenticate.ts'
-import { newSetupToken } from './org/first-setup.ts'
-import { hasOwner, privacySettings } from './org/store.ts'
-import { SignalChanges } from './signals/signal-changes.ts'
+import { openLabels } from './labels/room.ts'
+import { openMetrics } from './metrics.ts'
+import { openOrders } from './orders/room.ts'
+import { lastOrdersOf } from './orders/store.ts'
+import { openOrg } from './org/room.ts'
+import { openSearch } from './search/room.ts'
+import { openShares } from './shares/room.ts'
+import { sharesOf } from './shares/store.ts'
+import { openSignals } from './signals/room.ts'
 import type { Db } from './store/database.ts'
-import { type RowChange, watchRows } from './store/row-changes.ts'
-import { Streams } from './stream/streams.ts'
-import { WATCHED } from './stream/watched-tables.ts'
+import { openStream } from './stream/room.ts'
+import { useOf } from './warehouse/plan-disk-deletions.ts'
 
-export type { AppOptions, Log } from './app/base-deps.ts'
+export type { AppOptions } from './app/open-base.ts'
+export type { Log } from './base.ts'
 
 /** The whole program without its listening sockets. `openApp` is the only place that builds it. */
 export interface App {
@@ -60,7 +67,7 @@ export interface App {
   late: JudgingQueue
   db: Db
   box: SecretBox
-  /** The jobs to schedule. Tests run them by name. */
+  /** The jobs to schedule. If several are due at the same time, they start in this order. Tests run them by name. */
   jobs: readonly Job[]
   /** Prepares the event history for queries and reports an error when it can't be queried. */
   warm(): Promise<void>
@@ -80,254 +87,106 @@ export interface App {
   close(): Promise<void>
 }
 
+/** Opens the rooms in the order of their dependencies. */
 export async function openApp(options: AppOptions): Promise<App> {
-  const base = baseDepsOf(options)
-  const { config, clock, log, publicUrl } = base
-  const stores = await openAllStores(config.data, clock, {
-    ...base,
-    queryTimeoutMs: config.queryTimeoutS * SECOND_MS,
-  })
-  const { db, box, spool, warehouse } = stores
-  const privacyOf = (orgId: string) => privacyFrom(privacySettings(db, orgId))
-  const stopping = new AbortController()
+  const base = await openBase(options)
+  const { db, box, clock, config, publicUrl, warehouse, privacyOf, maskTextOf, report } = base
+  const paths = folderPaths(config.data)
+  const runFiles = new RunFiles(paths.runs, config.runRetentionDays)
+  const changesOf = (issue: IssueRecord) => maskedNames(changesOfIssue(db, issue), privacyOf(issue.orgId))
+  const enqueue = notifier({ db, clock, publicUrl, changesOf })
 
-  const watching = openMonitoring(base, stores)
-  const runFiles = new RunFiles(folderPaths(config.data).runs, config.runRetentionDays)
-  const diskBudget = diskBudgetOf(base, stores, runFiles)
-  const woken = new WokenAlerts()
-  const isOverBudget = (orgId: string) => diskBudget.isOver(orgId)
-  const collecting = openCollector(base, { stores, gaps: watching.gaps, woken, isOverBudget, privacyOf })
-  const enqueue = notifier({ db, clock, publicUrl, changesOf: changesOfIn(db) })
-  const browsing = openBrowsing(base, { stores, collecting, enqueue, privacyOf, runFiles })
-  const historyAsker = historyAskerOf(base, stores, watching)
-  const dispatcher = openDispatcher(options, base, stores, { historyAsker, stopping: stopping.signal })
-  const listeners = new Listeners(dispatcher, { ...dispatcher.deps, enqueue })
+  const org = openOrg(base, { checkPiiPatterns: checkCustomPatterns })
+  const domains = openDomains(base, {
+    org,
+    maskTextOf,
+    noteSetting: (domain, what) => noteSetting(db, clock.now(), domain, what),
+    openIssues: (orgId, ids) => openIssuesOf(db, orgId, 'domainId', ids),
+    lastOrders: (ids) => lastOrdersOf(db, ids),
+  })
+  const labels = openLabels(base)
+  const capture = openCapture(base, domains)
+  const signals = openSignals(base, { domains: () => domainsWithAutoAlert(db) })
+  const alerts = openAlerts(base, {
+    org,
+    labels,
+    signals,
+    checkChannels: channelCheck(base),
+    deleted: ({ id, orgId }, by) => resolveAll(db, id, { orgId, by, now: clock.now() }, enqueue),
+    openIssues: (orgId, ids) => openIssuesOf(db, orgId, 'alertId', ids),
+  })
+  const ingest = openIngest(base, {
+    directory: domains.directory,
+    scripts: capture.scripts,
+    rules: alerts.rules,
+    judgeProcess: alerts.judgeProcess,
+    storing: signals.gaps,
+    isOverBudget: (orgId) => dataFolder.diskBudget.isOver(orgId),
+    maskOf: (orgId) => compileMask([], privacyOf(orgId)),
+    maskTextOf,
+    storageOf: async (orgId) => useOf(await warehouse.pieces(), orgId),
+  })
+  const evaluation = openEvaluation(base, { ingest, signals, enqueue })
+  const issues = openIssues(base, { enqueue })
+  const evidence = openEvidence(base, signals)
+  const integrations = openIntegrations(base, {
+    enqueue,
+    enricher: evidence.enricher,
+    changesOf,
+    noteChange: (change) => void noteChange(db, clock.now(), change),
+    jitter: options.jitter ?? Math.random,
+  })
+  const compliance = openCompliance(base, { enqueue, alertsChanged: alerts.rules.changed })
+  const orders = openOrders(base)
+  const changes = openChanges(base)
+  const insights = openInsights(base, { signals, others: evidence.insights })
+  const browser = openBrowser(base, { folder: paths.browsers })
+  const sharesOfRuns = (orgId: string, runIds: readonly string[]) => sharesOf(db, orgId, runIds)
+  const flows = openFlows(base, { browser, alerts, runFiles, enqueue, sharesOf: sharesOfRuns })
+  const audits = openAudits(base, { browser, enqueue })
+  const shares = openShares(base, { runFiles })
+  const digest = openDigest(base, { signals, integrations })
+  const search = openSearch(base)
+  const forms = openForms(base, insights)
+  const stream = openStream(base, { ingest, signals, evaluation })
+  const dataFolder: DataFolderRoom = openDataFolder(base, { signals, ingest, integrations, runFiles })
+  const queryLimiter = new QueryLimiter({
+    atOnce: config.questionsAtOnce,
+    perOrganization: config.questionsPerOrganization,
+    perCaller: config.questionsPerCaller,
+  })
+  const metrics = openMetrics(base, { signals, evaluation, dataFolder, queryLimiter })
 
-  const streams = streamsOf(base, stores, watching, collecting)
-  const outboxEmitter = new Emitter()
-  watchRows(db, WATCHED, (changes) => {
-    if (changes.some(isToSend)) outboxEmitter.emit()
-    streams.publish(changes)
-  })
-  const composer = new DigestComposer({
-    ...{ db, warehouse, clock, publicUrl, seriesMonitor: watching.seriesMonitor, report: base.report },
-    watermark: () => spool.watermark(),
-    retentionMs: retentionMs(config),
-  })
-  const lastRuns: LastRuns = { flushAt: null, evaluationAt: null }
-  const flushing: FlushDeps = { db, spool, warehouse, batches: collecting.batches, collector: collecting.collector }
-  const jobs = jobsOf({
-    ...{ clock, lastRuns, flushing, diskBudget, dispatcher, outboxEmitter, domains: collecting.domains },
-    scanning: { db, warehouse },
-    statusSync: new StatusSync(dispatcher),
-    polls: new Poller(dispatcher, {
-      ...{ ...dispatcher.deps, enqueue },
-      noteChange: (change) => void noteChange(db, clock.now(), change),
-    }),
-    listeners,
-    audits: browsing.audits,
-    digests: new DigestSender({ db, box, composer, dispatcher, publicUrl, warn: log.warn }),
-    ...maintenanceParts(base, { stores, watching, collecting, browsing, dispatcher, stopping: stopping.signal }),
-    ...evaluationParts(base, { stores, watching, woken, enqueue, privacyOf, streams }),
-  })
-  const setup = hasOwner(db) ? null : newSetupToken()
-  const api = openApi({
-    ...{
-      ...base,
-      ...stores,
-      ...watching,
-      ...collecting,
-      ...browsing,
-      dispatcher,
-      composer,
-      enqueue,
-      lastRuns,
-      streams,
-    },
-    questions: questionsOf(config),
-    mailConfigured: config.smtpUrl !== '',
-    setupToken: setup?.token ?? null,
-    warn: log.warn,
-  })
+  /** Routes and jobs are in this order. Rooms are closed in reverse. */
+  const rooms: readonly Room[] = [
+    ...[signals, dataFolder, metrics, org, domains, labels, capture, alerts, ingest, evaluation, issues, evidence],
+    ...[integrations, compliance, orders, changes, insights, browser, flows, audits, shares, digest, search, forms],
+    stream,
+  ]
+  const routes = rooms.flatMap((room) => room.routes ?? [])
   return {
-    ...{ publicUrl, db, box, jobs, routes: api.routes, fetch: api.handle },
-    ...{ collector: collecting.collector, late: collecting.late },
-    setupUrl: setup && `${publicUrl}/setup#setup=${setup.secret}`,
-    warm: () => warehouse.warm().catch((error: unknown) => base.report(error, 'warming up the warehouse')),
+    publicUrl,
+    fetch: openApi(base, { routes, queryLimiter }),
+    setupUrl: org.setupUrl,
+    routes,
+    collector: ingest.collector,
+    late: ingest.late,
+    db,
+    box,
+    jobs: rooms.flatMap((room) => room.jobs ?? []),
+    warm: () => warehouse.warm().catch((error: unknown) => report(error, 'warming up the warehouse')),
     abort() {
-      stopping.abort()
+      base.stop()
       warehouse.interrupt()
     },
-    endStreams: () => streams.close(),
+    endStreams: () => stream.streams.close(),
     async idle() {
-      await Promise.all([dispatcher.idle(), browsing.flowRuns.idle(), browsing.audits.idle()])
+      await Promise.all(rooms.map((room) => room.idle?.()))
     },
     async close() {
-      streams.close()
-      stopping.abort()
-      const { flowRuns, audits } = browsing
-      await Promise.all([dispatcher.idle(), listeners.idle(), flowRuns.close(), audits.close()])
-      await collecting.close()
-      await finalFlush(flushing, log)
-      watching.gaps.close()
-      stores.close()
+      base.stop()
+      for (const room of rooms.toReversed()) await room.close?.()
+      base.close()
     },
-  }
-}
-
-/** Returns a function that lists the changes that may have caused an issue, as shown in messages. */
-function changesOfIn(db: Db): NonNullable<NotifierDeps['changesOf']> {
-  return (issue) => maskedNames(changesOfIssue(db, issue), privacyFrom(privacySettings(db, issue.orgId)))
-}
-
-function diskBudgetOf(
-  { config, clock, log, notifyOperator }: BaseDeps,
-  stores: Stores,
-  runFiles: RunFiles,
-): DiskBudget {
-  const { db, warehouse } = stores
-  return new DiskBudget({
-    ...{ db, warehouse, runFiles, clock, notifyOperator },
-    ...{ budgetBytes: config.diskBudget, warn: log.warn },
-  })
-}
-
-/** Opens the dispatcher. Deliveries interrupted by a kill are sent again. */
-function openDispatcher(
-  { jitter }: AppOptions,
-  base: BaseDeps,
-  { db, box }: Stores,
-  { historyAsker, stopping }: { historyAsker: MessageEnricher; stopping: AbortSignal },
-): Dispatcher {
-  const { clock, transport, config, report } = base
-  recoverInterrupted(db)
-  const mailConfigured = config.smtpUrl !== ''
-  const operator = operatorOf(config)
-  return new Dispatcher(
-    {
-      db,
-      box,
-      clock,
-      transport,
-      jitter: jitter ?? Math.random,
-      mailConfigured,
-      report,
-      operator,
-      enricher: historyAsker,
-    },
-    stopping,
-  )
-}
-
-/** Returns an enricher that adds data from the event history to messages. */
-function historyAskerOf(
-  { clock, config, report }: BaseDeps,
-  stores: Stores,
-  { seriesMonitor }: MonitoringComponents,
-): MessageEnricher {
-  const { db, warehouse, spool } = stores
-  const watermark = () => spool.watermark()
-  const ask = messageHistoryFetcher({
-    db,
-    warehouse,
-    seriesMonitor,
-    clock,
-    watermark,
-    retentionMs: retentionMs(config),
-  })
-  return new MessageEnricher({ db, clock, fetchHistory: ask, report })
-}
-
-/** Opens the streams that notify callers of changes once they are committed. */
-function streamsOf(
-  { clock }: BaseDeps,
-  { db }: Stores,
-  { gaps }: MonitoringComponents,
-  { counts }: CollectorComponents,
-): Streams {
-  return new Streams({
-    clock,
-    isInForce: (principal) => isInForce({ db, clock }, principal),
-    pulseOf: (orgId) => ({ ...counts.of(orgId, clock.now()), gapSince: gaps.refusingSince }),
-  })
-}
-
-const isToSend = ({ kind, values }: RowChange) => kind === 'delivery' && values.status === 'pending'
-
-function questionsOf({
-  questionsAtOnce,
-  questionsPerOrganization,
-  questionsPerCaller,
-}: BaseDeps['config']): QueryLimiter {
-  return new QueryLimiter({
-    atOnce: questionsAtOnce,
-    perOrganization: questionsPerOrganization,
-    perCaller: questionsPerCaller,
-  })
-}
-
-interface EvaluationDeps {
-  stores: Stores
-  watching: MonitoringComponents
-  woken: WokenAlerts
-  enqueue: Enqueue
-  privacyOf(orgId: string): Privacy
-  streams: Streams
-}
-
-function evaluationParts(
-  { clock }: BaseDeps,
-  { stores, watching, woken, enqueue, privacyOf, streams }: EvaluationDeps,
-): Pick<JobDeps, 'evaluating' | 'series' | 'autoAlerts' | 'consent'> {
-  const { db, spool, warehouse } = stores
-  const { gaps, seriesMonitor, serverOutage } = watching
-  const common = { db, clock, spool, enqueue, gapsOf: gaps.gapsOf.bind(gaps) }
-  return {
-    evaluating: { ...common, warehouse, woken, privacyOf },
-    series: { ...common, seriesMonitor, serverOutage, signalChanges: new SignalChanges(streams.signalsChanged) },
-    autoAlerts: { db, clock, warehouse, enqueue },
-    consent: { db, warehouse, spool, privacyOf },
-  }
-}
-
-interface MaintenanceDeps {
-  stores: Stores
-  watching: MonitoringComponents
-  collecting: CollectorComponents
-  browsing: Browsing
-  dispatcher: Dispatcher
-  stopping: AbortSignal
-}
-
-function maintenanceParts(
-  { clock, config, transport, publicUrl }: BaseDeps,
-  { stores, watching, collecting, browsing, dispatcher, stopping }: MaintenanceDeps,
-): Pick<JobDeps, 'heartbeat' | 'warehouse' | 'retaining' | 'notifying' | 'hosts' | 'changes' | 'flows'> {
-  const { db, warehouse, spool } = stores
-  const { clockWatch, gaps, seriesMonitor, serverOutage } = watching
-  const { domains } = collecting
-  return {
-    heartbeat() {
-      if (clockWatch.check()) {
-        for (const detector of [seriesMonitor, serverOutage]) detector.reset()
-        dispatcher.forget()
-      }
-      gaps.heartbeat()
-    },
-    warehouse,
-    retaining: {
-      db,
-      warehouse,
-      agedAt: () => gaps.retentionNow(),
-      retentionMs: retentionMs(config),
-      runFiles: browsing.runFiles,
-    },
-    notifying: { db, clock, publicUrl, changesOf: changesOfIn(db) },
-    hosts: { db, clock, transport, changed: () => domains.invalidate(), signal: stopping },
-    flows: {
-      plan: () => planRuns({ db, clock, region: config.region, fault: () => browsing.browsers.fault() }),
-      start: () => browsing.flowRuns.start(),
-    },
-    changes: { db, clock, warehouse, watermark: () => spool.watermark() },
   }
 }

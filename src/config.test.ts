@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import {
   type Config,
   describeConfig,
+  type OperatorSetting,
   oidcSettings,
   readConfig,
   retentionMs,
@@ -12,8 +13,18 @@ import {
 import { DAY_MS } from './core/clock.ts'
 import { ROLES } from './http/principal.ts'
 
+/** The setting of a made-up provider. */
+const DESK_REGION: OperatorSetting = {
+  name: 'DESK_REGION',
+  default: 'north',
+  meaning: 'Where the desk is',
+  fault: (text) => (/^[a-z]+$/.test(text) ? null : 'must be lower-case letters'),
+}
+
 const read = (env: Record<string, string> = {}, flags: Partial<Record<SettingName, string>> = {}) =>
-  readConfig(flags, env)
+  readConfig(flags, env, [DESK_REGION])
+
+const settingCount = ({ providers, ...own }: Config) => Object.keys({ ...own, ...providers }).length
 
 test('the defaults apply without settings', () => {
   expect(read()).toEqual({
@@ -53,13 +64,7 @@ test('the defaults apply without settings', () => {
     flowConcurrency: 1,
     region: 'local',
     runRetentionDays: 30,
-    OFFICE_CHAT_LOGIN_URL: 'https://login.microsoftonline.com',
-    OFFICE_CHAT_OPENID_URL: 'https://login.botframework.com/v1/.well-known/openidconfiguration',
-    OFFICE_CHAT_ISSUER: 'https://api.botframework.com',
-    TAG_MANAGER_URL: 'https://tagmanager.googleapis.com/tagmanager/v2',
-    TAG_MANAGER_TOKEN_URL: 'https://oauth2.googleapis.com/token',
-    TAG_MANAGER_CALLS_PER_MINUTE: '15',
-    TEAM_CHAT_URL: 'https://slack.com/api',
+    providers: { DESK_REGION: 'north' },
   } as unknown as Config)
 })
 
@@ -160,11 +165,11 @@ describe('setting values', () => {
   })
 
   test('always produce a configuration or an error that names the setting', () => {
-    const names = describeConfig({}, {}).map(({ name }) => name)
+    const names = describeConfig({}, {}, [DESK_REGION]).map(({ name }) => name)
     fc.assert(
       fc.property(fc.constantFrom(...names), fc.string({ unit: 'binary' }), (name, value) => {
         try {
-          expect(Object.keys(read({ [name]: value }))).toHaveLength(names.length)
+          expect(settingCount(read({ [name]: value }))).toBe(names.length)
         } catch (error) {
           if (!(error instanceof SettingError)) throw error
           expect(error.message).toStartWith(`${name}: `)
@@ -255,8 +260,8 @@ describe('single sign-on configuration', () => {
 
 describe('the settings shown to an operator', () => {
   test('include every setting once, with its description', () => {
-    const settings = describeConfig({}, {})
-    expect(new Set(settings.map(({ name }) => name)).size).toBe(Object.keys(read()).length)
+    const settings = describeConfig({}, {}, [DESK_REGION])
+    expect(new Set(settings.map(({ name }) => name)).size).toBe(settingCount(read()))
     for (const { name, meaning, value, default: fallback } of settings) {
       expect(name).toMatch(/^TAGWARDEN_[A-Z_]+$/)
       expect(meaning).not.toBe('')
@@ -268,6 +273,7 @@ describe('the settings shown to an operator', () => {
     const settings = describeConfig(
       { data: '/srv/flag' },
       { TAGWARDEN_DATA: '/srv/env', TAGWARDEN_DISK_BUDGET: '20GB' },
+      [DESK_REGION],
     )
     expect(settings).toContainEqual(expect.objectContaining({ name: 'TAGWARDEN_DATA', value: '/srv/flag' }))
     expect(settings).toContainEqual(expect.objectContaining({ name: 'TAGWARDEN_DISK_BUDGET', value: '20GB' }))
@@ -279,12 +285,14 @@ describe('the settings shown to an operator', () => {
       TAGWARDEN_OUTBOUND_PROXY: 'http://me:hunter2@proxy',
       TAGWARDEN_OIDC_CLIENT_SECRET: 'hunter2',
     }
-    const shown = describeConfig({}, secrets)
+    const shown = describeConfig({}, secrets, [DESK_REGION])
     expect(JSON.stringify(shown)).not.toContain('hunter2')
     for (const name of Object.keys(secrets)) {
       expect(shown).toContainEqual(expect.objectContaining({ name, value: '(secret)' }))
     }
-    expect(describeConfig({}, {})).toContainEqual(expect.objectContaining({ name: 'TAGWARDEN_SMTP_URL', value: '' }))
+    expect(describeConfig({}, {}, [DESK_REGION])).toContainEqual(
+      expect.objectContaining({ name: 'TAGWARDEN_SMTP_URL', value: '' }),
+    )
   })
 })
 

@@ -1,14 +1,10 @@
 import { X509Certificate } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
 import { DAY_MS } from './core/clock.ts'
+import { checkEmail } from './core/email-address.ts'
 import { AppError } from './core/error.ts'
 import { type Cidr, parseCidr } from './core/ip-address.ts'
-import { ROLES } from './http/principal.ts'
-import { PROVIDERS } from './integrations/providers/index.ts'
-import type { OperatorSetting } from './integrations/providers/provider.ts'
-import type { OidcSettings } from './org/oidc.ts'
-import type { GroupRole } from './org/oidc-user.ts'
-import { checkEmail } from './org/user.ts'
+import { ROLES, type Role } from './http/principal.ts'
 
 /** A server setting, given as a flag or as `TAGWARDEN_<NAME>`. */
 interface Setting<T> {
@@ -18,6 +14,27 @@ interface Setting<T> {
   meaning: string
   secret?: boolean
   read(text: string, name: string): T
+}
+
+/** The role assigned to members of a group. */
+export interface GroupRole {
+  group: string
+  role: Role
+}
+
+/** The settings of single sign-on. */
+export interface OidcSettings {
+  /** Exactly as in the provider's metadata. Plain HTTP only for loopback addresses. */
+  issuer: string
+  clientId: string
+  /** Empty for a public client, which is authenticated only by redirect URL and PKCE. */
+  clientSecret: string
+  /** Display name. */
+  name: string
+  groupsClaim: string
+  roles: readonly GroupRole[]
+  /** Null selects the only organization. */
+  orgId: string | null
 }
 
 /** Thrown for an invalid value. The message names the setting. */
@@ -325,23 +342,20 @@ const SETTINGS = {
 } satisfies Record<string, Setting<unknown>>
 
 export type SettingName = keyof typeof SETTINGS
-export type Config = { [K in SettingName]: ReturnType<(typeof SETTINGS)[K]['read']> }
+type OwnConfig = { [K in SettingName]: ReturnType<(typeof SETTINGS)[K]['read']> }
 
-const OF_PROVIDERS = PROVIDERS.flatMap(({ operator = [] }) => operator)
-
-/** Converts the setting of an integration provider, which validates the string itself. */
-function ofProvider({ name, default: fallback, meaning, fault }: OperatorSetting): Setting<unknown> {
-  return setting(name, fallback, meaning, (value, envName) => {
-    const wrong = fault(value)
-    if (wrong === null) return value
-    throw new SettingError(`${envName}: ${wrong}`)
-  })
+export interface Config extends OwnConfig {
+  /** The settings of integration providers, by name without the prefix. */
+  providers: Readonly<Record<string, string>>
 }
 
-/** All settings, including those of integration providers under their own names. */
-const ALL: Readonly<Record<string, Setting<unknown>>> = {
-  ...SETTINGS,
-  ...Object.fromEntries(OF_PROVIDERS.map((one) => [one.name, ofProvider(one)])),
+/** A server-wide setting of an integration provider, read from `TAGWARDEN_<name>`. It is never a secret. */
+export interface OperatorSetting {
+  name: string
+  default: string
+  meaning: string
+  /** Returns the reason why a value is invalid, as `must be …`. Null if it is valid. */
+  fault(text: string): string | null
 }
 
 const PREFIX = 'TAGWARDEN_'
@@ -349,34 +363,52 @@ const PREFIX = 'TAGWARDEN_'
 type Flags = Partial<Record<string, string>>
 
 /** Returns the unparsed string of a setting: the flag, else the environment variable, else the default. */
-function rawOf(key: string, flags: Flags, env: NodeJS.ProcessEnv): string {
-  const entry = ALL[key]
-  return flags[key] ?? (entry && (env[PREFIX + entry.name] ?? entry.default)) ?? ''
+function rawOf(
+  key: string,
+  { name, default: fallback }: OperatorSetting | Setting<unknown>,
+  flags: Flags,
+  env: NodeJS.ProcessEnv,
+): string {
+  return flags[key] ?? env[PREFIX + name] ?? fallback
 }
 
-/** Reads all settings. Throws `SettingError` for an invalid value or an unknown `TAGWARDEN_` variable. */
-export function readConfig(flags: Partial<Record<SettingName, string>>, env: NodeJS.ProcessEnv): Config {
-  const known = new Set(Object.values(ALL).map((entry) => PREFIX + entry.name))
+/**
+ * Reads all settings. Throws `SettingError` for an invalid value or an unknown `TAGWARDEN_` variable. `ofProviders`: the
+ * settings of the integration providers.
+ */
+export function readConfig(
+  flags: Partial<Record<SettingName, string>>,
+  env: NodeJS.ProcessEnv,
+  ofProviders: readonly OperatorSetting[] = [],
+): Config {
+  const known = new Set([...Object.values(SETTINGS), ...ofProviders].map(({ name }) => PREFIX + name))
   const stranger = Object.keys(env).find((name) => name.startsWith(PREFIX) && !known.has(name))
   if (stranger) throw new SettingError(`${stranger}: unknown setting; see tagwarden config`)
-  const config = Object.fromEntries(
-    Object.entries(ALL).map(([key, { name, read }]) => [key, read(rawOf(key, flags, env), PREFIX + name)]),
-  ) as Config
+  const own = Object.fromEntries(
+    Object.entries(SETTINGS).map(([key, entry]) => [
+      key,
+      entry.read(rawOf(key, entry, flags, env), PREFIX + entry.name),
+    ]),
+  ) as OwnConfig
+  const providers = Object.fromEntries(ofProviders.map((one) => [one.name, providerSetting(one, flags, env)]))
+  const config = { ...own, providers }
   oidcSettings(config)
   return config
 }
 
-/** Returns the settings of integration providers, by environment variable name. */
-export function operatorOf(config: Config): Record<string, string> {
-  const all: Record<string, unknown> = config
-  return Object.fromEntries(OF_PROVIDERS.map(({ name }) => [name, String(all[name])]))
+/** Returns the setting of an integration provider, which validates the string itself. */
+function providerSetting(setting: OperatorSetting, flags: Flags, env: NodeJS.ProcessEnv): string {
+  const value = rawOf(setting.name, setting, flags, env)
+  const wrong = setting.fault(value)
+  if (wrong === null) return value
+  throw new SettingError(`${PREFIX}${setting.name}: ${wrong}`)
 }
 
 /**
  * Returns the single sign-on settings; null when single sign-on is not configured. Throws `SettingError` when one of
  * them is missing.
  */
-export function oidcSettings(config: Config): OidcSettings | null {
+export function oidcSettings(config: OwnConfig): OidcSettings | null {
   const { oidcIssuer, oidcClientId, oidcClientSecret, oidcName, oidcGroupsClaim, oidcRoles, oidcOrg } = config
   if (oidcIssuer === '') return null
   const missing = (['oidcClientId', 'oidcRoles', 'oidcName', 'oidcGroupsClaim'] as const).find(
@@ -395,11 +427,21 @@ export function oidcSettings(config: Config): OidcSettings | null {
   }
 }
 
-/** Returns every setting, for display to the operator. Secrets are masked. */
-export function describeConfig(flags: Partial<Record<SettingName, string>>, env: NodeJS.ProcessEnv) {
-  return Object.entries(ALL).map(([key, { name, default: fallback, meaning, secret }]) => {
-    const raw = rawOf(key, flags, env)
-    return { name: PREFIX + name, value: secret && raw !== '' ? '(secret)' : raw, default: fallback, meaning }
+/** Returns every setting, for display to the operator. Secrets are masked. `ofProviders`: as in `readConfig`. */
+export function describeConfig(
+  flags: Partial<Record<SettingName, string>>,
+  env: NodeJS.ProcessEnv,
+  ofProviders: readonly OperatorSetting[],
+) {
+  const all: [string, OperatorSetting | Setting<unknown>][] = [
+    ...Object.entries(SETTINGS),
+    ...ofProviders.map((one): [string, OperatorSetting] => [one.name, one]),
+  ]
+  return all.map(([key, entry]) => {
+    const { name, default: fallback, meaning } = entry
+    const raw = rawOf(key, entry, flags, env)
+    const isSecret = 'secret' in entry && raw !== ''
+    return { name: PREFIX + name, value: isSecret ? '(secret)' : raw, default: fallback, meaning }
   })
 }
 

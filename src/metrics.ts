@@ -1,13 +1,48 @@
+import type { Room } from './base.ts'
 import { type Clock, type Instant, SECOND_MS } from './core/clock.ts'
-import type { Metric } from './http/health.ts'
+import type { DataFolderRoom } from './data-folder/room.ts'
+import type { EvaluationRoom } from './evaluation/room.ts'
+import type { HistoryBase } from './history-base.ts'
+import { healthRoutes, type Metric } from './http/health.ts'
 import type { QueryLimiter } from './http/query-limiter.ts'
 import type { Spool } from './ingest/spool.ts'
 import { gapTotals } from './signals/gap-store.ts'
+import type { SignalsRoom } from './signals/room.ts'
+import { activeClockStep } from './store/clock-step.ts'
 import type { Db } from './store/database.ts'
+import { diskFault } from './store/disk-space.ts'
 import type { Warehouse } from './warehouse/warehouse.ts'
 
 /** Cache time: the metrics are public, and each measurement reads whole tables. */
 const KEPT_MS = 5 * SECOND_MS
+
+interface Needs {
+  signals: SignalsRoom
+  evaluation: Pick<EvaluationRoom, 'lastEvaluationAt'>
+  dataFolder: Pick<DataFolderRoom, 'lastFlushAt'>
+  queryLimiter: Pick<QueryLimiter, 'load'>
+}
+
+/** Opens health, readiness and metrics. */
+export function openMetrics(base: HistoryBase, { signals, evaluation, dataFolder, queryLimiter }: Needs): Room {
+  const { db, clock, config, spool, warehouse } = base
+  const { gaps, serverOutage } = signals
+  return {
+    routes: healthRoutes({
+      lastFlushAt: dataFolder.lastFlushAt,
+      lastEvaluationAt: evaluation.lastEvaluationAt,
+      clockPutBack() {
+        const step = activeClockStep(db, clock.now())
+        return step && { at: step.at, latestAt: step.latestAt }
+      },
+      damagedFiles: () => warehouse.storage().flatMap(({ name, isDamaged }) => (isDamaged ? [name] : [])),
+      failingMerges: () => warehouse.failingMerges,
+      storageFault: () => diskFault(config.data, gaps.refusing),
+      now: () => clock.now(),
+      metrics: cachedMetrics(clock, () => metricsOf({ db, spool, gaps, serverOutage, queryLimiter, warehouse })),
+    }),
+  }
+}
 
 /** Returns `measure`, with its result cached for 5 s. */
 export function cachedMetrics(clock: Clock, measure: () => Metric[]): () => Metric[] {
@@ -19,12 +54,12 @@ export function cachedMetrics(clock: Clock, measure: () => Metric[]): () => Metr
   }
 }
 
-export interface MetricDeps {
+interface MetricDeps {
   db: Db
   spool: Pick<Spool, 'segments'>
   gaps: { refusing: boolean }
   serverOutage: { suspected: boolean }
-  questions: Pick<QueryLimiter, 'load'>
+  queryLimiter: Pick<QueryLimiter, 'load'>
   warehouse: Pick<Warehouse, 'runningQueries' | 'storage' | 'failingMerges'>
 }
 
@@ -32,7 +67,7 @@ export interface MetricDeps {
  * Returns the metrics for operators. Counters are stored with the data that they count, so they survive restarts and
  * never decrease.
  */
-export function metricsOf(parts: MetricDeps): Metric[] {
+function metricsOf(parts: MetricDeps): Metric[] {
   const { db, spool, warehouse, gaps, serverOutage } = parts
   const one = (sql: string) => db.prepare<[], number>(sql).pluck().get() ?? 0
   const total = (name: 'eventsStored' | 'itemsRejected' | 'deliveriesFailed') =>
@@ -113,8 +148,8 @@ export function metricsOf(parts: MetricDeps): Metric[] {
   ]
 }
 
-function questionMetrics({ questions, warehouse }: Pick<MetricDeps, 'questions' | 'warehouse'>): Metric[] {
-  const { running, waiting } = questions.load
+function questionMetrics({ queryLimiter, warehouse }: Pick<MetricDeps, 'queryLimiter' | 'warehouse'>): Metric[] {
+  const { running, waiting } = queryLimiter.load
   return [
     {
       name: 'tagwarden_questions_running',

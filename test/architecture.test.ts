@@ -9,11 +9,12 @@ const ROOT = join(import.meta.dir, '..')
 
 /** Rooms in the order in which data passes through them. A file directly in `src` is also a room. */
 const ROOMS = [
-  ...['core', 'production', 'store', 'native', 'http', 'org', 'domains', 'labels', 'decoders', 'capture', 'ingest'],
-  ...['warehouse', 'conditions', 'detector', 'signals', 'alerts', 'issues', 'evaluation', 'integrations'],
+  ...['core', 'production', 'store', 'native', 'http', 'jobs', 'transport', 'config', 'base'],
+  ...['org', 'domains', 'labels', 'decoders', 'capture', 'ingest', 'warehouse', 'conditions', 'history-base'],
+  ...['detector', 'signals', 'alerts', 'issues', 'evaluation', 'integrations'],
   ...['compliance', 'orders', 'changes', 'insights', 'browser', 'flows', 'audits', 'shares', 'evidence', 'digest'],
   ...['search', 'forms', 'stream'],
-  ...['data-folder', 'jobs', 'mcp', 'metrics', 'config', 'api', 'app', 'commands', 'main'],
+  ...['data-folder', 'mcp', 'metrics', 'api', 'app', 'commands', 'main'],
 ]
 /** Rooms that run in browsers. They may import only types from other rooms. */
 const IN_BROWSERS = ['script', 'web']
@@ -26,14 +27,14 @@ const FOR_TESTS = ['src/decoders/decoder-cases.ts', 'src/conditions/agreement-re
 const CONNECTING = [
   // Listens for connections from the browser.
   'src/browser/guard-proxy.ts: node:net',
-  'src/integrations/transport/address-guard.ts: node:dns/promises',
+  'src/transport/address-guard.ts: node:dns/promises',
   // Reads the list of trusted certificate authorities.
-  'src/integrations/transport/authorities.ts: node:tls',
-  'src/integrations/transport/connection.ts: node:net',
-  'src/integrations/transport/connection.ts: node:tls',
+  'src/transport/authorities.ts: node:tls',
+  'src/transport/connection.ts: node:net',
+  'src/transport/connection.ts: node:tls',
   // Uses a connection opened by its caller.
-  'src/integrations/transport/http-request.ts: node:http',
-  'src/integrations/transport/mail-transport.ts: nodemailer',
+  'src/transport/http-request.ts: node:http',
+  'src/transport/mail-transport.ts: nodemailer',
 ]
 
 const list = (pattern: string) => [...new Glob(pattern).scanSync({ cwd: ROOT })].sort()
@@ -173,7 +174,7 @@ describe('source folders', () => {
   })
 
   test('of integrations import only earlier ones', () => {
-    const order = ['message', 'transport', 'providers', 'context', 'delivery', 'status', 'inbound']
+    const order = ['message', 'providers', 'context', 'delivery', 'status', 'inbound']
     const folderOf = (path: string) => /^src\/integrations\/([^/]+)\//.exec(path)?.[1]
     const inFolders = production.flatMap((file) => {
       const folder = folderOf(file.path)
@@ -350,7 +351,7 @@ const TABLES: Record<string, string> = {
   labelMember: 'labels',
   lateWindow: 'evaluation',
   member: 'org digest integrations search',
-  org: 'org domains jobs',
+  org: 'org domains data-folder',
   pageFile: 'warehouse',
   passwordReset: 'org',
   pipelineGap: 'signals',

@@ -1,3 +1,4 @@
+import { PROVIDER_SETTINGS } from '../src/integrations/providers/index.ts'
 import '../src/production.ts'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -29,7 +30,7 @@ export function withTypes(guide: string): string {
 
 /** Returns the settings page with its table regenerated. The rest is written by hand. */
 function withSettings(page: string): string {
-  const rows = describeConfig({}, {}).map(
+  const rows = describeConfig({}, {}, PROVIDER_SETTINGS).map(
     ({ name, default: fallback, meaning }) =>
       `| \`${name}\` | ${fallback && `\`${fallback}\``} | ${meaning.replaceAll('|', '\\|')} |\n`,
   )

@@ -5,6 +5,7 @@ import { inspect } from 'node:util'
 import { type App, type AppOptions, openApp } from '../src/app.ts'
 import { readConfig, type SettingName } from '../src/config.ts'
 import { folderPaths } from '../src/data-folder/folder-paths.ts'
+import { PROVIDER_SETTINGS } from '../src/integrations/providers/index.ts'
 import { openSession } from '../src/org/session.ts'
 import { initialize } from '../src/org/store.ts'
 import { type Answer, type Client, emptyDatabase, type TestClock, testClock } from './fixtures.ts'
@@ -99,7 +100,7 @@ export async function testApp(
   mkdirSync(folder, { mode: 0o700 })
   writeFileSync(folderPaths(folder).database, emptyDatabase(), { mode: 0o600 })
   const open = () => {
-    const config = readConfig({ listen: '127.0.0.1:8787', ...RATES, ...settings, data: folder }, {})
+    const config = readConfig({ listen: '127.0.0.1:8787', ...RATES, ...settings, data: folder }, {}, PROVIDER_SETTINGS)
     return openApp({ config, clock, log, jitter: () => 0, ...options })
   }
   let app = await open()

@@ -1,5 +1,5 @@
 import { atField } from '../core/error.ts'
-import { addressGuard } from '../integrations/transport/address-guard.ts'
+import { addressGuard } from '../transport/address-guard.ts'
 
 /**
  * Throws `invalid`, naming the field, when a browser may not open the URL. Blocked are reserved ports, this machine,

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
-import { addressGuard } from '../integrations/transport/address-guard.ts'
+import { addressGuard } from '../transport/address-guard.ts'
 import { readWebFile, type WebFileOptions } from './fetch-web-file.ts'
 import { type GuardProxy, openGuardProxy } from './guard-proxy.ts'
 
@@ -61,7 +61,7 @@ describe('the proxy settings in the environment', () => {
   // Bun reads these variables when a process starts.
   test.each(['NO_PROXY', 'no_proxy'])('do not allow a blocked URL: %s=*', async (name) => {
     const script = `
-      import { addressGuard } from '../integrations/transport/address-guard.ts'
+      import { addressGuard } from '../transport/address-guard.ts'
       import { openGuardProxy } from './guard-proxy.ts'
       import { readWebFile } from './fetch-web-file.ts'
       const proxy = await openGuardProxy({ guard: addressGuard([], { plainHttp: true }) })

@@ -3,9 +3,9 @@ import { pipeline, type Transform } from 'node:stream'
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
 import { SECOND_MS } from '../core/clock.ts'
 import { messageOf } from '../core/error.ts'
-import { addressGuard } from '../integrations/transport/address-guard.ts'
-import { type Connector, connector } from '../integrations/transport/connection.ts'
-import { sendRequest } from '../integrations/transport/http-request.ts'
+import { addressGuard } from '../transport/address-guard.ts'
+import { type Connector, connector } from '../transport/connection.ts'
+import { sendRequest } from '../transport/http-request.ts'
 import type { Browsing } from './browsing.ts'
 
 /** Response for a file from a website. */

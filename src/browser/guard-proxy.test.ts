@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { connect } from 'node:net'
-import { addressGuard } from '../integrations/transport/address-guard.ts'
+import { addressGuard } from '../transport/address-guard.ts'
 import { type GuardProxyOptions, openGuardProxy } from './guard-proxy.ts'
 
 const guard = addressGuard(['127.0.0.1'], { plainHttp: true })

@@ -1,8 +1,8 @@
 import { createServer, type Socket } from 'node:net'
 import { SECOND_MS } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
-import type { AddressGuard, Resolve } from '../integrations/transport/address-guard.ts'
-import { type Connector, codeOf, connector } from '../integrations/transport/connection.ts'
+import type { AddressGuard, Resolve } from '../transport/address-guard.ts'
+import { type Connector, codeOf, connector } from '../transport/connection.ts'
 import { type DetectedProtocol, detectProtocol } from './detect-protocol.ts'
 import { RequestReader } from './request-reader.ts'
 

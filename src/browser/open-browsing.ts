@@ -1,7 +1,7 @@
 import puppeteer, { type Browser, type CDPSession, CDPSessionEvent, type Page, type Target } from 'puppeteer-core'
 import { SECOND_MS } from '../core/clock.ts'
 import { messageOf } from '../core/error.ts'
-import { addressGuard, type Resolve } from '../integrations/transport/address-guard.ts'
+import { addressGuard, type Resolve } from '../transport/address-guard.ts'
 import type { Browsing, BrowsingOptions } from './browsing.ts'
 import { versionIn, versionOf } from './chromium.ts'
 import { type Emulation, emulate, emulationOf } from './device-emulation.ts'

@@ -1,5 +1,5 @@
 import { AppError } from '../core/error.ts'
-import type { Proxy as OutboundProxy } from '../integrations/transport/connection.ts'
+import type { Proxy as OutboundProxy } from '../transport/connection.ts'
 
 /** A part of the data that a browser sends to its HTTP proxy. */
 export type RequestPart =

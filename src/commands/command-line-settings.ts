@@ -1,4 +1,5 @@
 import { type Config, readConfig, SettingError, type SettingName } from '../config.ts'
+import { PROVIDER_SETTINGS } from '../integrations/providers/index.ts'
 import { type Flag, type Invocation, UsageError } from './command.ts'
 
 /** Flags shared by the commands that open a data folder or listen. */
@@ -24,7 +25,7 @@ export function settingsOf({ flags }: Invocation): Partial<Record<SettingName, s
 /** Returns all settings. Throws `UsageError` for an invalid one. */
 export function configOf(invocation: Invocation, more: Partial<Record<SettingName, string>> = {}): Config {
   try {
-    return readConfig({ ...settingsOf(invocation), ...more }, invocation.env)
+    return readConfig({ ...settingsOf(invocation), ...more }, invocation.env, PROVIDER_SETTINGS)
   } catch (error) {
     if (error instanceof SettingError) throw new UsageError(error.message)
     throw error

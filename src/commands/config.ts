@@ -1,4 +1,5 @@
 import { describeConfig } from '../config.ts'
+import { PROVIDER_SETTINGS } from '../integrations/providers/index.ts'
 import type { Command } from './command.ts'
 import { configOf, DATA_FLAG, LISTEN_FLAGS, settingsOf } from './command-line-settings.ts'
 
@@ -8,7 +9,7 @@ export const config: Command = {
   flags: { ...DATA_FLAG, ...LISTEN_FLAGS, json: { type: 'boolean', meaning: 'Print as JSON' } },
   async run(invocation) {
     configOf(invocation)
-    const settings = describeConfig(settingsOf(invocation), invocation.env)
+    const settings = describeConfig(settingsOf(invocation), invocation.env, PROVIDER_SETTINGS)
     if (invocation.flags.json) {
       console.log(JSON.stringify(settings, null, 2))
       return 0

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { runProgram, temporaryFolder } from '../../test/run-program.ts'
 import type { RecordedHit } from '../browser/har-requests.ts'
-import { receiver } from '../integrations/transport/receiver.fixture.ts'
+import { receiver } from '../transport/receiver.fixture.ts'
 import { UsageError } from './command.ts'
 import { batchesOf, sendHits } from './import-har.ts'
 

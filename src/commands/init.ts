@@ -1,8 +1,9 @@
 import { systemClock } from '../core/clock.ts'
+import { checkEmail } from '../core/email-address.ts'
 import { openStores } from '../data-folder/open-folder.ts'
 import { checkName } from '../org/org.ts'
 import { initialize } from '../org/store.ts'
-import { checkEmail, checkPassword } from '../org/user.ts'
+import { checkPassword } from '../org/user.ts'
 import { type Command, required } from './command.ts'
 import { configOf, DATA_FLAG } from './command-line-settings.ts'
 

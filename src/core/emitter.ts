@@ -1,12 +1,12 @@
-/** Notifies subscribers that there is work. It does not say which work, so each subscriber looks it up. */
-export class Emitter {
-  private readonly listeners: (() => void)[] = []
+/** Notifies subscribers, in the order of their subscriptions. Without a value, it only says that there is work. */
+export class Emitter<T = void> {
+  private readonly listeners: ((value: T) => void)[] = []
 
-  subscribe(listener: () => void): void {
+  subscribe(listener: (value: T) => void): void {
     this.listeners.push(listener)
   }
 
-  emit(): void {
-    for (const listener of this.listeners) listener()
+  emit(value: T): void {
+    for (const listener of this.listeners) listener(value)
   }
 }

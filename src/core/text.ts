@@ -77,3 +77,25 @@ export function firstFew(paths: readonly string[]): string {
 
 /** Formats a share between 0 and 1 with two significant digits: `0.0625` → `6.3 %`. */
 export const shareText = (share: number): string => `${Number((share * 100).toPrecision(2))} %`
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters looked for
+const BREAKS = /[\s\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g
+/**
+ * Characters that change the reading direction: https://www.unicode.org/reports/tr9/#Directional_Formatting_Characters
+ */
+const DIRECTIONS = /[\u200e\u200f\u061c\u202a-\u202e\u2066-\u2069]/g
+
+/**
+ * Sanitizes external text for a subject, a header or one line of a message. Removes control characters, line breaks and
+ * direction marks, and truncates the text to `maxLength` UTF-16 code units. Truncated text ends with `…`.
+ */
+export function oneLine(text: string, maxLength: number): string {
+  return cutText(text.toWellFormed().replace(DIRECTIONS, '').replace(BREAKS, ' ').trim(), maxLength, '…')
+}
+
+const ENTITIES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }
+
+/** Escapes text for use as element content and in quoted attributes. */
+export function escapeHtml(text: string): string {
+  return text.replace(/[&<>"']/g, (character) => ENTITIES[character] ?? character)
+}

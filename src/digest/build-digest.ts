@@ -1,5 +1,4 @@
-import { timeText } from '../core/text.ts'
-import { oneLine } from '../integrations/message/one-line.ts'
+import { oneLine, timeText } from '../core/text.ts'
 import type { DigestDocument, Lead, Tone } from './digest-document.ts'
 import { type DigestFacts, durationText, hasData } from './digest-facts.ts'
 import { countOf } from './format.ts'

@@ -1,4 +1,5 @@
-import { escapeHtml, LAYOUT, MONO, mailPage, type ThemeClass, themed } from '../integrations/message/mail-theme.ts'
+import { escapeHtml } from '../core/text.ts'
+import { LAYOUT, MONO, mailPage, type ThemeClass, themed } from '../integrations/message/mail-theme.ts'
 import type { Block, Cell, DigestDocument, Figure, Item, Section, Tone } from './digest-document.ts'
 
 const SURFACE: Readonly<Record<Tone, ThemeClass>> = { plain: 'soft', good: 'good', bad: 'bad', warn: 'warn' }

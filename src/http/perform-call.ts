@@ -15,7 +15,7 @@ export interface PerformDeps {
   db: Db
   audit: Audit
   /** The queue for calls that query the event history. */
-  questions?: QueryLimiter
+  queryLimiter?: QueryLimiter
 }
 
 /** Thrown to roll back the transaction of a dry run; carries the answer. */
@@ -64,7 +64,7 @@ function checkAnswer({ id, answer, produces }: Route, value: unknown): unknown {
  * its audit log entry; with `dryRun`, the transaction is rolled back after the answer has been created. Rejected calls
  * throw `AppError`.
  */
-export function performer({ db, audit, questions = new QueryLimiter() }: PerformDeps): Perform {
+export function performer({ db, audit, queryLimiter = new QueryLimiter() }: PerformDeps): Perform {
   return (route, raw, { dryRun = false } = {}) => {
     const call = checked(route, raw)
     const { writes, audited } = PERMISSIONS[route.access]
@@ -79,7 +79,7 @@ export function performer({ db, audit, questions = new QueryLimiter() }: Perform
     if (!writes || route.asynchronous) {
       if (dryRun) throw new Error(`${route.id} does not support dry runs`)
       const lane = route.question === 'insights' ? 'insights' : 'search'
-      const answer = route.question ? questions.ask(call, async () => route.handle(call), lane) : route.handle(call)
+      const answer = route.question ? queryLimiter.ask(call, async () => route.handle(call), lane) : route.handle(call)
       return answer instanceof Promise ? answer.then(complete).then(done) : done(complete(answer))
     }
     const write = () => {

@@ -17,7 +17,7 @@ function setUp(insightWaitMs?: number) {
   const begun: string[] = []
   const { promise, resolve } = Promise.withResolvers<void>()
   const questions = new QueryLimiter(QUERY_LIMITS, insightWaitMs)
-  const perform = performer({ db: memoryDb(), audit: () => {}, questions })
+  const perform = performer({ db: memoryDb(), audit: () => {}, queryLimiter: questions })
   const asking = (question: boolean | 'insights') =>
     route({
       ...{ id: 'ask', method: 'GET', path: '/v1/ask', access: 'read', tag: 'Test', summary: 'Test', question },

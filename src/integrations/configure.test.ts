@@ -1,10 +1,10 @@
 import { expect, test } from 'bun:test'
 import { sealTarget } from '../alerts/channel-target.ts'
 import { Closed, parser, Text, Type } from '../core/schema.ts'
+import { addressGuard } from '../transport/address-guard.ts'
 import { createIntegration } from './configure.ts'
 import { outboxFixture } from './delivery/outbox.fixture.ts'
 import { provider } from './providers/provider.ts'
-import { addressGuard } from './transport/address-guard.ts'
 
 interface Settings {
   url: string

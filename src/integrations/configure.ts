@@ -4,6 +4,7 @@ import type { Clock } from '../core/clock.ts'
 import { AppError, atField } from '../core/error.ts'
 import type { SecretBox } from '../core/secret-box.ts'
 import type { Db } from '../store/database.ts'
+import type { AddressGuard } from '../transport/address-guard.ts'
 import { extractNotify } from './delivery/notify-setting.ts'
 import {
   DEFAULT_LABEL,
@@ -27,7 +28,6 @@ import {
   updateIntegration,
 } from './store.ts'
 import { configuredProvider } from './targets.ts'
-import type { AddressGuard } from './transport/address-guard.ts'
 
 export interface ConfigureDeps {
   db: Db

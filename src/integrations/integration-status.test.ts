@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'bun:test'
 import { SECOND_MS } from '../core/clock.ts'
+import { receiver } from '../transport/receiver.fixture.ts'
 import { groupFixture } from './delivery/group.fixture.ts'
 import type { IntegrationStatus } from './integration.ts'
 import type { Outcome } from './outcome.ts'
 import { findIntegration, insertIntegration, updateIntegrationStatus } from './store.ts'
-import { receiver } from './transport/receiver.fixture.ts'
 
 function setUp(url: string) {
   const world = groupFixture()

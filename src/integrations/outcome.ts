@@ -1,7 +1,7 @@
 import { type Instant, SECOND_MS } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
+import type { Outbound, Reply } from '../transport/transport.ts'
 import type { IntegrationStatus } from './integration.ts'
-import type { Outbound, Reply } from './transport/transport.ts'
 
 /** `retry`: another attempt may succeed. `broken`: another attempt would be rejected again. */
 export type Verdict = 'delivered' | 'retry' | 'broken'

@@ -8,6 +8,7 @@ import type { Principal } from '../http/principal.ts'
 import { ById, OK, OkSchema, type Route, route } from '../http/route.ts'
 import type { Enqueue } from '../issues/issue.ts'
 import type { Db } from '../store/database.ts'
+import type { AddressGuard } from '../transport/address-guard.ts'
 import { type ConfigureDeps, createIntegration, replaceIntegration } from './configure.ts'
 import type { Dispatcher } from './delivery/dispatcher.ts'
 import { testIntegration } from './delivery/send-test.ts'
@@ -23,7 +24,6 @@ import {
 } from './integration.ts'
 import { providerRoutes } from './provider-routes.ts'
 import { deleteIntegration, findIntegration, listIntegrations, secretNamesOf } from './store.ts'
-import type { AddressGuard } from './transport/address-guard.ts'
 
 interface IntegrationRoutesDeps {
   db: Db

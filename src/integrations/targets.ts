@@ -1,8 +1,10 @@
 import type { Channel } from '../alerts/alert.ts'
 import { AppError, atField } from '../core/error.ts'
+import type { Db } from '../store/database.ts'
+import type { AddressGuard } from '../transport/address-guard.ts'
 import { PROVIDERS } from './providers/index.ts'
 import type { Provider } from './providers/provider.ts'
-import type { AddressGuard } from './transport/address-guard.ts'
+import { providerOf } from './store.ts'
 
 /** Parsed target of a channel. */
 export interface Target {
@@ -51,6 +53,12 @@ export function checkChannels(channels: readonly Channel[], check: ChannelCheck)
       throw new AppError('invalid', `channels[${index}].type: ${type} is not available in this version`)
     atField(`channels[${index}].target`, () => checkTarget(provider, target, check))
   }
+}
+
+/** Returns `checkChannels` for the channels of an organization. */
+export function channelCheck({ db, guard }: { db: Db; guard: AddressGuard }) {
+  return (channels: readonly Channel[], orgId: string): void =>
+    checkChannels(channels, { guard, providerOf: (id) => providerOf(db, { orgId, id }) })
 }
 
 function checkTarget(provider: Provider, target: string, { guard, providerOf }: ChannelCheck): void {

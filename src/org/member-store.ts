@@ -1,4 +1,5 @@
 import type { Clock, Instant } from '../core/clock.ts'
+import { checkEmail } from '../core/email-address.ts'
 import { AppError } from '../core/error.ts'
 import { newSecret } from '../core/id.ts'
 import { secretHash } from '../core/secret-box.ts'
@@ -7,7 +8,6 @@ import { type Db, tx } from '../store/database.ts'
 import { revokeKeysOf } from './api-key-store.ts'
 import { INVITATION_MS, type MemberRecord } from './member.ts'
 import { createUser, endAccess, type Slice } from './store.ts'
-import { checkEmail } from './user.ts'
 
 /** Identifies a member within one organization; members of other organizations are not found. */
 export interface MemberKey {

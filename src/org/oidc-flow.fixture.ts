@@ -2,6 +2,7 @@ import { expect } from 'bun:test'
 import { Elysia } from 'elysia'
 import type { JWTPayload } from 'jose'
 import { type Cast, cast, client, memoryDb, type TestClock, testBox, testClock } from '../../test/fixtures.ts'
+import type { OidcSettings } from '../config.ts'
 import { answerErrors } from '../http/error-responses.ts'
 import { performer } from '../http/perform-call.ts'
 import { noteAddress } from '../http/request-origin.ts'
@@ -18,7 +19,6 @@ import {
   openIdProvider,
   type ProviderBehaviour,
 } from './oidc.fixture.ts'
-import type { OidcSettings } from './oidc.ts'
 import { companySignIn, type OidcRouteDeps, oidcRoutes } from './oidc-routes.ts'
 import { signInLimits } from './sign-in.ts'
 

@@ -1,7 +1,8 @@
+import type { GroupRole } from '../config.ts'
 import { SECOND_MS } from '../core/clock.ts'
 import { jsonObject } from '../core/parse-json-object.ts'
 import { atLeast } from '../http/principal.ts'
-import { type Claims, type GroupRole, objectOf, roleOf } from './oidc-user.ts'
+import { type Claims, objectOf, roleOf } from './oidc-user.ts'
 
 /*
  * Entra ID omits the groups of users with more than 200 groups from the token. The token then contains the source of

@@ -1,10 +1,5 @@
+import type { GroupRole } from '../config.ts'
 import { ROLES, type Role } from '../http/principal.ts'
-
-/** The role assigned to members of a group. */
-export interface GroupRole {
-  group: string
-  role: Role
-}
 
 /** A user as described by the identity provider. */
 export interface CompanyUser {

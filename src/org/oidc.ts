@@ -22,25 +22,11 @@ import {
   randomState,
   type ServerMetadata,
 } from 'openid-client'
+import type { OidcSettings } from '../config.ts'
 import { type Clock, HOUR_MS, type Instant, SECOND_MS, systemClock } from '../core/clock.ts'
 import { AppError, messageOf } from '../core/error.ts'
 import { groupsFromGraph, type ProviderRequest, UnknownGroups } from './oidc-groups.ts'
-import { type CompanyUser, type GroupRole, userOf } from './oidc-user.ts'
-
-/** The settings of single sign-on. */
-export interface OidcSettings {
-  /** Exactly as in the provider's metadata. Plain HTTP only for loopback addresses. */
-  issuer: string
-  clientId: string
-  /** Empty for a public client, which is authenticated only by redirect URL and PKCE. */
-  clientSecret: string
-  /** Display name. */
-  name: string
-  groupsClaim: string
-  roles: readonly GroupRole[]
-  /** Null selects the only organization. */
-  orgId: string | null
-}
+import { type CompanyUser, userOf } from './oidc-user.ts'
 
 /** State, nonce and PKCE verifier, which bind a sign-in to the browser that started it. Stored sealed in a cookie. */
 export interface Checks {

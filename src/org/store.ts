@@ -1,4 +1,5 @@
 import type { Clock, Instant } from '../core/clock.ts'
+import { checkEmail } from '../core/email-address.ts'
 import { AppError } from '../core/error.ts'
 import { newId } from '../core/id.ts'
 import type { SecretBox } from '../core/secret-box.ts'
@@ -14,7 +15,7 @@ import {
   type OrganizationPatch,
   type PiiPattern,
 } from './org.ts'
-import { checkEmail, hashPassword, type User } from './user.ts'
+import { hashPassword, type User } from './user.ts'
 
 /** A page of a list: up to `limit` rows after the id `after`. Null for the first page. */
 export interface Slice {

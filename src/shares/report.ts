@@ -2,8 +2,8 @@ import { isFailed } from '../audits/page-expectations.ts'
 import { maskPersonal } from '../conditions/mask-personal.ts'
 import type { Privacy } from '../conditions/privacy-settings.ts'
 import type { Instant } from '../core/clock.ts'
+import { oneLine } from '../core/text.ts'
 import type { RunEvent, RunFinding, StepResult } from '../flows/run.ts'
-import { oneLine } from '../integrations/message/one-line.ts'
 
 /** Fields of every shared run. */
 interface Base {

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { createHmac } from 'node:crypto'
 import PostalMime from 'postal-mime'
 import { DAY_MS, SECOND_MS } from '../../src/core/clock.ts'
-import { mailbox, type Received, receiver } from '../../src/integrations/transport/receiver.fixture.ts'
+import { mailbox, type Received, receiver } from '../../src/transport/receiver.fixture.ts'
 import { type TestApp, testApp } from '../test-app.ts'
 
 /** Returns the instant of a time such as `12:30` or `12:30:06` on the start day of every test, or on a later day. */

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import PostalMime from 'postal-mime'
 import { DAY_MS } from '../../src/core/clock.ts'
-import { mailbox } from '../../src/integrations/transport/receiver.fixture.ts'
+import { mailbox } from '../../src/transport/receiver.fixture.ts'
 import { type TestApp, testApp } from '../test-app.ts'
 
 /*

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type RunningServer, startServer } from '../../src/commands/start-server.ts'
 import { readConfig } from '../../src/config.ts'
 import { SECOND_MS } from '../../src/core/clock.ts'
-import { receiver } from '../../src/integrations/transport/receiver.fixture.ts'
+import { receiver } from '../../src/transport/receiver.fixture.ts'
 import type { Answer } from '../fixtures.ts'
 import { ask, call, runProgram, temporaryFolder, until } from '../run-program.ts'
 

@@ -5,7 +5,7 @@ import { createClient } from '@hey-api/openapi-ts'
 import { type RunningServer, startServer } from '../../src/commands/start-server.ts'
 import { readConfig } from '../../src/config.ts'
 import type { OpenApiDocument } from '../../src/http/openapi.ts'
-import { receiver } from '../../src/integrations/transport/receiver.fixture.ts'
+import { receiver } from '../../src/transport/receiver.fixture.ts'
 import { call, runProgram, temporaryFolder, until } from '../run-program.ts'
 
 /* The main use case through a client that a third-party generator creates from the OpenAPI document. */

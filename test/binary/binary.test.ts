@@ -3,7 +3,7 @@ import { createHmac } from 'node:crypto'
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { version } from '../../package.json'
-import { receiver } from '../../src/integrations/transport/receiver.fixture.ts'
+import { receiver } from '../../src/transport/receiver.fixture.ts'
 import {
   ask,
   BINARY,

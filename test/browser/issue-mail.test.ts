@@ -10,9 +10,9 @@ import {
 } from '../../src/integrations/message/message.fixture.ts'
 import { failureMessage, type Message, testMessage } from '../../src/integrations/message/message.ts'
 import { mailOf } from '../../src/integrations/providers/email/email.ts'
-import { mailTransport } from '../../src/integrations/transport/mail-transport.ts'
-import { mailbox } from '../../src/integrations/transport/receiver.fixture.ts'
-import type { MailOutbound } from '../../src/integrations/transport/transport.ts'
+import { mailTransport } from '../../src/transport/mail-transport.ts'
+import { mailbox } from '../../src/transport/receiver.fixture.ts'
+import type { MailOutbound } from '../../src/transport/transport.ts'
 import { startBrowser } from './chromium.ts'
 
 const at = NOTIFIED_AT

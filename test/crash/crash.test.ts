@@ -3,8 +3,8 @@ import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { DuckDBInstance } from '@duckdb/node-api'
 import type { Delivery } from '../../src/integrations/delivery/delivery.ts'
-import type { Received } from '../../src/integrations/transport/receiver.fixture.ts'
 import type { Issue, IssueDetail } from '../../src/issues/issue.ts'
+import type { Received } from '../../src/transport/receiver.fixture.ts'
 import {
   ask,
   askAll,

@@ -1,4 +1,4 @@
-import { type Received, receiver } from '../../src/integrations/transport/receiver.fixture.ts'
+import { type Received, receiver } from '../../src/transport/receiver.fixture.ts'
 
 const REFUSED_SHARE = 0.03
 const SLOW_SHARE = 0.25

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../src/core/clock.ts'
-import { mailbox } from '../../src/integrations/transport/receiver.fixture.ts'
-import type { MailOutbound, Outbound, Reply, Transport } from '../../src/integrations/transport/transport.ts'
+import { mailbox } from '../../src/transport/receiver.fixture.ts'
+import type { MailOutbound, Outbound, Reply, Transport } from '../../src/transport/transport.ts'
 import { TEST_START } from '../fixtures.ts'
 import { type TestApp, testApp } from '../test-app.ts'
 

@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
-import { receiver } from '../../src/integrations/transport/receiver.fixture.ts'
+import { receiver } from '../../src/transport/receiver.fixture.ts'
 import { ask, askAll, call, runProgram, startServer, until, WEBHOOK_SECRET, watch } from '../run-program.ts'
 import { limitedFiles, type SmallDisk, smallFileSystem } from './small-disk.ts'
 

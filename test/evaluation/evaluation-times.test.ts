@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { MINUTE_MS, SECOND_MS } from '../../src/core/clock.ts'
-import type { Outbound } from '../../src/integrations/transport/transport.ts'
+import type { Outbound } from '../../src/transport/transport.ts'
 import { type TestApp, testApp } from '../test-app.ts'
 
 const validation = {

@@ -4,13 +4,13 @@ import type { Channel } from '../../src/alerts/alert.ts'
 import { createAlert } from '../../src/alerts/alert-store.ts'
 import { MINUTE_MS, SECOND_MS } from '../../src/core/clock.ts'
 import { Text } from '../../src/core/schema.ts'
+import { deliver as deliverJob } from '../../src/integrations/delivery/deliver-messages.ts'
 import { groupFixture, roomAt } from '../../src/integrations/delivery/group.fixture.ts'
 import { provider } from '../../src/integrations/providers/provider.ts'
 import { roomServer } from '../../src/integrations/providers/room/room.fixture.ts'
-import { receiver } from '../../src/integrations/transport/receiver.fixture.ts'
 import { addHistory } from '../../src/issues/store.ts'
-import { deliver as deliverJob } from '../../src/jobs/deliver-messages.ts'
 import type { Db } from '../../src/store/database.ts'
+import { receiver } from '../../src/transport/receiver.fixture.ts'
 
 /*
  * Ten thousand notifications wait while three receivers hang and one is down. The number of concurrent attempts never

@@ -5,11 +5,11 @@ import type { Channel } from '../../src/alerts/alert.ts'
 import { unsealTarget } from '../../src/alerts/channel-target.ts'
 import { MINUTE_MS } from '../../src/core/clock.ts'
 import { folderPaths } from '../../src/data-folder/folder-paths.ts'
-import type { Outbound, Reply } from '../../src/integrations/transport/transport.ts'
 import { callTool, connect } from '../../src/mcp/endpoint.fixture.ts'
 import { createKey } from '../../src/org/api-key-store.ts'
 import { addMember, createUser } from '../../src/org/store.ts'
 import { openDatabase } from '../../src/store/database.ts'
+import type { Outbound, Reply } from '../../src/transport/transport.ts'
 import { testApp } from '../test-app.ts'
 
 /*

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import PostalMime from 'postal-mime'
 import { SECOND_MS } from '../../src/core/clock.ts'
-import { mailbox, receiver } from '../../src/integrations/transport/receiver.fixture.ts'
+import { mailbox, receiver } from '../../src/transport/receiver.fixture.ts'
 import { testApp } from '../test-app.ts'
 
 const ALERTS = 26

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
-import { receiver } from '../../src/integrations/transport/receiver.fixture.ts'
+import { receiver } from '../../src/transport/receiver.fixture.ts'
 import { ask, initialize, startServer, temporaryFolder, until, WEBHOOK_SECRET, watch } from '../run-program.ts'
 import { openScreen } from './screen.ts'
 

@@ -5,10 +5,11 @@ import { AppError, messageOf } from '../../core/error.ts'
 import { runExclusive } from '../../core/keyed-mutex.ts'
 import { jsonObject } from '../../core/parse-json-object.ts'
 import type { SecretBox } from '../../core/secret-box.ts'
+import { oneLine } from '../../core/text.ts'
 import { openWebhookSecret } from '../../org/store.ts'
 import type { Db } from '../../store/database.ts'
+import type { Outbound, Reply, Transport } from '../../transport/transport.ts'
 import type { IntegrationStatus } from '../integration.ts'
-import { oneLine } from '../message/one-line.ts'
 import { type AttemptResult, CallFailed, type Outcome, Unusable } from '../outcome.ts'
 import { type OrgFacts, type Provider, secretFieldsOf } from '../providers/provider.ts'
 import type {
@@ -28,9 +29,7 @@ import {
   saveTokens,
   type UnsealedIntegration,
 } from '../store.ts'
-
 import { parseTarget } from '../targets.ts'
-import type { Outbound, Reply, Transport } from '../transport/transport.ts'
 import { withinQuota } from './call-quota.ts'
 import { type IssueChannel, memoryOf, saveMemory } from './issue-memory.ts'
 

@@ -2,9 +2,9 @@ import { describe, expect, test } from 'bun:test'
 import type { Channel } from '../../alerts/alert.ts'
 import { createAlert } from '../../alerts/alert-store.ts'
 import { HOUR_MS, SECOND_MS } from '../../core/clock.ts'
+import { mailbox, receiver } from '../../transport/receiver.fixture.ts'
 import { roomServer } from '../providers/room/room.fixture.ts'
 import { insertIntegration, setIntegrationStatus } from '../store.ts'
-import { mailbox, receiver } from '../transport/receiver.fixture.ts'
 import { groupFixture, roomAt } from './group.fixture.ts'
 
 function setUp(smtpPort?: number) {

@@ -1,5 +1,6 @@
 import { type Instant, MINUTE_MS, SECOND_MS } from '../../core/clock.ts'
 import { AppError } from '../../core/error.ts'
+import type { WebSocketLine } from '../../transport/transport.ts'
 import { type InboundDeps, LiveInboundContext } from '../context/inbound-context.ts'
 import type { Dispatcher } from '../delivery/dispatcher.ts'
 import { outcomeOfError } from '../outcome.ts'
@@ -7,7 +8,6 @@ import { PROVIDERS } from '../providers/index.ts'
 import type { Listener, Provider } from '../providers/provider.ts'
 import type { InboundContext, ListeningContext } from '../providers/provider-context.ts'
 import { openIntegration, setLastAttemptStatus, type UsableIntegration, usableIntegrations } from '../store.ts'
-import type { WebSocketLine } from '../transport/transport.ts'
 
 /** Maximum number of open connections per organization and in total. The oldest integrations take precedence. */
 const MAX_CONNECTIONS = { org: 8, all: 256 }

@@ -1,6 +1,7 @@
+import { escapeHtml } from '../../core/text.ts'
 import type { GroupSummary } from './group-text.ts'
 import { buttonOf, pill, WRAP } from './mail-elements.ts'
-import { escapeHtml, LAYOUT, mailPage, themed } from './mail-theme.ts'
+import { LAYOUT, mailPage, themed } from './mail-theme.ts'
 import type { Message } from './message.ts'
 
 /** Renders a group of openings as one HTML page without external resources, with one row per listed issue. */

@@ -1,6 +1,6 @@
 import { SEVERITIES } from '../../alerts/alert.ts'
+import { oneLine } from '../../core/text.ts'
 import type { Message } from './message.ts'
-import { oneLine } from './one-line.ts'
 
 /** Maximum number of issues listed in a grouped message. Further issues are only counted. */
 export const MAX_NAMED = 20

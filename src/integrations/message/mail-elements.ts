@@ -1,4 +1,5 @@
-import { escapeHtml, type ThemeClass, themed } from './mail-theme.ts'
+import { escapeHtml } from '../../core/text.ts'
+import { type ThemeClass, themed } from './mail-theme.ts'
 import type { Message } from './message.ts'
 
 /** Styles for a label above a value, and for external text, which may contain no break opportunities. */

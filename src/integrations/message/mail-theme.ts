@@ -1,15 +1,10 @@
+import { escapeHtml } from '../../core/text.ts'
+
 /**
  * Theme shared by all e-mails: colours, fonts and page frame. E-mails load no external resources. Every element has
  * inline styles because many clients ignore style sheets. The style sheet only adds dark colours and rules for narrow
  * screens.
  */
-
-const ENTITIES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }
-
-/** Escapes text for use as element content and in quoted attributes. */
-export function escapeHtml(text: string): string {
-  return text.replace(/[&<>"']/g, (character) => ENTITIES[character] ?? character)
-}
 
 interface Colors {
   /** Page background. */

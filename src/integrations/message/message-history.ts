@@ -1,3 +1,4 @@
+import { oneLine } from '../../core/text.ts'
 import {
   fitting,
   MAX_MESSAGE_BYTES,
@@ -7,7 +8,6 @@ import {
   NO_HISTORY,
   sizeOf,
 } from './message.ts'
-import { oneLine } from './one-line.ts'
 
 /** Maximum number of points in a message's series. */
 export const MAX_POINTS = 100

@@ -1,10 +1,9 @@
 import type { StoredEvent } from '../../core/event.ts'
-import { amountText, namesMissingIn, numberText, timeText } from '../../core/text.ts'
+import { amountText, namesMissingIn, numberText, oneLine, timeText } from '../../core/text.ts'
 import { issueKindOf } from '../../issues/issue-kinds.ts'
 import { hasChart } from './chart.ts'
 import { chartMax, chartSpan, chartTitle, sparkline } from './chart-text.ts'
 import type { Message, MessageKind } from './message.ts'
-import { oneLine } from './one-line.ts'
 
 /** Headings by message kind. */
 export const KIND_TITLES: Record<MessageKind, string> = {

@@ -3,13 +3,11 @@ import fc from 'fast-check'
 import { alertOf, volumeInput } from '../../alerts/alert.fixture.ts'
 import { volumeThreshold } from '../../alerts/types/volume/volume-threshold.ts'
 import { plainEvent } from '../../core/event.fixture.ts'
-import { numberText } from '../../core/text.ts'
+import { escapeHtml, numberText, oneLine } from '../../core/text.ts'
 import { webhookBody } from '../providers/webhook/webhook.ts'
-import { escapeHtml } from './mail-theme.ts'
 import { buildMessage, failureMessage, type Message, type MessageFacts, testMessage } from './message.ts'
 import { htmlOf } from './message-html.ts'
 import { rowsOf, sampleRowsOf, subjectOf, textOf } from './message-text.ts'
-import { oneLine } from './one-line.ts'
 
 const at = Date.UTC(2026, 0, 5, 12, 34, 56)
 

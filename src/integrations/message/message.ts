@@ -1,9 +1,8 @@
 import type { Severity } from '../../alerts/alert.ts'
 import type { Finding } from '../../alerts/finding.ts'
 import type { Instant } from '../../core/clock.ts'
-import { namesMissingIn } from '../../core/text.ts'
+import { namesMissingIn, oneLine } from '../../core/text.ts'
 import type { IssueStatus, Transition } from '../../issues/issue.ts'
-import { oneLine } from './one-line.ts'
 
 /** `delivery_failed` reports that a message could not be delivered to another channel. */
 export const MESSAGE_KINDS = ['opened', 'reopened', 'repeated', 'resolved', 'test', 'delivery_failed'] as const

@@ -1,5 +1,6 @@
+import { escapeHtml } from '../../core/text.ts'
 import { heading, WRAP } from './mail-elements.ts'
-import { escapeHtml, MONO, themed } from './mail-theme.ts'
+import { MONO, themed } from './mail-theme.ts'
 import type { Message } from './message.ts'
 import {
   COMPARED_TITLE,

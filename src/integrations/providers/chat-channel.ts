@@ -1,6 +1,6 @@
 import { AppError } from '../../core/error.ts'
 import { Closed, Text, Type } from '../../core/schema.ts'
-import { oneLine } from '../message/one-line.ts'
+import { oneLine } from '../../core/text.ts'
 
 /** Request to set the channel that a bot posts to, for Slack and Teams. */
 export const ChatChannelInput = Closed(

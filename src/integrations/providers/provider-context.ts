@@ -1,7 +1,7 @@
 import type { Instant } from '../../core/clock.ts'
 import type { IssueStatus } from '../../issues/issue.ts'
+import type { HttpMethod, Outbound, Reply, WebSocketLine } from '../../transport/transport.ts'
 import type { Message } from '../message/message.ts'
-import type { HttpMethod, Outbound, Reply, WebSocketLine } from '../transport/transport.ts'
 
 /** An HTTP request to the provider. */
 export interface CallRequest {

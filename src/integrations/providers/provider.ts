@@ -1,12 +1,13 @@
 import type { CHANNEL_TYPES } from '../../alerts/alert.ts'
+import type { OperatorSetting } from '../../config.ts'
 import type { Instant } from '../../core/clock.ts'
 import type { ErrorCode } from '../../core/error.ts'
 import type { TObject, TSchema, TString } from '../../core/schema.ts'
 import type { OwnCredential, Route } from '../../http/route.ts'
+import type { AddressGuard } from '../../transport/address-guard.ts'
 import type { ProviderType } from '../integration.ts'
 import type { Message } from '../message/message.ts'
 import type { Outcome } from '../outcome.ts'
-import type { AddressGuard } from '../transport/address-guard.ts'
 import type {
   DeliveryContext,
   GroupContext,
@@ -77,15 +78,6 @@ export interface SignIn<S extends object, T extends object> {
     context: IntegrationContext<S, T>,
     back: { code: string; redirectUri: string; codeVerifier: string },
   ): Promise<T>
-}
-
-/** A server-wide setting, read from the environment variable `TAGWARDEN_<name>`. It is never a secret. */
-export interface OperatorSetting {
-  name: string
-  default: string
-  meaning: string
-  /** Returns the reason why a value is invalid, as `must be …`. Null if it is valid. */
-  fault(text: string): string | null
 }
 
 /** An inbound webhook call. */

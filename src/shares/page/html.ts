@@ -1,5 +1,5 @@
 import { MINUTE_MS, SECOND_MS } from '../../core/clock.ts'
-import { escapeHtml } from '../../integrations/message/mail-theme.ts'
+import { escapeHtml } from '../../core/text.ts'
 
 /** Trusted HTML, inserted without escaping. */
 export class Html {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { type Received, receiver } from '../../transport/receiver.fixture.ts'
+import { type Received, receiver } from '../../../transport/receiver.fixture.ts'
 
 export const CLIENT = { clientId: 'tagwarden', clientSecret: 'cl1ent-secret' }
 

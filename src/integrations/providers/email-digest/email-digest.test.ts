@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import type { MailOutbound, Outbound, Reply } from '../../transport/transport.ts'
+import type { MailOutbound, Outbound, Reply } from '../../../transport/transport.ts'
 import { emailDigest } from './email-digest.ts'
 
 const ACCEPTED: Reply = { kind: 'status', status: 250, headers: {}, body: '' }

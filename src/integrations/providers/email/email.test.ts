@@ -2,10 +2,10 @@ import { describe, expect, test } from 'bun:test'
 import { createServer, type Socket } from 'node:net'
 import type { SMTPServerOptions } from 'smtp-server'
 import { SECOND_MS } from '../../../core/clock.ts'
+import { mailbox, smtpRefusal } from '../../../transport/receiver.fixture.ts'
 import { groupFixture } from '../../delivery/group.fixture.ts'
 import { testKills } from '../../delivery/kill-table.fixture.ts'
 import { mail } from '../../delivery/outbox.fixture.ts'
-import { mailbox, smtpRefusal } from '../../transport/receiver.fixture.ts'
 
 interface Became {
   status: string

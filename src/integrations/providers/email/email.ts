@@ -1,12 +1,12 @@
 import { AppError } from '../../../core/error.ts'
 import { Text } from '../../../core/schema.ts'
+import type { MailOutbound } from '../../../transport/transport.ts'
 import { chartOf, hasChart } from '../../message/chart.ts'
 import { groupHtml } from '../../message/group-html.ts'
 import { groupText, summarizeGroup } from '../../message/group-text.ts'
 import type { Message } from '../../message/message.ts'
 import { htmlOf } from '../../message/message-html.ts'
 import { subjectOf, textOf } from '../../message/message-text.ts'
-import type { MailOutbound } from '../../transport/transport.ts'
 import { type Addresses, provider } from '../provider.ts'
 import { sendOutbound } from '../send-outbound.ts'
 

@@ -1,7 +1,7 @@
 import { sign } from 'node:crypto'
 import { HOUR_MS, type Instant, MINUTE_MS, SECOND_MS, waitUntil } from '../../../core/clock.ts'
 import { AppError } from '../../../core/error.ts'
-import { oneLine } from '../../message/one-line.ts'
+import { oneLine } from '../../../core/text.ts'
 import { CallFailed, retryAfterMs } from '../../outcome.ts'
 import type { AccessTokens, CallAnswer, CallRequest, IntegrationContext } from '../provider-context.ts'
 import type { Progress } from './progress.ts'

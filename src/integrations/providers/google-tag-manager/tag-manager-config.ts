@@ -1,7 +1,7 @@
 import { createPrivateKey } from 'node:crypto'
+import type { OperatorSetting } from '../../../config.ts'
 import { AppError } from '../../../core/error.ts'
 import { Closed, parser, Text, Type } from '../../../core/schema.ts'
-import type { OperatorSetting } from '../provider.ts'
 import type { Quota } from '../provider-context.ts'
 
 /** The fields that are used from a service account's key file. */

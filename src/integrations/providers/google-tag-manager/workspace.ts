@@ -1,5 +1,5 @@
 import { AppError } from '../../../core/error.ts'
-import { oneLine } from '../../message/one-line.ts'
+import { oneLine } from '../../../core/text.ts'
 import { OWN_NAME } from './desired-entities.ts'
 import { Refused, type TagManagerApi } from './tag-manager-api.ts'
 import type { LiveVersion, MergeConflict, Workspace } from './tag-manager-entities.ts'

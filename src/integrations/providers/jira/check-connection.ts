@@ -1,6 +1,5 @@
 import { AppError } from '../../../core/error.ts'
-import { firstFew } from '../../../core/text.ts'
-import { oneLine } from '../../message/one-line.ts'
+import { firstFew, oneLine } from '../../../core/text.ts'
 import { DELIVERED, type Outcome } from '../../outcome.ts'
 import { callJira, fetchOwnAccount, isMissing, type JiraContext } from './jira-client.ts'
 

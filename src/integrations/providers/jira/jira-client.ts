@@ -1,8 +1,8 @@
 import { type Instant, SECOND_MS } from '../../../core/clock.ts'
 import { jsonObject } from '../../../core/parse-json-object.ts'
-import { oneLine } from '../../message/one-line.ts'
+import { oneLine } from '../../../core/text.ts'
+import type { HttpMethod } from '../../../transport/transport.ts'
 import { CallFailed } from '../../outcome.ts'
-import type { HttpMethod } from '../../transport/transport.ts'
 import type {
   CallAnswer,
   DeliveryContext,

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { addressGuard } from '../../transport/address-guard.ts'
+import { addressGuard } from '../../../transport/address-guard.ts'
 import { jiraFixture } from './jira.fixture.ts'
 import { prepareJira } from './jira-config.ts'
 import { jiraServer } from './jira-server.fixture.ts'

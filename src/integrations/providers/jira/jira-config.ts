@@ -1,6 +1,6 @@
 import { AppError, atField } from '../../../core/error.ts'
 import { Closed, Int, Nullable, parser, Text, Type } from '../../../core/schema.ts'
-import type { AddressGuard } from '../../transport/address-guard.ts'
+import type { AddressGuard } from '../../../transport/address-guard.ts'
 
 export interface JiraSettings {
   /** Base URL of Jira. It may contain a path. */

@@ -1,7 +1,7 @@
 import { testClock } from '../../../../test/fixtures.ts'
+import type { Received } from '../../../transport/receiver.fixture.ts'
 import { testKills } from '../../delivery/kill-table.fixture.ts'
 import { type Row, testOutcomes } from '../../delivery/outcome-table.fixture.ts'
-import type { Received } from '../../transport/receiver.fixture.ts'
 import { jira } from './jira.ts'
 import { API_TOKEN, EMAIL, jiraServer } from './jira-server.fixture.ts'
 

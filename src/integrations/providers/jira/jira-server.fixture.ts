@@ -1,6 +1,6 @@
 import type { Clock, Instant } from '../../../core/clock.ts'
 import { MINUTE_MS } from '../../../core/clock.ts'
-import { type Received, receiver } from '../../transport/receiver.fixture.ts'
+import { type Received, receiver } from '../../../transport/receiver.fixture.ts'
 
 export const EMAIL = 'tags@example.com'
 export const API_TOKEN = 'ATATT3xFf-t0ken'

@@ -1,8 +1,7 @@
-import { namesMissingIn } from '../../../core/text.ts'
+import { namesMissingIn, oneLine } from '../../../core/text.ts'
 import type { Message } from '../../message/message.ts'
 import type { MessageRow } from '../../message/message-text.ts'
 import { KIND_TITLES, rowsOf, textBlocksOf } from '../../message/message-text.ts'
-import { oneLine } from '../../message/one-line.ts'
 
 /** An ADF document for Cloud, or wiki mark-up for Data Center. */
 export type Body = AdfNode | string

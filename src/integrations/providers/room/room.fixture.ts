@@ -1,7 +1,7 @@
 import { AppError } from '../../../core/error.ts'
 import { Text } from '../../../core/schema.ts'
+import { type Received, receiver } from '../../../transport/receiver.fixture.ts'
 import { groupText, summarizeGroup } from '../../message/group-text.ts'
-import { type Received, receiver } from '../../transport/receiver.fixture.ts'
 import { provider } from '../provider.ts'
 import type { CallRequest, IntegrationContext } from '../provider-context.ts'
 

@@ -1,6 +1,6 @@
 import { AppError, atField } from '../../../core/error.ts'
 import { Closed, parser, Text, Type } from '../../../core/schema.ts'
-import type { AddressGuard } from '../../transport/address-guard.ts'
+import type { AddressGuard } from '../../../transport/address-guard.ts'
 
 /** Settings for either an incoming webhook or an app's bot. */
 export interface SlackSettings {

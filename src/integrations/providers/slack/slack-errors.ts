@@ -1,6 +1,6 @@
 import type { Instant } from '../../../core/clock.ts'
 import { jsonObject } from '../../../core/parse-json-object.ts'
-import { oneLine } from '../../message/one-line.ts'
+import { oneLine } from '../../../core/text.ts'
 import { type Outcome, outcomeOf, retryAfterMs, Unusable } from '../../outcome.ts'
 import type { CallAnswer } from '../provider-context.ts'
 

@@ -1,4 +1,4 @@
-import { originOf } from '../../transport/address-guard.ts'
+import { originOf } from '../../../transport/address-guard.ts'
 import { provider } from '../provider.ts'
 import { channelRoute } from './choose-channel-route.ts'
 import { deliverGroupMessage, deliverMessage, updateOpening } from './post-message.ts'

@@ -1,7 +1,7 @@
 import { SECOND_MS } from '../../../core/clock.ts'
 import { AppError } from '../../../core/error.ts'
 import { jsonObject } from '../../../core/parse-json-object.ts'
-import type { WebSocketLine } from '../../transport/transport.ts'
+import type { WebSocketLine } from '../../../transport/transport.ts'
 import { handlePress } from './button-press.ts'
 import { callMethod } from './slack-api.ts'
 import type { SlackListening } from './slack-context.ts'

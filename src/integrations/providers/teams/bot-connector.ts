@@ -1,6 +1,6 @@
 import { AppError } from '../../../core/error.ts'
 import { jsonObject } from '../../../core/parse-json-object.ts'
-import { oneLine } from '../../message/one-line.ts'
+import { oneLine } from '../../../core/text.ts'
 import { CallFailed, Unusable } from '../../outcome.ts'
 import type { AccessTokens, CallAnswer, IntegrationContext } from '../provider-context.ts'
 import { isKnownService, stateOf, type TeamsState } from './bot-installations.ts'

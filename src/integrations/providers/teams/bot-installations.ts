@@ -1,4 +1,4 @@
-import { oneLine } from '../../message/one-line.ts'
+import { oneLine } from '../../../core/text.ts'
 import type { TeamsSettings } from './teams-config.ts'
 
 /** A team in which the bot is installed. */

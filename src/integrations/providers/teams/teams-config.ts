@@ -1,7 +1,7 @@
+import type { OperatorSetting } from '../../../config.ts'
 import { AppError, atField } from '../../../core/error.ts'
 import { Closed, Nullable, parser, Text, Type } from '../../../core/schema.ts'
-import type { AddressGuard } from '../../transport/address-guard.ts'
-import type { OperatorSetting } from '../provider.ts'
+import type { AddressGuard } from '../../../transport/address-guard.ts'
 
 /** Settings with either the URL of a workflow or a bot. */
 export interface TeamsSettings {

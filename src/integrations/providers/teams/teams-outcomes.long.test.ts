@@ -1,6 +1,6 @@
+import type { Received } from '../../../transport/receiver.fixture.ts'
 import { testKills } from '../../delivery/kill-table.fixture.ts'
 import { testOutcomes } from '../../delivery/outcome-table.fixture.ts'
-import type { Received } from '../../transport/receiver.fixture.ts'
 import { teams } from './teams.ts'
 import { BOT, CHANNEL, ISSUER, TEAM, teamsServer } from './teams-server.fixture.ts'
 

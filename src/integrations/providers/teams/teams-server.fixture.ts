@@ -1,5 +1,5 @@
 import { CompactSign, type CryptoKey, exportJWK, generateKeyPair, type JWK } from 'jose'
-import { type Received, receiver } from '../../transport/receiver.fixture.ts'
+import { type Received, receiver } from '../../../transport/receiver.fixture.ts'
 
 export const BOT = { appId: 'abcdef12-2222-4333-8444-555555555555', appPassword: 'b0t~client-secret' }
 export const TENANT = '99999999-8888-4777-8666-555555555555'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../../core/clock.ts'
-import { type Received, receiver } from '../../transport/receiver.fixture.ts'
+import { type Received, receiver } from '../../../transport/receiver.fixture.ts'
 import { type Server, teamsFixture, teamsServer } from './teams.fixture.ts'
 import { BOT, CHANNEL, TEAM, TENANT } from './teams-server.fixture.ts'
 

@@ -1,6 +1,6 @@
 import { AppError } from '../../../core/error.ts'
 import { Closed, Type } from '../../../core/schema.ts'
-import { originOf } from '../../transport/address-guard.ts'
+import { originOf } from '../../../transport/address-guard.ts'
 import { type Addressee, type InboundCall, provider, type Receiver } from '../provider.ts'
 import type { TeamsTokens } from './bot-connector.ts'
 import { afterActivity, stateOf, type TeamsState } from './bot-installations.ts'

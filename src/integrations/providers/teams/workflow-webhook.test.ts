@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { createServer } from 'node:net'
 import { SECOND_MS } from '../../../core/clock.ts'
-import { addressGuard } from '../../transport/address-guard.ts'
+import { addressGuard } from '../../../transport/address-guard.ts'
 import { teamsFixture, teamsServer } from './teams.fixture.ts'
 import { checkWorkflowUrl, prepareTeams } from './teams-config.ts'
 import { BOT } from './teams-server.fixture.ts'

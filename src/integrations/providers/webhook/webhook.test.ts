@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
+import { addressGuard } from '../../../transport/address-guard.ts'
+import { receiver } from '../../../transport/receiver.fixture.ts'
 import { testKills } from '../../delivery/kill-table.fixture.ts'
 import { testOutcomes } from '../../delivery/outcome-table.fixture.ts'
 import { type Message, testMessage } from '../../message/message.ts'
-import { addressGuard } from '../../transport/address-guard.ts'
-import { receiver } from '../../transport/receiver.fixture.ts'
 import { prepareWebhook, signature, webhook, webhookBody, webhookRequest } from './webhook.ts'
 
 const at = Date.UTC(2026, 0, 5, 12, 0, 0, 900)

@@ -2,10 +2,10 @@ import { createHmac, randomBytes } from 'node:crypto'
 import { HOUR_MS, type Instant } from '../../../core/clock.ts'
 import { AppError, atField } from '../../../core/error.ts'
 import { Closed, parser, Text, Type } from '../../../core/schema.ts'
+import type { AddressGuard } from '../../../transport/address-guard.ts'
+import type { HttpOutbound } from '../../../transport/transport.ts'
 import type { Message, MessageKind } from '../../message/message.ts'
 import { outcomeOf } from '../../outcome.ts'
-import type { AddressGuard } from '../../transport/address-guard.ts'
-import type { HttpOutbound } from '../../transport/transport.ts'
 import { provider } from '../provider.ts'
 
 interface WebhookConfig {

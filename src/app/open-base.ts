@@ -1,0 +1,97 @@
+import type { Log } from '../base.ts'
+import { maskPersonal } from '../conditions/mask-personal.ts'
+import { privacyFrom } from '../conditions/privacy-settings.ts'
+import { type Config, retentionMs } from '../config.ts'
+import { type Clock, SECOND_MS } from '../core/clock.ts'
+import { Emitter } from '../core/emitter.ts'
+import { openAllStores } from '../data-folder/open-folder.ts'
+import type { HistoryBase } from '../history-base.ts'
+import { privacySettings } from '../org/store.ts'
+import { type AddressGuard, addressGuard } from '../transport/address-guard.ts'
+import { httpTransport } from '../transport/http-transport.ts'
+import { mailTransport } from '../transport/mail-transport.ts'
+import { plainMail } from '../transport/plain-mail.ts'
+import { type Transport, transport as transportOf } from '../transport/transport.ts'
+import { webSockets } from '../transport/web-socket.ts'
+import { localUrlOf } from './local-url.ts'
+
+export interface AppOptions {
+  config: Config
+  clock: Clock
+  log: Log
+  /** Sends requests and mail to other servers; by default through HTTP and SMTP as configured. */
+  transport?: Transport
+  /** Returns a number from 0 up to but not including 1, used to spread retries. */
+  jitter?: () => number
+}
+
+export interface OpenedBase extends HistoryBase {
+  /** Folder of the batches that have not been validated against the rules yet. */
+  lateFolder: string
+  /** Aborts `stopping`. */
+  stop(): void
+  /** Closes the stores and releases the data folder. */
+  close(): void
+}
+
+/** Opens the data folder, and everything else that the rooms share. Throws `FolderError` like `openAllStores`. */
+export async function openBase({ config, clock, log, transport: given }: AppOptions): Promise<OpenedBase> {
+  const guard = addressGuard(config.outboundAllow)
+  const transport = given ?? outboundTransport(config, guard)
+  const report = (error: unknown, where: string) => log.error(error, where)
+  const notifyOperator = operatorNotifier(config, log, transport)
+  const publicUrl = config.publicUrl || localUrlOf(config.listen)
+  const queryTimeoutMs = config.queryTimeoutS * SECOND_MS
+  const stores = await openAllStores(config.data, clock, { report, log, notifyOperator, queryTimeoutMs })
+  const { db, box, spool, warehouse, late: lateFolder, close } = stores
+  const privacyOf = (orgId: string) => privacyFrom(privacySettings(db, orgId))
+  const stopping = new AbortController()
+  return {
+    config,
+    clock,
+    log,
+    report,
+    db,
+    box,
+    rowChanges: new Emitter(),
+    guard,
+    transport,
+    notifyOperator,
+    publicUrl,
+    collectUrl: config.collectUrl || publicUrl,
+    stopping: stopping.signal,
+    spool,
+    warehouse,
+    watermark: () => spool.watermark(),
+    retentionMs: retentionMs(config),
+    privacyOf,
+    maskTextOf(orgId) {
+      const privacy = privacyOf(orgId)
+      return (text) => maskPersonal(text, '', privacy)
+    },
+    lateFolder,
+    stop: () => stopping.abort(),
+    close,
+  }
+}
+
+function outboundTransport(config: Config, guard: AddressGuard): Transport {
+  const way = { guard, proxy: config.outboundProxy, ca: config.outboundCa }
+  return transportOf({
+    http: httpTransport(way),
+    openSocket: webSockets(way),
+    mail: mailTransport({ smtpUrl: config.smtpUrl, from: config.mailFrom, ca: config.outboundCa }),
+  })
+}
+
+function operatorNotifier(
+  { operatorMail, smtpUrl }: Config,
+  { warn }: Log,
+  transport: Transport,
+): HistoryBase['notifyOperator'] {
+  const mail = operatorMail !== '' && smtpUrl !== '' ? plainMail({ transport, warn }) : null
+  return ({ subject, text }) => {
+    warn(`${subject}. ${text}`)
+    mail?.(operatorMail, `Tagwarden: ${subject}`, text)
+  }
+}

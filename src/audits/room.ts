@@ -1,0 +1,34 @@
+import type { Room } from '../base.ts'
+import { addressCheck } from '../browser/address-check.ts'
+import type { BrowserRoom } from '../browser/room.ts'
+import type { HistoryBase } from '../history-base.ts'
+import { channelCheck } from '../integrations/targets.ts'
+import type { Enqueue } from '../issues/issue.ts'
+import { AuditRuns } from './audit-runs.ts'
+import { auditRoutes } from './routes.ts'
+
+interface Needs {
+  browser: BrowserRoom
+  enqueue: Enqueue
+}
+
+/** Opens the audits. Those interrupted by a stop or kill are marked as failed. */
+export function openAudits(base: HistoryBase, { browser: { browsers }, enqueue }: Needs): Room {
+  const { db, box, clock, config, privacyOf, report } = base
+  const audits = new AuditRuns({ db, clock, browsers, enqueue, privacyOf, report })
+  return {
+    routes: auditRoutes({
+      db,
+      box,
+      clock,
+      region: config.region,
+      audits,
+      checkAddress: addressCheck(config.outboundAllow),
+      checkChannels: channelCheck(base),
+      privacyOf,
+    }),
+    jobs: [{ name: 'run audits', pattern: '* * * * * *', run: async () => audits.start() }],
+    idle: () => audits.idle(),
+    close: () => audits.close(),
+  }
+}

@@ -1,0 +1,54 @@
+import type { Config } from './config.ts'
+import type { Clock } from './core/clock.ts'
+import type { Emitter } from './core/emitter.ts'
+import type { SecretBox } from './core/secret-box.ts'
+import type { Route } from './http/route.ts'
+import type { Job } from './jobs/job.ts'
+import type { Db } from './store/database.ts'
+import type { RowChange } from './store/row-changes.ts'
+import type { AddressGuard } from './transport/address-guard.ts'
+import type { Transport } from './transport/transport.ts'
+
+/** Log for bugs and for problems that need an operator. */
+export interface Log {
+  info(message: string): void
+  warn(message: string): void
+  error(error: unknown, message: string): void
+}
+
+/**
+ * A part of the program, as opened by `open…` in the `room.ts` of its folder. The returned value may have further members for
+ * later rooms.
+ */
+export interface Room {
+  routes?: readonly Route[]
+  jobs?: readonly Job[]
+  /** Resolves when nothing that this room started is running. */
+  idle?(): Promise<void>
+  /** Stops what this room started and writes its data to disk. Later rooms are closed first. */
+  close?(): void | Promise<void>
+}
+
+/** Dependencies shared by all rooms. Rooms above the warehouse get a `HistoryBase`. */
+export interface Base {
+  config: Config
+  clock: Clock
+  log: Log
+  /** Logs an error that can't be returned to the caller. */
+  report(error: unknown, where: string): void
+  db: Db
+  box: SecretBox
+  /** Emits the committed changes of the watched tables. */
+  rowChanges: Emitter<readonly RowChange[]>
+  guard: AddressGuard
+  /** Sends requests and mail to other servers. */
+  transport: Transport
+  /** Notifies the server's operator in the log, and by mail if configured. */
+  notifyOperator(notice: { subject: string; text: string }): void
+  /** Public URL of the server, without a trailing slash. */
+  publicUrl: string
+  /** URL of the collector for domains without their own collector host, without a trailing slash. */
+  collectUrl: string
+  /** Aborted when the program stops: deliveries and requests to other servers end. */
+  stopping: AbortSignal
+}

@@ -1,0 +1,22 @@
+import type { Room } from '../base.ts'
+import type { HistoryBase } from '../history-base.ts'
+import { Browsers } from './browsers.ts'
+
+export interface BrowserRoom extends Room {
+  browsers: Browsers
+}
+
+/** `folder`: folder of the browsers' profiles. */
+export function openBrowser({ config }: HistoryBase, { folder }: { folder: string }): BrowserRoom {
+  const { chromium, flowConcurrency, outboundAllow, outboundProxy, outboundCa } = config
+  return {
+    browsers: new Browsers({
+      chromium,
+      folder,
+      concurrency: flowConcurrency,
+      outboundAllow,
+      outboundProxy,
+      outboundCa,
+    }),
+  }
+}

@@ -1,0 +1,92 @@
+import type { Room } from '../base.ts'
+import type { Instant } from '../core/clock.ts'
+import type { RunFiles } from '../flows/run-files.ts'
+import type { HistoryBase } from '../history-base.ts'
+import type { IngestRoom } from '../ingest/room.ts'
+import type { IntegrationsRoom } from '../integrations/room.ts'
+import { IdleDetector } from '../native/idle-detector.ts'
+import { releaseFilePages } from '../native/release-file-pages.ts'
+import type { SignalsRoom } from '../signals/room.ts'
+import { ClockWatch, clockNotice } from './clock-watch.ts'
+import { retain } from './delete-expired.ts'
+import { DiskBudget } from './disk-budget.ts'
+import { type FlushDeps, finalFlush, flush, SEGMENT_AGE_MS } from './flush-spool.ts'
+
+const EVERY_SECOND = '* * * * * *'
+
+/** Moves events from the spool to the warehouse, and keeps the data folder within its limits. */
+export interface DataFolderRoom extends Room {
+  diskBudget: DiskBudget
+  /** Returns the time of the last successful flush; null before the first one since startup. */
+  lastFlushAt(): Instant | null
+}
+
+interface Needs {
+  signals: SignalsRoom
+  ingest: Pick<IngestRoom, 'batches' | 'collector'>
+  integrations: IntegrationsRoom
+  runFiles: RunFiles
+}
+
+/**
+ * Opens the upkeep of the data folder. Its `heartbeat` must be the first job, so that gaps in collection are known
+ * before counts are evaluated.
+ */
+export function openDataFolder(base: HistoryBase, { signals, ingest, integrations, runFiles }: Needs): DataFolderRoom {
+  const { db, clock, config, log, spool, warehouse, retentionMs, notifyOperator } = base
+  const { gaps, seriesMonitor, serverOutage } = signals
+  const clockWatch = new ClockWatch({
+    db,
+    clock,
+    spool,
+    warehouse,
+    stepped: (step) => notifyOperator(clockNotice(step)),
+  })
+  const diskBudget = new DiskBudget({
+    db,
+    warehouse,
+    runFiles,
+    clock,
+    notifyOperator,
+    budgetBytes: config.diskBudget,
+    warn: log.warn,
+  })
+  const flushing: FlushDeps = { db, spool, warehouse, batches: ingest.batches, collector: ingest.collector }
+  const idleDetector = new IdleDetector(() => process.cpuUsage(), releaseFilePages)
+  let lastFlushAt: Instant | null = null
+  return {
+    diskBudget,
+    lastFlushAt: () => lastFlushAt,
+    jobs: [
+      {
+        name: 'heartbeat',
+        pattern: EVERY_SECOND,
+        async run() {
+          if (clockWatch.check()) {
+            for (const detector of [seriesMonitor, serverOutage]) detector.reset()
+            integrations.dispatcher.forget()
+          }
+          gaps.heartbeat()
+        },
+      },
+      {
+        name: 'flush',
+        pattern: EVERY_SECOND,
+        async run() {
+          await flush(flushing, SEGMENT_AGE_MS)
+          lastFlushAt = clock.now()
+        },
+      },
+      { name: 'compact', pattern: '*/5 * * * * *', run: () => warehouse.compact() },
+      { name: 'check files', pattern: '20 * * * * *', run: () => warehouse.check() },
+      {
+        name: 'retain',
+        pattern: '30 */5 * * * *',
+        run: () => retain({ db, warehouse, agedAt: () => gaps.retentionNow(), retentionMs, runFiles }),
+      },
+      { name: 'disk budget', pattern: '*/10 * * * * *', run: () => diskBudget.enforce() },
+      { name: 'release memory', pattern: EVERY_SECOND, run: async () => idleDetector.check() },
+    ],
+    close: () => finalFlush(flushing, log),
+  }
+}

@@ -1,0 +1,32 @@
+import type { Room } from '../base.ts'
+import type { HistoryBase } from '../history-base.ts'
+import type { IntegrationsRoom } from '../integrations/room.ts'
+import type { SignalsRoom } from '../signals/room.ts'
+import { DigestComposer } from './digest-composer.ts'
+import { digestRoutes } from './routes.ts'
+import { DigestSender } from './sender.ts'
+
+interface Needs {
+  signals: SignalsRoom
+  integrations: IntegrationsRoom
+}
+
+export function openDigest(base: HistoryBase, { signals, integrations: { dispatcher } }: Needs): Room {
+  const { db, box, clock, warehouse, watermark, retentionMs, publicUrl, report, log } = base
+  const { seriesMonitor } = signals
+  const composer = new DigestComposer({
+    db,
+    warehouse,
+    clock,
+    publicUrl,
+    seriesMonitor,
+    report,
+    watermark,
+    retentionMs,
+  })
+  const sender = new DigestSender({ db, box, composer, dispatcher, publicUrl, warn: log.warn })
+  return {
+    routes: digestRoutes({ db, box, clock, composer }),
+    jobs: [{ name: 'send digests', pattern: '2-59/5 * * * * *', run: (stopping) => sender.run(stopping) }],
+  }
+}

@@ -1,0 +1,47 @@
+import type { Base, Room } from '../base.ts'
+import type { Emitter } from '../core/emitter.ts'
+import { checkHosts } from './check-hosts.ts'
+import { type DomainDirectory, domainDirectory } from './domain-directory.ts'
+import type { DomainRouteDeps } from './domain-route-deps.ts'
+import { projectRoutes } from './project-routes.ts'
+import { domainRoutes } from './routes.ts'
+
+export interface DomainsRoom extends Room {
+  directory: DomainDirectory
+}
+
+interface Needs extends Pick<DomainRouteDeps, 'maskTextOf' | 'noteSetting' | 'openIssues' | 'lastOrders'> {
+  org: { changed: Emitter<string>; deleted: Emitter<string> }
+}
+
+/** Opens domains and projects. */
+export function openDomains(base: Base, { org, ...queries }: Needs): DomainsRoom {
+  const { db, clock, config, guard, transport, publicUrl, collectUrl, stopping } = base
+  const directory = domainDirectory({ db, clock })
+  const changed = () => directory.invalidate()
+  for (const emitter of [org.changed, org.deleted]) emitter.subscribe(changed)
+  return {
+    directory,
+    routes: [
+      ...domainRoutes({
+        ...queries,
+        db,
+        clock,
+        collectUrl,
+        publicUrl,
+        isEndpointLocked: config.endpointLock === 'on',
+        isHostAllowed: (hostname) => guard.names(hostname),
+        changed,
+      }),
+      ...projectRoutes({ db, clock }),
+    ],
+    jobs: [
+      { name: 'refresh domains', pattern: '* * * * * *', run: async () => directory.refresh() },
+      {
+        name: 'check hosts',
+        pattern: '*/10 * * * * *',
+        run: () => checkHosts({ db, clock, transport, changed, signal: stopping }),
+      },
+    ],
+  }
+}

@@ -1,0 +1,9 @@
+import type { Room } from '../base.ts'
+import type { HistoryBase } from '../history-base.ts'
+import type { AnyInsight } from '../insights/insight.ts'
+import { PROVIDERS } from '../integrations/providers/index.ts'
+import { formRoutes } from './routes.ts'
+
+export function openForms(_base: HistoryBase, { insights }: { insights: readonly AnyInsight[] }): Room {
+  return { routes: formRoutes({ providers: PROVIDERS, insights }) }
+}

@@ -1,0 +1,99 @@
+import type { Base, Room } from '../base.ts'
+import type { ScriptFiles } from '../capture/script-files.ts'
+import type { Instant } from '../core/clock.ts'
+import { Emitter } from '../core/emitter.ts'
+import type { DomainDirectory } from '../domains/domain-directory.ts'
+import { lastEventAt } from '../domains/record-sightings.ts'
+import { RateLimit } from '../http/rate-limit.ts'
+import { Collector, type CollectorDeps } from './collector.ts'
+import { IngestRates } from './ingest-rates.ts'
+import { JudgingQueue, type JudgingQueueDeps } from './judging-queue.ts'
+import { LiveBuffer } from './live-buffer.ts'
+import { type LiveRouteDeps, liveRoutes } from './live-routes.ts'
+import { SeenBatches } from './seen-batches.ts'
+import type { Spool } from './spool.ts'
+import { type UsageRouteDeps, usageRoutes } from './usage-routes.ts'
+
+/** An event that violates alerts, once it is visible to queries. */
+interface Violation {
+  alertIds: ReadonlySet<string>
+  domainId: string
+  receivedAt: Instant
+}
+
+/** Receives events and validates them on arrival. */
+export interface IngestRoom extends Room {
+  collector: Collector
+  batches: SeenBatches
+  /** Batches that have not been validated against the rules yet. */
+  late: JudgingQueue
+  /** Counts of stored events. */
+  counts: IngestRates
+  violated: Emitter<Violation>
+}
+
+interface IngestBase extends Base {
+  spool: Spool
+  /** Folder of the batches that have not been validated against the rules yet. */
+  lateFolder: string
+}
+
+interface Needs
+  extends Pick<LiveRouteDeps, 'maskOf'>,
+    Pick<UsageRouteDeps, 'storageOf' | 'maskTextOf'>,
+    Required<Pick<CollectorDeps, 'storing' | 'isOverBudget'>> {
+  directory: DomainDirectory
+  scripts: ScriptFiles
+  rules: { judgeBatch: CollectorDeps['judge']; judgeAll: JudgingQueueDeps['judgeHere'] }
+  /** Validates batches in another process. Closed together with this room. */
+  judgeProcess: { judge: JudgingQueueDeps['judge']; close(): void }
+}
+
+/** Opens the collector and starts validating late batches left over from an earlier run. */
+export function openIngest(base: IngestBase, needs: Needs): IngestRoom {
+  const { db, clock, config, spool, report, lateFolder } = base
+  const { directory, scripts, rules, judgeProcess, storing, isOverBudget, maskOf, storageOf, maskTextOf } = needs
+  const live = new LiveBuffer(clock)
+  const counts = new IngestRates((orgId) => lastEventAt(db, orgId))
+  const batches = new SeenBatches(db, clock)
+  const violated = new Emitter<Violation>()
+  const late = new JudgingQueue({
+    folder: lateFolder,
+    judgeHere: rules.judgeAll,
+    judge: (orgId, events) => judgeProcess.judge(orgId, events),
+    admit: (batch) => collector.admit(batch),
+    isKnown: (hash) => spool.answerOf(hash) !== null || batches.answerOf(hash) !== null,
+    report,
+  })
+  const collector: Collector = new Collector({
+    clock,
+    spool,
+    domains: directory,
+    batches,
+    rate: new RateLimit(clock, config.rateCollectPerSecond),
+    isOverBudget,
+    judge: rules.judgeBatch,
+    late,
+    violated: (alertIds, domainId, receivedAt) => violated.emit({ alertIds, domainId, receivedAt }),
+    storing,
+    files: scripts,
+    live,
+    counts,
+    report,
+  })
+  late.start()
+  return {
+    collector,
+    batches,
+    late,
+    counts,
+    violated,
+    routes: [...usageRoutes({ db, clock, storageOf, maskTextOf }), ...liveRoutes({ db, clock, live, maskOf })],
+    // Pending batches are validated after the next start.
+    async close() {
+      const closed = late.close()
+      judgeProcess.close()
+      await closed
+    },
+  }
+}

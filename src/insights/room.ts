@@ -1,0 +1,22 @@
+import type { Room } from '../base.ts'
+import type { HistoryBase } from '../history-base.ts'
+import type { SignalsRoom } from '../signals/room.ts'
+import { insights as own } from './index.ts'
+import type { AnyInsight } from './insight.ts'
+import { insightRoutes } from './routes.ts'
+
+export interface InsightsRoom extends Room {
+  insights: readonly AnyInsight[]
+}
+
+interface Needs {
+  signals: SignalsRoom
+  /** The insights of later rooms. */
+  others: readonly AnyInsight[]
+}
+
+export function openInsights(base: HistoryBase, { signals: { seriesMonitor }, others }: Needs): InsightsRoom {
+  const { db, clock, warehouse, watermark, retentionMs } = base
+  const insights = [...own, ...others]
+  return { insights, routes: insightRoutes({ db, clock, warehouse, watermark, retentionMs, seriesMonitor }, insights) }
+}

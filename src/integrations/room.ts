@@ -1,0 +1,70 @@
+import type { Room } from '../base.ts'
+import { Emitter } from '../core/emitter.ts'
+import type { HistoryBase } from '../history-base.ts'
+import type { Enqueue } from '../issues/issue.ts'
+import type { InboundDeps } from './context/inbound-context.ts'
+import { deliver } from './delivery/deliver-messages.ts'
+import { Dispatcher } from './delivery/dispatcher.ts'
+import type { MessageEnricher } from './delivery/message-enricher.ts'
+import type { NotifierDeps } from './delivery/notifier.ts'
+import { recoverInterrupted } from './delivery/queues.ts'
+import { deliveryRoutes } from './delivery/routes.ts'
+import { Listeners } from './inbound/listeners.ts'
+import { Poller } from './inbound/poller.ts'
+import { integrationRoutes } from './routes.ts'
+import { StatusSync } from './status/status-sync.ts'
+
+const EVERY_SECOND = '* * * * * *'
+
+export interface IntegrationsRoom extends Room {
+  dispatcher: Dispatcher
+}
+
+interface Needs extends Required<Pick<NotifierDeps, 'changesOf'>>, Required<Pick<InboundDeps, 'noteChange'>> {
+  enqueue: Enqueue
+  /** Adds data from the event history to messages. */
+  enricher: MessageEnricher
+  /** Returns a number from 0 up to but not including 1, used to spread retries. */
+  jitter(): number
+}
+
+/** Opens the integrations. Deliveries interrupted by a kill are sent again. */
+export function openIntegrations(base: HistoryBase, needs: Needs): IntegrationsRoom {
+  const { db, box, clock, config, transport, report, guard, publicUrl, collectUrl, stopping } = base
+  const { enqueue, enricher, jitter, changesOf, noteChange } = needs
+  recoverInterrupted(db)
+  const mailConfigured = config.smtpUrl !== ''
+  const dispatcher = new Dispatcher(
+    { db, box, clock, transport, jitter, mailConfigured, report, operator: config.providers, enricher },
+    stopping,
+  )
+  const queued = new Emitter()
+  base.rowChanges.subscribe((changes) => {
+    if (changes.some(({ kind, values }) => kind === 'delivery' && values.status === 'pending')) queued.emit()
+  })
+  const listeners = new Listeners(dispatcher, { ...dispatcher.deps, enqueue })
+  const poller = new Poller(dispatcher, { ...dispatcher.deps, enqueue, noteChange })
+  const statusSync = new StatusSync(dispatcher)
+  return {
+    dispatcher,
+    routes: [
+      ...integrationRoutes({ db, clock, box, dispatcher, guard, publicUrl, collectUrl, enqueue }),
+      ...deliveryRoutes({ db, box, clock }),
+    ],
+    jobs: [
+      {
+        name: 'deliver',
+        pattern: EVERY_SECOND,
+        trigger: queued,
+        run: async () => deliver({ db, clock, publicUrl, changesOf }, dispatcher),
+      },
+      { name: 'sync statuses', pattern: EVERY_SECOND, run: async () => statusSync.start() },
+      { name: 'poll', pattern: EVERY_SECOND, run: async () => poller.start() },
+      { name: 'listen', pattern: EVERY_SECOND, run: async () => listeners.start() },
+    ],
+    idle: () => dispatcher.idle(),
+    async close() {
+      await Promise.all([dispatcher.idle(), listeners.idle()])
+    },
+  }
+}
