@@ -208,7 +208,10 @@ describe('single sign-on configuration', () => {
     const more = { CLIENT_SECRET: 's', NAME: 'Acme ID', GROUPS_CLAIM: 'roles', ORG: 'org_1' }
     const env = Object.fromEntries(Object.entries(more).map(([name, value]) => [`TAGWARDEN_OIDC_${name}`, value]))
     expect(oidcSettings(read({ ...whole, ...env }))).toMatchObject({
-      ...{ clientSecret: 's', name: 'Acme ID', groupsClaim: 'roles', orgId: 'org_1' },
+      clientSecret: 's',
+      name: 'Acme ID',
+      groupsClaim: 'roles',
+      orgId: 'org_1',
     })
   })
 

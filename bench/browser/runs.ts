@@ -67,12 +67,17 @@ async function flowTests(call: Call, chromium: string, origin: string): Promise<
   const steps = [
     { type: 'navigate', url: `${origin}/page/0`, assertedEvents: [{ type: 'navigation' }] },
     ...Array.from({ length: STEPS - 1 }, () => ({
-      ...{ type: 'click', selectors: [['#next']], offsetX: 2, offsetY: 2 },
+      type: 'click',
+      selectors: [['#next']],
+      offsetX: 2,
+      offsetY: 2,
       assertedEvents: [{ type: 'navigation' }],
     })),
   ]
   const { id } = await call<{ id: string }>('POST', '/v1/flows/tests', {
-    ...{ name: 'Bench', recording: { title: 'Bench', steps }, retries: 0 },
+    name: 'Bench',
+    recording: { title: 'Bench', steps },
+    retries: 0,
   })
   const [ours, bare]: [number[], number[]] = [[], []]
   for (let round = 0; round < ROUNDS; round++) {
@@ -139,8 +144,13 @@ async function walkBare(browser: Browser, origin: string): Promise<void> {
 }
 
 const auditOf = (origin: string) => ({
-  ...{ name: 'Bench', startUrls: [`${origin}/page/0`], maxPages: SITE_PAGES, maxDepth: 10 },
-  ...{ delayMs: 0, settleMs: SETTLE_MS, respectRobots: false },
+  name: 'Bench',
+  startUrls: [`${origin}/page/0`],
+  maxPages: SITE_PAGES,
+  maxDepth: 10,
+  delayMs: 0,
+  settleMs: SETTLE_MS,
+  respectRobots: false,
 })
 
 async function audits(call: Call, chromium: string, origin: string): Promise<Budget[]> {
@@ -181,7 +191,10 @@ async function whileTwoRun(
 ): Promise<Budget[]> {
   const rate = async () => {
     const { requests, failures, seconds } = await load(url, {
-      ...{ token, connections: CONNECTIONS, seconds: LOAD_SECONDS, client: 'sockets' },
+      token,
+      connections: CONNECTIONS,
+      seconds: LOAD_SECONDS,
+      client: 'sockets',
     })
     return (requests - failures) / seconds
   }
@@ -221,7 +234,9 @@ async function keepTwoBusy(call: Call, origin: string): Promise<() => Promise<vo
 
 async function issueOpens(call: Call, url: string, token: string): Promise<number> {
   await call('POST', '/v1/alerts', {
-    ...{ name: 'Bench', alertType: 'data_validation', period: '1h' },
+    name: 'Bench',
+    alertType: 'data_validation',
+    period: '1h',
     conditions: { logic: 'any', items: [{ parameter: 'broken', op: 'equals', values: ['yes'] }] },
     channels: [{ type: 'email', target: 'owners' }],
   })

@@ -34,7 +34,10 @@ const batchOf = (n: number, areDifferent: boolean) => ({
   sessionId: `session-${n}`,
   page: { url: 'https://shop.example/checkout', title: 'Checkout' },
   events: Array.from({ length: EVENTS_A_BATCH }, (_, at) => ({
-    ...{ vendor: VENDORS[at % 3], event: EVENTS[at % 4], account: 'G-ABCDE12345', status: 'ok' },
+    vendor: VENDORS[at % 3],
+    event: EVENTS[at % 4],
+    account: 'G-ABCDE12345',
+    status: 'ok',
     params: paramsOf(at, areDifferent ? `${n}x${at}` : ''),
   })),
 })
@@ -126,7 +129,10 @@ async function openScanFixture(app: TestApp, areLabelled: boolean): Promise<Scan
     const members = events.map((event) => ({ vendor: VENDORS[n % 3] ?? '', event }))
     if (areLabelled) await called(app, '/v1/insights/labels/assign', { label: `Label ${n}`, members })
     const rule: Omit<AlertInput, 'filters'> = {
-      ...{ name: `Rule ${n}`, alertType: 'data_validation', domainId, period: '1h' },
+      name: `Rule ${n}`,
+      alertType: 'data_validation',
+      domainId,
+      period: '1h',
       conditions: { logic: 'any', items: [{ parameter: 'transaction_id', op: 'equals', values: [`none-${n}`] }] },
       channels: [{ type: 'email', target: 'ops@example.com' }],
     }

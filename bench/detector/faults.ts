@@ -43,7 +43,9 @@ function thinned(value: number, random: Random): number {
 function basesOf(random: Random): Base[] {
   const made = sized([2, 20, 200, 5000], [20]).flatMap((perHour) =>
     Array.from({ length: SIGNALS }, () => ({
-      ...{ name: `made, ${perHour}/h`, perHour, start: MONDAY },
+      name: `made, ${perHour}/h`,
+      perHour,
+      start: MONDAY,
       values: madeSeries(perHour, WEEKS, random),
       calm: () => true,
     })),
@@ -58,8 +60,10 @@ function basesOf(random: Random): Base[] {
       // Alarms during windows labelled as unusual, and shortly after them, are not counted as false.
       const labelled = windows.map(([from, to]) => [Math.floor(from / 12), Math.ceil(to / 12)] as const)
       return {
-        ...{ name: `tweets ${name.replace(/.*_|\.csv/g, '')}, ${perHour.toFixed(0)}/h`, perHour },
-        ...{ start: times[0] ?? MONDAY, values: hours },
+        name: `tweets ${name.replace(/.*_|\.csv/g, '')}, ${perHour.toFixed(0)}/h`,
+        perHour,
+        start: times[0] ?? MONDAY,
+        values: hours,
         calm: (row: number) => !labelled.some(([from, to]) => from <= row && row <= to),
       }
     })
@@ -134,7 +138,10 @@ function add(counts: number[] | undefined, at: number, yes: boolean): void {
 }
 
 const emptyTally = (perHour: number): Tally => ({
-  ...{ perHour, weeks: 0, starts: 0, falseAlarms: SENSITIVITIES.map(() => 0) },
+  perHour,
+  weeks: 0,
+  starts: 0,
+  falseAlarms: SENSITIVITIES.map(() => 0),
   found: HORIZONS.map(() => FAULTS.map(() => SENSITIVITIES.map(() => 0))),
 })
 
@@ -171,7 +178,9 @@ const share = (found: readonly number[] | undefined, k: number, starts: number) 
 function sumOf(a: Tally, b: Tally): Tally {
   const both = (one: number[], other: number[]) => one.map((value, at) => value + (other[at] ?? 0))
   return {
-    ...{ perHour: a.perHour, weeks: a.weeks + b.weeks, starts: a.starts + b.starts },
+    perHour: a.perHour,
+    weeks: a.weeks + b.weeks,
+    starts: a.starts + b.starts,
     falseAlarms: both(a.falseAlarms, b.falseAlarms),
     found: a.found.map((faults, which) => faults.map((counts, fault) => both(counts, b.found[which]?.[fault] ?? []))),
   }

@@ -70,7 +70,10 @@ function scoreOf({ windows, times }: LabelledSeries, detected: (row: number) => 
   const score: Score = {
     nothing: -profile.missed * counted.length,
     perfect: profile.found * windows.length,
-    ...{ points: 0, found: 0, windows: windows.length, falseRows: 0 },
+    points: 0,
+    found: 0,
+    windows: windows.length,
+    falseRows: 0,
   }
   for (const [from, to] of counted) {
     let row = Math.max(from, first)
@@ -109,7 +112,8 @@ function readSeries(name: string): LabelledSeries {
     readFileSync(join(FOLDER, 'combined_windows.json'), 'utf8'),
   )
   return {
-    ...{ name, times },
+    name,
+    times,
     values: lines.map((line) => Number(line.slice(line.indexOf(',') + 1))),
     windows: (labels[name] ?? []).map(([from, to]) => [times.indexOf(timeOf(from)), times.indexOf(timeOf(to))]),
   }

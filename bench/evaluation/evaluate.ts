@@ -52,9 +52,18 @@ interface EvaluationFixture {
 function eventLine(n: number, { orgId, domainIds, alertIds }: EvaluationFixture): string {
   const receivedAt = HOUR + Math.floor((n / EVENTS) * HOUR_MS)
   return JSON.stringify({
-    ...{ receivedAt, orgId, domainId: domainIds[n % DOMAINS], host: 'shop.example', path: `/product/${n % 500}` },
-    ...{ sessionId: `s${n % 50_000}`, seq: receivedAt * 1000 + (n % 1000), id: [`e${n}`], status: ['ok'] },
-    ...{ vendor: [VENDORS[n % VENDORS.length]], event: [NAMES[n % NAMES.length]], account: ['G-ABCDE12345'] },
+    receivedAt,
+    orgId,
+    domainId: domainIds[n % DOMAINS],
+    host: 'shop.example',
+    path: `/product/${n % 500}`,
+    sessionId: `s${n % 50_000}`,
+    seq: receivedAt * 1000 + (n % 1000),
+    id: [`e${n}`],
+    status: ['ok'],
+    vendor: [VENDORS[n % VENDORS.length]],
+    event: [NAMES[n % NAMES.length]],
+    account: ['G-ABCDE12345'],
     violations: n % BAD_ONE_IN === 0 ? [[alertIds[10 * ((n / BAD_ONE_IN) % BROKEN)]]] : undefined,
     params: [{ transaction_id: `T-${n}`, currency: 'EUR', value: String(n % 997), page_title: 'Checkout', step: '2' }],
   })
@@ -137,8 +146,14 @@ async function measureMs({ db, warehouse, domainIds }: EvaluationFixture): Promi
  */
 async function roundMs(name: string, { db, warehouse }: EvaluationFixture): Promise<number> {
   const parts: EvaluateDeps = {
-    ...{ db, warehouse, clock: { now: () => END }, spool: { watermark: () => END, isWritten: () => true } },
-    ...{ woken: new WokenAlerts(), enqueue: () => undefined, privacyOf: () => PLAIN_PRIVACY, gapsOf: () => [] },
+    db,
+    warehouse,
+    clock: { now: () => END },
+    spool: { watermark: () => END, isWritten: () => true },
+    woken: new WokenAlerts(),
+    enqueue: () => undefined,
+    privacyOf: () => PLAIN_PRIVACY,
+    gapsOf: () => [],
   }
   return medianMs(
     name,
@@ -168,7 +183,8 @@ export async function benchEvaluate(): Promise<Budget[]> {
     await fill(stand, manifest, folder)
     console.log(`  filled with ${EVENTS} events in ${Math.round(performance.now() - started)} ms`)
     const plainCount = query('bench.events', {
-      ...{ orgId, window },
+      orgId,
+      window,
       write: () => ({ sql: 'SELECT domainId, count(*) AS events FROM events GROUP BY domainId' }),
     })
     const plainMs = await medianMs('GROUP BY', () => warehouse.query(plainCount), RUNS)

@@ -21,8 +21,10 @@ export async function benchNotificationDelay(): Promise<Budget[]> {
   const { folder, key, remove } = await makeFolder()
   const hooks = hookReceiver()
   const server = await start(tagwarden('serve', '--data', folder, '--listen', '127.0.0.1:0'), {
-    ...{ TAGWARDEN_OUTBOUND_ALLOW: '127.0.0.1', TAGWARDEN_LOG_LEVEL: 'error' },
-    ...{ TAGWARDEN_RATE_KEY_PER_MINUTE: '1000000', TAGWARDEN_RATE_COLLECT_PER_SECOND: '1000000' },
+    TAGWARDEN_OUTBOUND_ALLOW: '127.0.0.1',
+    TAGWARDEN_LOG_LEVEL: 'error',
+    TAGWARDEN_RATE_KEY_PER_MINUTE: '1000000',
+    TAGWARDEN_RATE_COLLECT_PER_SECOND: '1000000',
   })
   try {
     const call = client(server.url, key)

@@ -19,7 +19,10 @@ const text = 'AB12'.repeat(TEXT_LENGTH / 4)
 const value = { parameter: '*', op: 'regex', values: [EXPENSIVE] }
 const channels = [{ type: 'email', target: 'ops@example.com' }]
 const rule = {
-  ...{ name: 'Preview', alertType: 'data_validation', period: '1h', channels },
+  name: 'Preview',
+  alertType: 'data_validation',
+  period: '1h',
+  channels,
   conditions: { logic: 'any', items: Array.from({ length: 10 }, () => value) },
 }
 
@@ -50,7 +53,8 @@ async function main({ url, token, readOnlyKey }: Hostile): Promise<void> {
   every(NAMES_A_SECOND, (n) =>
     batch(
       Array.from({ length: 10 }, (_, place) => ({
-        ...{ vendor: `vendor ${crypto.randomUUID()}`, event: crypto.randomUUID() },
+        vendor: `vendor ${crypto.randomUUID()}`,
+        event: crypto.randomUUID(),
         params: { value: `hang-${(n * 10 + place) % HANGING_HOOKS}-x` },
       })),
     ),

@@ -139,7 +139,11 @@ function makeSides(folder: string): { victim: Side; hostile: Side; readOnlyKey: 
 }
 
 export const rule = (name: string, items: object[], channels: object[]) => ({
-  ...{ name, alertType: 'data_validation', period: '1h', channels, conditions: { logic: 'any', items } },
+  name,
+  alertType: 'data_validation',
+  period: '1h',
+  channels,
+  conditions: { logic: 'any', items },
 })
 
 /** Creates a rule for each violation that is sent later, because a rule with an open issue sends no further message. */

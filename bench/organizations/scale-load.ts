@@ -18,7 +18,10 @@ export interface ScaleLoad {
 const ASK_EVERY_MS = 10
 
 const event = (n: number) => ({
-  ...{ vendor: SIGNALS[n % 2]?.vendor, event: SIGNALS[n % 2]?.event, account: 'G-1', status: 'ok' },
+  vendor: SIGNALS[n % 2]?.vendor,
+  event: SIGNALS[n % 2]?.event,
+  account: 'G-1',
+  status: 'ok',
   params: { value: `${n}.50`, currency: 'EUR', page_title: 'Checkout' },
 })
 const page = { url: 'https://shop.example/checkout', title: 'Checkout' }
@@ -69,8 +72,11 @@ async function main(url: string, file: string, perSecond: number): Promise<void>
   await Promise.race([asking, Bun.sleep(1000)])
   const at = (values: number[], share: number) => values.sort((a, b) => a - b)[Math.floor(values.length * share)] ?? 0
   const load: ScaleLoad = {
-    ...{ taken: batches.length, failed, p99Ms: at(batches, 0.99) },
-    ...{ pauseMs: responses.sort((a, b) => a - b).at(-1) ?? 0, healthP99Ms: at(responses, 0.99) },
+    taken: batches.length,
+    failed,
+    p99Ms: at(batches, 0.99),
+    pauseMs: responses.sort((a, b) => a - b).at(-1) ?? 0,
+    healthP99Ms: at(responses, 0.99),
   }
   console.log(JSON.stringify(load))
   process.exit(0)

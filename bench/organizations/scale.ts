@@ -115,7 +115,9 @@ async function measure({ folder, orgs }: ScaleFolder): Promise<Figures> {
 function startLoad(url: string, tokens: string): () => Promise<ScaleLoad> {
   const script = join(import.meta.dir, 'scale-load.ts')
   const child = Bun.spawn([process.execPath, script, url, tokens, String(BATCHES_A_SECOND)], {
-    ...{ stdin: 'pipe', stdout: 'pipe', stderr: 'inherit' },
+    stdin: 'pipe',
+    stdout: 'pipe',
+    stderr: 'inherit',
   })
   let answer: Promise<ScaleLoad> | null = null
   return () => {

@@ -140,12 +140,18 @@ function questionsFor(domainId: string): Question[] {
     const most = field && properties[field]?.maximum
     const hoursOf = (hours: number) => (field === 'hours' ? hours : null)
     const question: Question = {
-      ...{ own, path: asked({}), window: 'default', boundMs: boundMs(SECOND_MS / 2) },
+      own,
+      path: asked({}),
+      window: 'default',
+      boundMs: boundMs(SECOND_MS / 2),
       hours: field ? hoursOf(properties[field]?.default) : null,
     }
     if (!field || !most) return [question]
     const largest: Question = {
-      ...{ own, path: asked({ [field]: String(most) }), window: 'largest', boundMs: boundMs(3 * SECOND_MS) },
+      own,
+      path: asked({ [field]: String(most) }),
+      window: 'largest',
+      boundMs: boundMs(3 * SECOND_MS),
       hours: hoursOf(most),
     }
     return [question, largest]
@@ -186,7 +192,10 @@ async function whileSixQuery(
     while (!isOver) await fetch(server.url + path, { headers }).then((response) => response.text())
   })
   await call('POST', '/v1/alerts', {
-    ...{ name: 'Bench', alertType: 'data_validation', period: '1h', domainId },
+    name: 'Bench',
+    alertType: 'data_validation',
+    period: '1h',
+    domainId,
     conditions: { logic: 'any', items: [{ parameter: 'broken', op: 'equals', values: ['yes'] }] },
     channels: [{ type: 'email', target: 'owners' }],
   })

@@ -24,7 +24,9 @@ const LOOK_MS = 50
 
 /** A rule that reads every character of every parameter, so that a query occupies a core for many seconds. */
 const SLOW_RULE = {
-  ...{ name: 'Slow', alertType: 'data_validation', period: '1h' },
+  name: 'Slow',
+  alertType: 'data_validation',
+  period: '1h',
   channels: [{ type: 'email', target: 'ann@example.com' }],
   conditions: {
     logic: 'any',
@@ -103,7 +105,8 @@ async function fill(url: string, { token }: Side): Promise<void> {
   const text = () => Array.from({ length: 60 }, letter).join('')
   for (let sent = 0; sent < EVENTS; sent += BATCH_EVENTS) {
     const events = Array.from({ length: BATCH_EVENTS }, (_, n) => ({
-      ...{ vendor: 'Shop', event: n % 10 ? 'view' : 'purchase' },
+      vendor: 'Shop',
+      event: n % 10 ? 'view' : 'purchase',
       params: { a: text(), b: text(), c: `${n}` },
     }))
     const response = await fetch(`${url}/api/v1/events`, {

@@ -66,7 +66,8 @@ async function measure(point: Point): Promise<Times> {
     const { domainIds, token } = fill(folder, point)
     await importPast(folder, domainIds, point.events)
     const server = await start(tagwarden('serve', '--data', folder, '--listen', '127.0.0.1:0'), {
-      ...{ TAGWARDEN_LOG_LEVEL: 'error', TAGWARDEN_RATE_KEY_PER_MINUTE: '1000000' },
+      TAGWARDEN_LOG_LEVEL: 'error',
+      TAGWARDEN_RATE_KEY_PER_MINUTE: '1000000',
     })
     try {
       const call = client(server.url, key)
@@ -99,8 +100,12 @@ function fill(folder: string, { rules, domains }: Point): { domainIds: string[];
     for (let n = 0; n < domains; n++) domainIds.push(createDomain(db, systemClock, orgId, { name: `shop ${n}` }))
     for (let n = 0; n < rules; n++) {
       createAlert(db, systemClock, orgId, {
-        ...{ name: `Rule ${n}`, alertType: 'data_validation', period: '1h', domainId: domainIds[n % domains] ?? '' },
-        ...{ channels: [{ type: 'email', target: 'ops@example.com' }], ...differentRule(n) },
+        name: `Rule ${n}`,
+        alertType: 'data_validation',
+        period: '1h',
+        domainId: domainIds[n % domains] ?? '',
+        channels: [{ type: 'email', target: 'ops@example.com' }],
+        ...differentRule(n),
       })
     }
   })

@@ -11,7 +11,9 @@ const condition = { parameter: 'value', op: 'is_blank' }
 const conditions = (count: number, item: object = condition) => ({ logic: 'all', items: many(count, item) })
 const channel = { type: 'email', target: 'ops@example.com' }
 const anomalyInput = {
-  ...{ ...volumeInput, conditions: undefined, alertType: 'volume_anomaly' },
+  ...volumeInput,
+  conditions: undefined,
+  alertType: 'volume_anomaly',
   volume: { vendor: 'ga4', sensitivity: 4 },
 }
 const anomaly = (values: object) => ({ ...anomalyInput, volume: { ...anomalyInput.volume, ...values } })

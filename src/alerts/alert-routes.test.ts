@@ -56,7 +56,10 @@ const reading = { viewer: 200, readOnly: 200, member: 200, admin: 200, owner: 20
 const members = { ...reading, viewer: 403, readOnly: 403 }
 const everywhere = (status: number): Expected => ({
   ...members,
-  ...{ member: status, admin: status, owner: status, otherOrg: status },
+  member: status,
+  admin: status,
+  owner: status,
+  otherOrg: status,
 })
 
 const ROUTES: [string, string, unknown, Expected][] = [

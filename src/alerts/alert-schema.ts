@@ -20,7 +20,10 @@ const inputFields = {
   alertType: OneOf(ALERT_KINDS, { description: describeJudgedData(), examples: ALERT_KINDS.slice(0, 1) }),
   // Typed as empty, because the field names are defined only by the alert types.
   ...(configurationFields as Record<never, TSchema>),
-  ...{ throttle, channels, impactValue, enabled },
+  throttle,
+  channels,
+  impactValue,
+  enabled,
 }
 
 const examples = alertTypes.map(({ example }) => example)

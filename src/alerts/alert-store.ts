@@ -110,7 +110,11 @@ export function listAlerts(
        ORDER BY id LIMIT @limit + 1`,
     )
     .all({
-      ...{ orgId, after, limit, q: q || null, pattern: likePattern(q ?? '') },
+      orgId,
+      after,
+      limit,
+      q: q || null,
+      pattern: likePattern(q ?? ''),
       enabled: enabled === undefined ? null : Number(enabled),
       alertTypes: alertTypes === undefined ? null : JSON.stringify(alertTypes),
       domainIds: domainIds === undefined ? null : JSON.stringify(domainIds),

@@ -50,8 +50,12 @@ export function eventOf(values: Partial<StoredEvent> = {}): StoredEvent {
 }
 
 const BATCH: BatchRecord = {
-  ...{ key: null, orgId: 'org_a', domainId: 'dom_shop', receivedAt: NOON },
-  ...{ answer: { accepted: 1, rejected: 0, errors: [] }, ledger: [] },
+  key: null,
+  orgId: 'org_a',
+  domainId: 'dom_shop',
+  receivedAt: NOON,
+  answer: { accepted: 1, rejected: 0, errors: [] },
+  ledger: [],
 }
 
 /** Returns a new warehouse with these events: the first half in Parquet, the second half still in the spool. */

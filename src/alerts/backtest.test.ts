@@ -197,8 +197,13 @@ async function judged(fixture: WarehouseFixture, alert: Alert, now: Instant) {
 
 /** The fields of a finding that must be equal. */
 const fieldsOf = ({ domainId, subject, occurrences, observed, expected, continues, explainedBy }: Finding) => ({
-  ...{ domainId, subject, occurrences, observed, expected },
-  ...{ continues: continues ?? false, explainedBy: explainedBy ?? null },
+  domainId,
+  subject,
+  occurrences,
+  observed,
+  expected,
+  continues: continues ?? false,
+  explainedBy: explainedBy ?? null,
 })
 
 test('a backtest returns the same findings as the scheduler did at the time', async () => {
@@ -292,7 +297,10 @@ describe('a backtest of anomalies', () => {
     for (const volume of [view, { vendor: '*' }]) {
       const { buckets, method, grain, exact } = await backtest(anomaly(volume), 7, now, parts)
       expect({ method, grain, exact, buckets: buckets.length }).toEqual({
-        ...{ method: 'rollup', grain: 'hour', exact: true, buckets: 168 },
+        method: 'rollup',
+        grain: 'hour',
+        exact: true,
+        buckets: 168,
       })
       expect(buckets.filter(({ wouldFire }) => wouldFire).map(({ start }) => start)).toEqual([deadAt])
       const open = buckets.filter(({ matchCount }) => matchCount > 0).map(({ start }) => (start - deadAt) / HOUR_MS)

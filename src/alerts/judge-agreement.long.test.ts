@@ -86,7 +86,10 @@ test('the verdict at ingestion equals the SQL result for scope, filters, conditi
       () => regions,
     )
     const events = sent.map(({ event: { seq, receivedAt, ...event }, domainId, vendor }) => ({
-      ...{ ...event, orgId: 'org_a', domainId, vendor },
+      ...event,
+      orgId: 'org_a',
+      domainId,
+      vendor,
     }))
     await receive(fixture, events)
     const judgedOnArrival = fixture.events.map((event) => new Set(judge(event)))

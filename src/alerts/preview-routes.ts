@@ -37,7 +37,9 @@ export function previewRoutes(parts: PreviewRouteDeps): Route[] {
     const privacy = parts.privacyOf(orgId)
     const history = withSignal(parts.warehouse, signal)
     return {
-      ...{ gapsOf, settingsOf, privacy },
+      gapsOf,
+      settingsOf,
+      privacy,
       warehouse: may(principal, 'seePersonal') ? history : maskedHistory(history, privacy),
       domains: watchedDomains(db, orgId),
       membersOf: membersOf(db, orgId),

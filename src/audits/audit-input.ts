@@ -34,12 +34,25 @@ export function readAudit(input: AuditInput, now: Instant): AuditSettings {
   checkTimezone(timezone)
   if (schedule !== null) checkSchedule(schedule, timezone, now)
   return {
-    ...{ name: input.name, domainId: input.domainId ?? null, startUrls, sitemap },
-    ...{ maxPages: input.maxPages ?? 50, maxDepth: input.maxDepth ?? 3, include, exclude },
-    ...{ respectRobots: input.respectRobots ?? true, delayMs: input.delayMs ?? 500, settleMs: input.settleMs ?? 1000 },
-    ...{ expect, consent: input.consent ?? { mode: 'none' }, device: input.device ?? 'desktop' },
-    ...{ vendorRequests: input.vendorRequests ?? 'answer', schedule, timezone },
-    ...{ severity: input.severity ?? 'medium', channels: input.channels ?? [] },
+    name: input.name,
+    domainId: input.domainId ?? null,
+    startUrls,
+    sitemap,
+    maxPages: input.maxPages ?? 50,
+    maxDepth: input.maxDepth ?? 3,
+    include,
+    exclude,
+    respectRobots: input.respectRobots ?? true,
+    delayMs: input.delayMs ?? 500,
+    settleMs: input.settleMs ?? 1000,
+    expect,
+    consent: input.consent ?? { mode: 'none' },
+    device: input.device ?? 'desktop',
+    vendorRequests: input.vendorRequests ?? 'answer',
+    schedule,
+    timezone,
+    severity: input.severity ?? 'medium',
+    channels: input.channels ?? [],
   }
 }
 

@@ -15,7 +15,10 @@ test.each([false, true])("an audit that the server can't run fails (already star
   const reported: unknown[] = []
   const fault = new Error('no room for its folder')
   const audits = new AuditRuns({
-    ...{ db, clock, privacyOf: () => PLAIN_PRIVACY, enqueue() {} },
+    db,
+    clock,
+    privacyOf: () => PLAIN_PRIVACY,
+    enqueue() {},
     report: (error) => void reported.push(error),
     browsers: {
       fault: () => null,
@@ -47,7 +50,10 @@ test.each([false, true])(
     const { id } = queueAudit(db, clock.now(), { orgId, settings, region: 'local' }).audit
     const ended = Promise.withResolvers<void>()
     const audits = new AuditRuns({
-      ...{ db, clock, privacyOf: () => PLAIN_PRIVACY, enqueue() {} },
+      db,
+      clock,
+      privacyOf: () => PLAIN_PRIVACY,
+      enqueue() {},
       report(error) {
         throw error
       },

@@ -91,7 +91,10 @@ export class AuditRuns {
     let told: { error: string | null } | null = null
     const gone = new AbortController()
     const { error } = await browsers.run<CrawlPlan, CrawlMessage>({
-      ...{ orgId, task: 'crawl', limitMs: CRAWL_MAX_MS, pauses: true },
+      orgId,
+      task: 'crawl',
+      limitMs: CRAWL_MAX_MS,
+      pauses: true,
       plan: (own) => planOf(audit, labels, own),
       stopping: AbortSignal.any([stopping, gone.signal]),
       onStart() {
@@ -161,8 +164,17 @@ function planOf(audit: Audit, labels: LabelMembers, own: ServerBrowsing): CrawlP
       privacy: PLAIN_PRIVACY,
       userAgentSuffix: `Tagwarden/${version}`,
     },
-    ...{ startUrls, sitemap, include, exclude, maxPages, maxDepth, respectRobots, delayMs, settleMs },
-    ...{ expect, labels },
+    startUrls,
+    sitemap,
+    include,
+    exclude,
+    maxPages,
+    maxDepth,
+    respectRobots,
+    delayMs,
+    settleMs,
+    expect,
+    labels,
     consent: { mode: consent.mode, selectors: consent.selectors ?? [] },
   }
 }

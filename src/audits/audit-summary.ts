@@ -11,7 +11,13 @@ export class AuditTally {
   private readonly hosts = new Map<string, number>()
   private readonly faults = new Map<string, { fault: PageFault; url: string; pages: number }>()
   private summary: AuditSummary = {
-    ...{ pagesTotal: 0, pagesFailed: 0, vendors: 0, missing: 0, duplicates: 0, beforeConsent: 0, errors: 0 },
+    pagesTotal: 0,
+    pagesFailed: 0,
+    vendors: 0,
+    missing: 0,
+    duplicates: 0,
+    beforeConsent: 0,
+    errors: 0,
   }
 
   /** Adds a page and returns the summary so far. */

@@ -100,10 +100,19 @@ const VendorEventSchema = Closed({ vendor: Nullable(Type.String()), event: Nulla
 
 const GA4 = { vendor: 'Google Analytics 4', event: 'page_view' }
 const PAGE = {
-  ...{ url: 'https://shop.example/', status: 200, depth: 0, title: 'Shop', loadMs: 640, bytes: 182_000, requests: 31 },
+  url: 'https://shop.example/',
+  status: 200,
+  depth: 0,
+  title: 'Shop',
+  loadMs: 640,
+  bytes: 182_000,
+  requests: 31,
   error: null,
   tags: [{ ...GA4, account: 'G-ABC123', count: 1 }],
-  ...{ missing: [], duplicates: [], beforeConsent: [], errors: [] },
+  missing: [],
+  duplicates: [],
+  beforeConsent: [],
+  errors: [],
 }
 
 const PageSchema = Closed(
@@ -175,11 +184,32 @@ const auditFields = {
 }
 
 const EXAMPLE = {
-  ...{ id: 'run_01ke7k3h20x6b4n8r1t9v5c7zd', name: 'Shop', domainId: null, startUrls: ['https://shop.example/'] },
-  ...{ sitemap: null, maxPages: 50, maxDepth: 3, include: [], exclude: [], respectRobots: true, delayMs: 500 },
-  ...{ settleMs: 1000, expect: [GA4], consent: { mode: 'none' }, device: 'desktop', vendorRequests: 'answer' },
-  ...{ schedule: null, timezone: 'UTC', severity: 'medium', channels: [], status: 'finished', region: 'local' },
-  ...{ createdAt: 1_767_614_399_000, startedAt: 1_767_614_400_000, finishedAt: 1_767_614_402_100, durationMs: 2100 },
+  id: 'run_01ke7k3h20x6b4n8r1t9v5c7zd',
+  name: 'Shop',
+  domainId: null,
+  startUrls: ['https://shop.example/'],
+  sitemap: null,
+  maxPages: 50,
+  maxDepth: 3,
+  include: [],
+  exclude: [],
+  respectRobots: true,
+  delayMs: 500,
+  settleMs: 1000,
+  expect: [GA4],
+  consent: { mode: 'none' },
+  device: 'desktop',
+  vendorRequests: 'answer',
+  schedule: null,
+  timezone: 'UTC',
+  severity: 'medium',
+  channels: [],
+  status: 'finished',
+  region: 'local',
+  createdAt: 1_767_614_399_000,
+  startedAt: 1_767_614_400_000,
+  finishedAt: 1_767_614_402_100,
+  durationMs: 2100,
   error: null,
   summary: { pagesTotal: 1, pagesFailed: 0, vendors: 1, missing: 0, duplicates: 0, beforeConsent: 0, errors: 0 },
 }

@@ -6,7 +6,11 @@ import { loaded } from './page.fixture.ts'
 const page = (path: string, events: readonly string[], fields: Partial<AuditPage> = {}): AuditPage => ({
   ...loaded(path),
   tags: events.map((event) => ({ vendor: 'V', event, account: null, count: 1 })),
-  ...{ missing: [], duplicates: [], beforeConsent: [], errors: [], ...fields },
+  missing: [],
+  duplicates: [],
+  beforeConsent: [],
+  errors: [],
+  ...fields,
 })
 const crawled = (pages: AuditPage[], isAll = true): Crawled => ({ id: 'run_1', pages, isAll })
 const changes = (before: Crawled, after: Crawled) =>

@@ -7,11 +7,17 @@ import { pageJudge } from './judge-page.ts'
 import { loaded } from './page.fixture.ts'
 
 const event = (name: string, params: Record<string, string> = {}): PageEvent => ({
-  ...{ vendor: 'Shop', event: name, account: null, params },
+  vendor: 'Shop',
+  event: name,
+  account: null,
+  params,
 })
 const page = (path: string, events: PageEvent[], fields: Partial<SeenPage> = {}): SeenPage => ({
   ...loaded(path),
-  ...{ events, beforeConsent: [], errors: [], ...fields },
+  events,
+  beforeConsent: [],
+  errors: [],
+  ...fields,
 })
 const judged = (expect: ExpectedPage[], seen: SeenPage) => pageJudge(expect, {}, PLAIN_PRIVACY).judge(seen)
 
@@ -48,7 +54,13 @@ test('the same problem on several pages is one finding with summed counts', () =
   }
   const { page: kept, faults } = judged([], page('/c?mail=jane@mail.example', [], { status: 500 }))
   expect(tally.add(kept, faults)).toEqual({
-    ...{ pagesTotal: 3, pagesFailed: 1, vendors: 1, missing: 2, duplicates: 0, beforeConsent: 0, errors: 0 },
+    pagesTotal: 3,
+    pagesFailed: 1,
+    vendors: 1,
+    missing: 2,
+    duplicates: 0,
+    beforeConsent: 0,
+    errors: 0,
   })
   expect(tally.findings(PLAIN_PRIVACY)).toMatchObject([
     { kind: 'missing', sentence: 'Shop buy did not fire on 2 pages, first on https://shop.example/a' },

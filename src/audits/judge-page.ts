@@ -78,9 +78,12 @@ function tooFew(
     const did = joinWords(faults.map((condition) => deviationOf(condition, wrong, privacy)))
     return [
       {
-        ...{ kind: 'wrong_data', vendor: wrong.vendor, event: wrong.event },
+        kind: 'wrong_data',
+        vendor: wrong.vendor,
+        event: wrong.event,
         what: `${eventName(wrong, privacy)} ${did}`,
-        ...{ expected: joinWords(faults.map(conditionRequirement)), observed: did.replace(/^had /, '') },
+        expected: joinWords(faults.map(conditionRequirement)),
+        observed: did.replace(/^had /, ''),
       },
     ]
   }
@@ -88,7 +91,10 @@ function tooFew(
   const fired = count === 0 ? 'did not fire' : `fired ${timesText(count)}, not ${timesText(min)}`
   return [
     {
-      ...{ kind: 'missing', vendor, event, what: `${event === null ? capitalized(name) : name} ${fired}` },
+      kind: 'missing',
+      vendor,
+      event,
+      what: `${event === null ? capitalized(name) : name} ${fired}`,
       expected: min === 1 ? name : `${name}, ${timesText(min)}`,
       observed: count === 0 ? null : timesText(count),
     },
@@ -107,17 +113,23 @@ function tooMany(
   const fault = max === 0 ? 'it must not fire' : `expected at most ${timesText(max)}`
   return [
     {
-      ...{ kind: 'unexpected', vendor, event },
+      kind: 'unexpected',
+      vendor,
+      event,
       what: `${eventName(first, privacy)} fired ${timesText(fired.length)}; ${fault}`,
-      ...{ expected: max === 0 ? 'none' : `at most ${timesText(max)}`, observed: timesText(fired.length) },
+      expected: max === 0 ? 'none' : `at most ${timesText(max)}`,
+      observed: timesText(fired.length),
     },
   ]
 }
 
 function repeated(events: readonly PageEvent[], privacy: Privacy): PageFault[] {
   return duplicatesIn(events).map(([first, ...others]) => ({
-    ...{ kind: 'duplicate', vendor: first.vendor, event: first.event },
+    kind: 'duplicate',
+    vendor: first.vendor,
+    event: first.event,
     what: `${eventName(first, privacy)} was sent ${timesText(others.length + 1)} with the same data`,
-    ...{ expected: 'once', observed: timesText(others.length + 1) },
+    expected: 'once',
+    observed: timesText(others.length + 1),
   }))
 }

@@ -15,7 +15,12 @@ function setUp() {
   const clock = testClock()
   const people = cast(db, clock)
   const routes = auditRoutes({
-    ...{ db, box: testBox, clock, region: 'local', checkAddress() {}, checkChannels() {} },
+    db,
+    box: testBox,
+    clock,
+    region: 'local',
+    checkAddress() {},
+    checkChannels() {},
     audits: { fault: () => null, start() {}, stop() {} },
     privacyOf: () => PLAIN_PRIVACY,
   })

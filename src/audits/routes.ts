@@ -175,11 +175,15 @@ function shownPages(pages: readonly AuditPage[], privacy: Privacy): AuditPage[] 
   const show = shower(privacy)
   const named = <T extends { vendor: string | null; event: string | null }>(one: T) => ({
     ...one,
-    ...{ vendor: show(one.vendor), event: show(one.event) },
+    vendor: show(one.vendor),
+    event: show(one.event),
   })
   return pages.map((page) => ({
     ...page,
-    ...{ url: show(page.url), title: show(page.title), error: show(page.error), errors: page.errors.map(show) },
+    url: show(page.url),
+    title: show(page.title),
+    error: show(page.error),
+    errors: page.errors.map(show),
     tags: page.tags.map((tag) => ({ ...named(tag), account: show(tag.account) })),
     missing: page.missing.map(named),
     duplicates: page.duplicates.map(named),
@@ -193,7 +197,9 @@ function shownDifferences(differences: Differences | null, privacy: Privacy): Di
   const show = shower(privacy)
   const pages = differences.pages.map((one) => ({
     ...one,
-    ...{ url: show(one.url), vendor: show(one.vendor), event: show(one.event) },
+    url: show(one.url),
+    vendor: show(one.vendor),
+    event: show(one.event),
   }))
   return { ...differences, pages }
 }

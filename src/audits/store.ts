@@ -38,17 +38,33 @@ function storedAuditOf({ orgId, seriesId, input, summary, differences, ...row }:
   const { id, domainId, status, region, createdAt, startedAt, finishedAt, error } = row
   const durationMs = startedAt === null || finishedAt === null ? null : finishedAt - startedAt
   return {
-    ...{ orgId, seriesId, differences: differences === null ? null : JSON.parse(differences) },
+    orgId,
+    seriesId,
+    differences: differences === null ? null : JSON.parse(differences),
     audit: {
       ...(JSON.parse(input) as AuditSettings),
-      ...{ id, domainId, status, region, createdAt, startedAt, finishedAt, durationMs, error },
+      id,
+      domainId,
+      status,
+      region,
+      createdAt,
+      startedAt,
+      finishedAt,
+      durationMs,
+      error,
       summary: JSON.parse(summary),
     },
   }
 }
 
 const NOTHING: AuditSummary = {
-  ...{ pagesTotal: 0, pagesFailed: 0, vendors: 0, missing: 0, duplicates: 0, beforeConsent: 0, errors: 0 },
+  pagesTotal: 0,
+  pagesFailed: 0,
+  vendors: 0,
+  missing: 0,
+  duplicates: 0,
+  beforeConsent: 0,
+  errors: 0,
 }
 
 /**
@@ -80,8 +96,15 @@ export function queueAudit(
       `INSERT INTO audit (id, orgId, seriesId, name, domainId, input, status, region, createdAt, summary, nextAt)
        VALUES (@id, @orgId, @seriesId, @name, @domainId, @input, 'queued', @region, @now, @summary, @nextAt)`,
     ).run({
-      ...{ id, orgId, name, domainId, region, now, seriesId: series?.seriesId ?? id },
-      ...{ input: JSON.stringify(settings), summary: JSON.stringify(NOTHING) },
+      id,
+      orgId,
+      name,
+      domainId,
+      region,
+      now,
+      seriesId: series?.seriesId ?? id,
+      input: JSON.stringify(settings),
+      summary: JSON.stringify(NOTHING),
       nextAt: schedule === null ? null : nextTime(schedule, timezone, now),
     })
     return findAudit(db, { orgId, id })
@@ -176,7 +199,10 @@ export function endAudit(
     `UPDATE audit SET status = @status, finishedAt = max(@now, coalesce(startedAt, 0)), error = @error,
        differences = @differences WHERE id = @id AND status IN ('queued', 'running')`,
   ).run({
-    ...{ id, error, now, status: error === null ? 'finished' : 'failed' },
+    id,
+    error,
+    now,
+    status: error === null ? 'finished' : 'failed',
     differences: differences === null ? null : JSON.stringify(differences),
   })
   return changes > 0

@@ -3,9 +3,26 @@ import { harOf, MAX_BODY_BYTES, MAX_HAR_BYTES } from './build-har.ts'
 import type { SeenRequest } from './traffic.ts'
 
 const request = (body: string | null, url = 'https://shop.example/collect'): SeenRequest => ({
-  ...{ number: 1, at: 1_767_614_400_000, tab: 'tab', host: 'shop.example', path: '/', url, method: 'POST' },
-  ...{ resourceType: 'xhr', requestHeaders: [], body, vendor: null, answered: false, status: 200, statusText: '' },
-  ...{ responseHeaders: [], mimeType: '', bytes: 0, waitMs: 1, durMs: 1, error: null },
+  number: 1,
+  at: 1_767_614_400_000,
+  tab: 'tab',
+  host: 'shop.example',
+  path: '/',
+  url,
+  method: 'POST',
+  resourceType: 'xhr',
+  requestHeaders: [],
+  body,
+  vendor: null,
+  answered: false,
+  status: 200,
+  statusText: '',
+  responseHeaders: [],
+  mimeType: '',
+  bytes: 0,
+  waitMs: 1,
+  durMs: 1,
+  error: null,
 })
 
 interface Har {

@@ -116,7 +116,12 @@ function requestOf(request: Shown): object {
   const query = [...(URL.parse(url)?.searchParams ?? [])].map(([name, value]) => ({ name, value }))
   const mimeType = headerValue(requestHeaders, 'content-type')
   return {
-    ...{ method, url, httpVersion: 'HTTP/1.1', cookies: [], headers: requestHeaders, queryString: query },
+    method,
+    url,
+    httpVersion: 'HTTP/1.1',
+    cookies: [],
+    headers: requestHeaders,
+    queryString: query,
     ...(body && {
       postData: { mimeType, params: [], text: body.text, ...(body.comment && { comment: body.comment }) },
     }),
@@ -127,7 +132,11 @@ function requestOf(request: Shown): object {
 
 function responseOf({ status, statusText, responseHeaders, mimeType, bytes }: SeenRequest): object {
   return {
-    ...{ status: status ?? 0, statusText, httpVersion: 'HTTP/1.1', cookies: [], headers: responseHeaders },
+    status: status ?? 0,
+    statusText,
+    httpVersion: 'HTTP/1.1',
+    cookies: [],
+    headers: responseHeaders,
     content: { size: bytes, mimeType: mimeType || 'x-unknown' },
     redirectURL: headerValue(responseHeaders, 'location'),
     headersSize: -1,

@@ -162,7 +162,8 @@ describe('recorded form parameters', () => {
         ][]
         const decoded = named.map(([name, value]) => ({ name, value }))
         const encoded = named.map(([name, value]) => ({
-          ...{ name: encodeURIComponent(name), value: encodeURIComponent(value) },
+          name: encodeURIComponent(name),
+          value: encodeURIComponent(value),
         }))
         const expected = [...new URLSearchParams(named)]
         expect([...new URLSearchParams(bodyOfParams(decoded) ?? '')]).toEqual(expected)

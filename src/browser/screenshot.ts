@@ -59,7 +59,10 @@ async function capture(page: Page, session: CDPSession): Promise<Uint8Array> {
   const { data } = await session.send('Page.captureScreenshot', {
     format: 'png',
     clip: {
-      ...{ x: view.pageX, y: view.pageY, width: view.clientWidth, height: view.clientHeight },
+      x: view.pageX,
+      y: view.pageY,
+      width: view.clientWidth,
+      height: view.clientHeight,
       scale: Math.min(1, Math.sqrt(MAX_PIXELS / pixels)),
     },
   })

@@ -6,10 +6,26 @@ const never = new AbortController().signal
 
 function request(log: TrafficLog, tab: string): SeenRequest {
   return {
-    ...{ number: log.nextNumber(), tab, at: 0, host: 'shop.example', path: '/', url: 'https://shop.example/' },
-    ...{ method: 'GET', resourceType: 'xhr', requestHeaders: [], body: null, vendor: null, answered: false },
-    ...{ status: null, statusText: '', responseHeaders: [], mimeType: '', bytes: 0 },
-    ...{ waitMs: null, durMs: null, error: null },
+    number: log.nextNumber(),
+    tab,
+    at: 0,
+    host: 'shop.example',
+    path: '/',
+    url: 'https://shop.example/',
+    method: 'GET',
+    resourceType: 'xhr',
+    requestHeaders: [],
+    body: null,
+    vendor: null,
+    answered: false,
+    status: null,
+    statusText: '',
+    responseHeaders: [],
+    mimeType: '',
+    bytes: 0,
+    waitMs: null,
+    durMs: null,
+    error: null,
   }
 }
 

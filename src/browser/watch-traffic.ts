@@ -171,11 +171,24 @@ class Watch {
     if (isPage && tab) this.tabs.ask(tab, url, number)
     const request: SeenRequest = {
       ...placeOf(document, mask),
-      ...{ number, tab, at: systemClock.now(), url: mask(url), method, resourceType, answered, vendor: decoded.vendor },
+      number,
+      tab,
+      at: systemClock.now(),
+      url: mask(url),
+      method,
+      resourceType,
+      answered,
+      vendor: decoded.vendor,
       requestHeaders: Object.entries(headers).map(([name, value]) => shownHeader(name, value, mask)),
       body: shownBody === null ? null : mask(shownBody),
-      ...{ status: null, statusText: '', responseHeaders: [], mimeType: '', bytes: 0 },
-      ...{ waitMs: null, durMs: null, error: null },
+      status: null,
+      statusText: '',
+      responseHeaders: [],
+      mimeType: '',
+      bytes: 0,
+      waitMs: null,
+      durMs: null,
+      error: null,
     }
     this.urls.set(request, url)
     this.log.add(request, !answered && !ENDLESS.has(resourceType))
@@ -190,7 +203,14 @@ class Watch {
       const { number, at, host, path, status, answered } = request
       const shown = Object.entries(params).map(([key, value]) => [mask(key), mask(value)])
       this.log.addEvent({
-        ...{ request: number, at, host, path, status, answered, vendor: decoded.vendor, event: mask(event) },
+        request: number,
+        at,
+        host,
+        path,
+        status,
+        answered,
+        vendor: decoded.vendor,
+        event: mask(event),
         account: account === null ? null : mask(account),
         params: Object.fromEntries(shown),
       })
@@ -312,8 +332,14 @@ class Watch {
   private webSocket({ requestId, url }: Protocol.Network.WebSocketCreatedEvent, tab: string | null): void {
     const decoded = decodeHit({ url, method: 'GET', body: null })
     const read: ReadRequest = {
-      ...{ url, method: 'GET', resourceType: 'websocket', headers: {}, referrer: undefined },
-      ...{ body: null, shownBody: null, decoded },
+      url,
+      method: 'GET',
+      resourceType: 'websocket',
+      headers: {},
+      referrer: undefined,
+      body: null,
+      shownBody: null,
+      decoded,
     }
     const isKeptIn = this.options.vendorRequests === 'answer' && isVendorSocket(url)
     const document = tab ? this.tabs.documentOf(tab, tab, read) : ''

@@ -163,12 +163,16 @@ export function maskedChange(change: Change, privacy: Privacy): Change {
   const mask = (text: string) => maskPersonal(text, '', privacy)
   const items = change.findings.items.map((item) => ({
     ...item,
-    ...{ vendor: mask(item.vendor), event: mask(item.event), detail: mask(item.detail) },
+    vendor: mask(item.vendor),
+    event: mask(item.event),
+    detail: mask(item.detail),
     key: item.key === null ? null : mask(item.key),
   }))
   return {
     ...change,
-    ...{ domain: mask(change.domain), ref: mask(change.ref), title: mask(change.title) },
+    domain: mask(change.domain),
+    ref: mask(change.ref),
+    title: mask(change.title),
     findings: { ...change.findings, items },
   }
 }

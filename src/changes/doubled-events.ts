@@ -80,7 +80,12 @@ function suspectOf(
   const isLarge = own >= Math.log(SMALLEST_RATIO) && seen >= SMALLEST_RISE * high
   const error = Math.hypot(former.error, present.error, SPREAD)
   return {
-    ...{ kind: 'event_doubled', vendor, event, key: null, before: high, after: seen },
+    kind: 'event_doubled',
+    vendor,
+    event,
+    key: null,
+    before: high,
+    after: seen,
     effect: seen > 0 ? Math.max(0, 1 - high / seen) : 0,
     chance: isLarge ? normalTail(own / error) : 1,
     matters: isLarge,

@@ -104,7 +104,10 @@ function newVersionsOf(rows: readonly VersionRow[], named: number | null): numbe
  */
 function today(sessions: readonly SessionRow[], oneIn: number): VolumeRow[] {
   return sessions.map(({ vendor, event, side, events, weight }) => ({
-    ...{ vendor, event, lag: 0, events },
+    vendor,
+    event,
+    lag: 0,
+    events,
     side: side === 'before' ? side : 'after',
     weight: weight * oneIn,
   }))

@@ -31,7 +31,12 @@ describe('a reported change', () => {
     expect(made).toMatchObject({
       status: 201,
       body: {
-        ...{ ...input, domain: 'Shop', domainId, occurredAt: clock.now(), windowMinutes: 60, status: 'watching' },
+        ...input,
+        domain: 'Shop',
+        domainId,
+        occurredAt: clock.now(),
+        windowMinutes: 60,
+        status: 'watching',
         findings: { items: [], comparedEvents: { before: 0, after: 0 } },
       },
     })

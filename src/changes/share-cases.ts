@@ -88,7 +88,10 @@ function casesOfName(rows: readonly SessionRow[], keys: readonly KeyRow[]): Shar
   if (Math.min(trialsOf(all.former), trialsOf(all.present)) < MIN_TRIALS) return []
   const { vendor, event } = first
   const rate = (kind: EffectKind, hits: 'failed' | 'violated', of: 'known' | 'weight'): ShareCase => ({
-    ...{ kind, vendor, event, key: null },
+    kind,
+    vendor,
+    event,
+    key: null,
     ...mapped(all, (sum) => ({
       share: sum[of] > 0 ? sum[hits] / sum[of] : 0,
       trials: sum.weight > 0 ? (trialsOf(sum) * sum[of]) / sum.weight : 0,

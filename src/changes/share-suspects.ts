@@ -99,7 +99,10 @@ export function suspectOf(one: ShareCase, past: readonly EarlierPeriodRow[]): Su
   const times = pastShares(one, past)
   const isLarge = matters(one, times.length)
   return {
-    ...{ kind, vendor, event, key },
+    kind,
+    vendor,
+    event,
+    key,
     before: former.share,
     after: present.share,
     effect: effectOf(one),

@@ -41,7 +41,11 @@ export function noteChange(db: Db, now: Instant, change: NewChange): { id: strin
        FROM domain WHERE id = @domainId AND orgId = @orgId
        ON CONFLICT (domainId, source, ref) DO NOTHING`,
     ).run({
-      ...{ ...change, id, ref, windowMinutes, title: cutText(change.title, MAX_TEXT, '…') },
+      ...change,
+      id,
+      ref,
+      windowMinutes,
+      title: cutText(change.title, MAX_TEXT, '…'),
       endsAt: occurredAt + windowMinutes * MINUTE_MS,
       findings: JSON.stringify(NO_VERDICT),
     })
@@ -93,7 +97,10 @@ export function listChanges(
        AND (@id IS NULL OR (occurredAt, change.id) < (@occurredAt, @id))
      ORDER BY occurredAt DESC, change.id DESC LIMIT @limit + 1`,
   ).all({
-    ...{ orgId, occurredAt, id, limit },
+    orgId,
+    occurredAt,
+    id,
+    limit,
     projectId: projectId ?? null,
     domainId: domainId ?? null,
     status: status ?? null,
@@ -130,7 +137,10 @@ interface Opened {
 }
 
 const boundsOf = ({ id, orgId, domainId, firstSeenAt, hosts }: Opened) => ({
-  ...{ id, orgId, domainId, firstSeenAt },
+  id,
+  orgId,
+  domainId,
+  firstSeenAt,
   hosts: hosts?.length ? JSON.stringify(hosts.map((host) => host.replace(/:\d+$/, ''))) : null,
 })
 

@@ -31,7 +31,11 @@ function tablesOf(shop: Shop, doing: Doing, at: Instant, lengthMs: number, days 
   }
   const sessions = sessionRows(events, sideOf, { at, lengthMs, isBoth })
   const today = sessions.map(({ vendor, event, side, events, weight }) => ({
-    ...{ vendor, event, lag: 0, events, weight },
+    vendor,
+    event,
+    lag: 0,
+    events,
+    weight,
     side: side === 'before' ? side : ('after' as const),
   }))
   return {
@@ -81,8 +85,19 @@ function sessionRows(
 }
 
 const emptyRow = ({ vendor, event }: Named, side: Side, block: number): SessionRow => ({
-  ...{ vendor, event, side, block, sessions: 0, firsts: 0, events: 0 },
-  ...{ weight: 0, squares: 0, weightSquares: 0, known: 0, failed: 0, violated: 0 },
+  vendor,
+  event,
+  side,
+  block,
+  sessions: 0,
+  firsts: 0,
+  events: 0,
+  weight: 0,
+  squares: 0,
+  weightSquares: 0,
+  known: 0,
+  failed: 0,
+  violated: 0,
 })
 
 function keyRows(events: readonly ShopEvent[], sideOf: (event: ShopEvent) => Side): KeyRow[] {

@@ -91,8 +91,14 @@ function effectFrom(suspect: Suspect): Effect {
   const isCount = kind.startsWith('event_')
   const rounded = (value: number) => (isCount ? Math.round(value) : Number(value.toFixed(4)))
   return {
-    ...{ kind, harmful: isHarmful(kind), vendor, event, key },
-    ...{ before: rounded(before), after: rounded(after), effect: Number(Math.min(1, effect).toFixed(4)) },
+    kind,
+    harmful: isHarmful(kind),
+    vendor,
+    event,
+    key,
+    before: rounded(before),
+    after: rounded(after),
+    effect: Number(Math.min(1, effect).toFixed(4)),
     detail: sentenceOf(suspect),
   }
 }

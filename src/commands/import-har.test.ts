@@ -153,7 +153,8 @@ test('the command sends bodies from attachments, and lists requests with a missi
   await using collector = receiver(() => Response.json({ accepted: 1, rejected: 0, errors: [] }, { status: 202 }))
   using folder = temporaryFolder()
   const request = (file: string) => ({
-    ...{ url: 'https://t.example/g/collect?key=secret', method: 'POST' },
+    url: 'https://t.example/g/collect?key=secret',
+    method: 'POST',
     postData: { mimeType: 'text/plain', text: '', _file: file },
   })
   const har = { log: { entries: [{ request: request('a.dat') }, { request: request('b.dat') }] } }

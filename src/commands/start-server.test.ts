@@ -89,7 +89,9 @@ describe('a server', () => {
     using folder = temporaryFolder()
     const asked = Promise.withResolvers<void>()
     using receiver = Bun.serve({
-      ...{ hostname: '127.0.0.1', port: 0, idleTimeout: 0 },
+      hostname: '127.0.0.1',
+      port: 0,
+      idleTimeout: 0,
       fetch() {
         asked.resolve()
         return new Promise<Response>(() => {})
@@ -108,7 +110,9 @@ describe('a server', () => {
     await running.stop()
     const left = openDatabase(join(folder.path, 'tagwarden.db'))
     expect(left.prepare('SELECT status, attempts, lastError FROM delivery').get()).toEqual({
-      ...{ status: 'pending', attempts: 0, lastError: null },
+      status: 'pending',
+      attempts: 0,
+      lastError: null,
     })
     left.close()
   })

@@ -70,11 +70,15 @@ class Watched implements AsyncDisposable {
 
 const GA4 = 'Google Analytics 4'
 const ga4 = (gcd: string, more: EventFields = {}): EventFields => ({
-  ...{ vendor: GA4, sessionId: 's', ...more },
+  vendor: GA4,
+  sessionId: 's',
+  ...more,
   params: { gcs: 'G100', gcd, ...readConsent({ gcs: 'G100', gcd }), ...more.params },
 })
 const granted = (more: EventFields = {}): EventFields => ({
-  ...{ vendor: GA4, sessionId: 's', ...more },
+  vendor: GA4,
+  sessionId: 's',
+  ...more,
   params: { gcs: 'G111', gcd: '13r3r3r3r5', ...readConsent({ gcs: 'G111', gcd: '13r3r3r3r5' }) },
 })
 const meta = (more: EventFields = {}): EventFields => ({

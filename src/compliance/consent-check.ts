@@ -115,12 +115,21 @@ function sightingsOf(db: Db, found: readonly Found[]): Sighting[] {
     const count = group.reduce((sum, { count }) => sum + count, 0)
     const first = Math.min(...group.map(({ firstSeenAt }) => firstSeenAt))
     const about = {
-      ...{ vendor, kind, day, count: addToDay(db, { domainId, vendor, day, kind, count }) },
+      vendor,
+      kind,
+      day,
+      count: addToDay(db, { domainId, vendor, day, kind, count }),
       requests: addToDay(db, { domainId, vendor, day, kind: '', count: 0 }),
       since: Math.min(first, firstSeenAt(db, one) ?? first),
     }
     return {
-      ...{ orgId, domainId, vendor, key: CONSENT_KEY, kind, count, example: sentenceOf(about) },
+      orgId,
+      domainId,
+      vendor,
+      key: CONSENT_KEY,
+      kind,
+      count,
+      example: sentenceOf(about),
       firstSeenAt: first,
       lastSeenAt: Math.max(...group.map(({ lastSeenAt }) => lastSeenAt)),
     }
@@ -151,8 +160,15 @@ function fallsIn({ orgId, domainId, hours }: CountedDomain, { from, to }: Span):
     const count = wasFallen && fall ? (began === fall.from ? fall.sessions : (hours.get(began)?.sessions ?? 0)) : 0
     if (!fall || count === 0) continue
     sightings.push({
-      ...{ orgId, domainId, vendor: fall.vendor, key: CONSENT_KEY, kind: 'update_rate', count },
-      ...{ example: rateDropSentence(fall), firstSeenAt: began, lastSeenAt: end },
+      orgId,
+      domainId,
+      vendor: fall.vendor,
+      key: CONSENT_KEY,
+      kind: 'update_rate',
+      count,
+      example: rateDropSentence(fall),
+      firstSeenAt: began,
+      lastSeenAt: end,
     })
   }
   return sightings

@@ -100,7 +100,8 @@ export function hoursBetween(db: Db, from: Instant, to: Instant): CountedDomain[
      WHERE hour >= ? AND hour < ? ORDER BY domainId, hour`,
   ).all(from, to)
   return [...Map.groupBy(rows, ({ domainId }) => domainId)].map(([domainId, own]) => ({
-    ...{ orgId: own[0]?.orgId ?? '', domainId },
+    orgId: own[0]?.orgId ?? '',
+    domainId,
     hours: new Map(own.map(({ hour, vendor, sessions, chosen }) => [hour, { vendor, sessions, chosen }])),
   }))
 }

@@ -136,15 +136,22 @@ function openIssue({ db, clock, enqueue }: FilingDeps, alert: Alert, findings: r
       alert: { ...alert, impactValue: alert.impactValue ?? null, periodMs: period.lengthMs },
       findings: [
         {
-          ...{ domainId: first?.domainIds[0] ?? null, subject: '', vendor: first?.vendor || null, event: null },
-          ...{ occurrences, observed: occurrences, expected: 0 },
+          domainId: first?.domainIds[0] ?? null,
+          subject: '',
+          vendor: first?.vendor || null,
+          event: null,
+          occurrences,
+          observed: occurrences,
+          expected: 0,
           summary: consent
             ? first.example
             : `${countText(occurrences)} values with ${subjectOf(findings)}, such as ${first?.example}`,
           firstAt: findings.reduce((at, { firstSeenAt }) => Math.min(at, firstSeenAt), now),
           // The issue resolves automatically after a period without violations, which starts now.
           lastAt: now,
-          ...{ hosts: [], sample: null, sampleSeq: null },
+          hosts: [],
+          sample: null,
+          sampleSeq: null,
         },
       ],
       window: { from: now, to: now + 1, complete: false },

@@ -20,7 +20,10 @@ function setUp() {
   const privacyOf = () => PLAIN_PRIVACY
   const enqueue = (order: NotificationRequest) => void notices.push(order)
   const routes = complianceRoutes({
-    ...{ db, clock, enqueue, privacyOf },
+    db,
+    clock,
+    enqueue,
+    privacyOf,
     alertsChanged: (ids) => void changed.push(...ids),
   })
   const call = client({ db, clock }, ...routes)
@@ -28,8 +31,14 @@ function setUp() {
   const sighting = (values: Partial<Sighting> = {}): Sighting => ({
     orgId: people.orgId,
     domainId: shop ?? '',
-    ...{ vendor: 'GA4', key: 'ep.user', kind: 'email', count: 1, example: 'jane.doe@mail.example.com' },
-    ...{ firstSeenAt: clock.now(), lastSeenAt: clock.now(), ...values },
+    vendor: 'GA4',
+    key: 'ep.user',
+    kind: 'email',
+    count: 1,
+    example: 'jane.doe@mail.example.com',
+    firstSeenAt: clock.now(),
+    lastSeenAt: clock.now(),
+    ...values,
   })
   const see = (...values: Partial<Sighting>[]) => recordSightings(db, values.map(sighting), { privacyOf })
   const list = async (query = '', which = 'pii') =>
@@ -47,9 +56,17 @@ describe('personal data findings', () => {
     const { findings } = await list()
     expect(findings).toEqual([
       {
-        ...{ vendor: 'GA4', key: 'ep.user', kind: 'email', domainIds: [shop, blog].sort(), count: 6 },
-        ...{ example: 'm***@s***.example', firstSeenAt: clock.now() - 1000, lastSeenAt: clock.now() },
-        ...{ action: 'watch', note: null, issueId: null },
+        vendor: 'GA4',
+        key: 'ep.user',
+        kind: 'email',
+        domainIds: [shop, blog].sort(),
+        count: 6,
+        example: 'm***@s***.example',
+        firstSeenAt: clock.now() - 1000,
+        lastSeenAt: clock.now(),
+        action: 'watch',
+        note: null,
+        issueId: null,
       },
       expect.objectContaining({ kind: 'phone', count: 1, example: '***78', domainIds: [shop] }),
     ])

@@ -220,7 +220,8 @@ test('the SQL candidates include every personal value', async () => {
             return {
               sql: `SELECT seq, near, key, isField, ${entry('key', 'value')} AS holds FROM (
                 SELECT seq, orgId, (${any.column} OR ${field('title')} OR ${own}) AS near, ${binder.dialect.textRows(['title'])} FROM events)`,
-              ...{ wholeParams: true, anyTests: [any] },
+              wholeParams: true,
+              anyTests: [any],
             }
           },
         }),

@@ -64,8 +64,16 @@ class Sightings {
     const place = JSON.stringify([orgId, domainId, vendor, key, kind])
     const known = this.found.get(place)
     const one: Sighting = {
-      ...{ orgId, domainId, vendor, key, kind, formed: weight, count: isReal ? weight : 0 },
-      ...{ example: isReal ? cutText(text, MAX_EXAMPLE_LENGTH) : '', firstSeenAt: firstAt, lastSeenAt: lastAt },
+      orgId,
+      domainId,
+      vendor,
+      key,
+      kind,
+      formed: weight,
+      count: isReal ? weight : 0,
+      example: isReal ? cutText(text, MAX_EXAMPLE_LENGTH) : '',
+      firstSeenAt: firstAt,
+      lastSeenAt: lastAt,
     }
     this.found.set(place, known ? merged(known, one) : one)
   }

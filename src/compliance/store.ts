@@ -109,7 +109,9 @@ export function listFindings(
       domainIds: domainIds && JSON.stringify(domainIds),
       optIn: Number(consentOptInOf(db, filter.orgId)),
       consent: consent === null ? null : Number(consent),
-      ...{ lastSeenAt: after?.[0] ?? null, id: after?.[1] ?? null, limit },
+      lastSeenAt: after?.[0] ?? null,
+      id: after?.[1] ?? null,
+      limit,
     })
     .map((row) => ({ ...row, count: Math.max(1, Math.round(row.count)), domainIds: JSON.parse(row.domainIds) }))
 }

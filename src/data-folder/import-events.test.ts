@@ -147,14 +147,21 @@ const aLine = (domains: readonly string[]) =>
 
 /** Column types of a Parquet file that contains such lines. */
 const TYPES: Record<string, string> = {
-  ...{ receivedAt: 'DOUBLE', ts: 'DOUBLE', execMs: 'DOUBLE', durMs: 'DOUBLE', bytes: 'DOUBLE', version: 'DOUBLE' },
+  receivedAt: 'DOUBLE',
+  ts: 'DOUBLE',
+  execMs: 'DOUBLE',
+  durMs: 'DOUBLE',
+  bytes: 'DOUBLE',
+  version: 'DOUBLE',
   weight: 'DOUBLE',
   ...Object.fromEntries(
     ['vendor', 'domainId', 'id', 'env', 'event', 'account', 'kind', 'host', 'path', 'title', 'sessionId'].map(
       (name) => [name, 'VARCHAR'],
     ),
   ),
-  ...{ customerId: 'VARCHAR', status: 'VARCHAR', params: 'VARCHAR' },
+  customerId: 'VARCHAR',
+  status: 'VARCHAR',
+  params: 'VARCHAR',
 }
 
 const stored = ({ seq: _seq, id, ...event }: StoredEvent) => ({ ...event, id: id.startsWith('evt_') ? '' : id })
@@ -214,8 +221,16 @@ describe('an imported event', () => {
     expect(await probe.take(path, probe.second)).toMatchObject({ imported: 1, refused: 0 })
     expect(await probe.events()).toMatchObject([
       {
-        ...{ receivedAt: NOW - HOUR_MS, ts: NOW - HOUR_MS, domainId: probe.second, params: { a: 'b', c: '' } },
-        ...{ durMs: null, version: 7, weight: 1.5, env: 'prod', kind: 'event', event: '' },
+        receivedAt: NOW - HOUR_MS,
+        ts: NOW - HOUR_MS,
+        domainId: probe.second,
+        params: { a: 'b', c: '' },
+        durMs: null,
+        version: 7,
+        weight: 1.5,
+        env: 'prod',
+        kind: 'event',
+        event: '',
       },
     ])
   })

@@ -102,7 +102,11 @@ export async function openAllStores(folder: string, clock: Clock, reports: Folde
   if (exposed) reports.log.warn(exposed)
   const warehouse = await readList(paths, () =>
     openWarehouse({
-      ...{ folder: paths.events, db, clock, leftovers, callersTimeoutMs: reports.queryTimeoutMs },
+      folder: paths.events,
+      db,
+      clock,
+      leftovers,
+      callersTimeoutMs: reports.queryTimeoutMs,
       spoolFiles: (window) => spool.files(window),
       report: reports.report,
       info: (message) => reports.log.info(message),

@@ -11,8 +11,23 @@ const NAMES = [
 
 /** Properties that make many decoders read the body as an event of their vendor. */
 const EVENT = {
-  ...{ event: 'buy', name: 'buy', type: 'track', e: 'pv', t: 'event', en: 'buy', ev: 'Buy', eventName: 'buy' },
-  ...{ id: '7', tid: 'G-1', v: '2', idsite: '7', rec: '1', token: 't', writeKey: 'k', pixel_id: 'p', aid: 'a' },
+  event: 'buy',
+  name: 'buy',
+  type: 'track',
+  e: 'pv',
+  t: 'event',
+  en: 'buy',
+  ev: 'Buy',
+  eventName: 'buy',
+  id: '7',
+  tid: 'G-1',
+  v: '2',
+  idsite: '7',
+  rec: '1',
+  token: 't',
+  writeKey: 'k',
+  pixel_id: 'p',
+  aid: 'a',
 }
 const LISTS = ['data', 'events', 'batch', 'requests', 'conversions', 'req', 'list', 'evts', 'attachments']
 

@@ -26,7 +26,9 @@ function decoded({ query, ...sent }: Sent) {
 function decodedFromServer({ query, ...sent }: CapturedBody & { query: string | undefined }) {
   const { text } = readBody(sent)
   const { vendor, account, events } = decodeHit({
-    ...{ url: query === undefined ? URL : `${URL}?${query}`, method: text === null ? 'GET' : 'POST', body: text },
+    url: query === undefined ? URL : `${URL}?${query}`,
+    method: text === null ? 'GET' : 'POST',
+    body: text,
   })
   return { vendor, account, events: events.map(({ event }) => event) }
 }
@@ -40,25 +42,37 @@ const gzip = (text: string) => gzipSync(text).toString('base64')
  */
 const FORMS: { vendor: string; account: string; event: string; fields: Fields; required: string[] }[] = [
   {
-    ...{ vendor: 'Matomo', account: '2', event: 'pageview', required: ['idsite', 'rec', 'url'] },
+    vendor: 'Matomo',
+    account: '2',
+    event: 'pageview',
+    required: ['idsite', 'rec', 'url'],
     fields: { action_name: 'Home', idsite: '2', rec: '1', url: PAGE, send_image: '0' },
   },
   {
-    ...{ vendor: 'Piwik PRO', account: '11111111-2222-3333-4444-555555555555', event: 'pageview' },
+    vendor: 'Piwik PRO',
+    account: '11111111-2222-3333-4444-555555555555',
+    event: 'pageview',
     required: ['idsite', 'rec', 'url'],
     fields: { idsite: '11111111-2222-3333-4444-555555555555', rec: '1', url: PAGE },
   },
   {
-    ...{ vendor: 'Google Analytics 4', account: 'G-ABCDE12345', event: 'page_view', required: ['v', 'tid', 'cid'] },
+    vendor: 'Google Analytics 4',
+    account: 'G-ABCDE12345',
+    event: 'page_view',
+    required: ['v', 'tid', 'cid'],
     fields: { v: '2', tid: 'G-ABCDE12345', cid: '1.2', en: 'page_view' },
   },
   {
-    ...{ vendor: 'Google Universal Analytics', account: 'UA-12345-1', event: 'pageview' },
+    vendor: 'Google Universal Analytics',
+    account: 'UA-12345-1',
+    event: 'pageview',
     required: ['v', 'tid', 'cid', 't'],
     fields: { v: '1', tid: 'UA-12345-1', cid: '1.2', t: 'pageview' },
   },
   {
-    ...{ vendor: 'Countly', account: 'a'.repeat(40), event: 'begin_session' },
+    vendor: 'Countly',
+    account: 'a'.repeat(40),
+    event: 'begin_session',
     required: ['app_key', 'sdk_name'],
     fields: { app_key: 'a'.repeat(40), device_id: 'd', sdk_name: 'javascript_native_web', begin_session: '1' },
   },

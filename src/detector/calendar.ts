@@ -29,7 +29,12 @@ export function calendarOf(stepMs: number): Calendar {
   const minBlocks = Math.min(MIN_RESIDUALS, Math.max(SCALE_DAYS, (SCALE_DAYS / 2) * dayBlocks))
   const seasonFrom = MIN_DAYS * day
   return {
-    ...{ day, week: rows(WEEK_MS), block, dayBlocks, minBlocks, seasonFrom },
+    day,
+    week: rows(WEEK_MS),
+    block,
+    dayBlocks,
+    minBlocks,
+    seasonFrom,
     scaleBlocks: Math.max(SCALE_DAYS * dayBlocks, SCALE_ROWS),
   }
 }

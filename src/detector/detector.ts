@@ -97,7 +97,14 @@ export class DetectorSet {
   private unknown(t: Instant, { open }: Alarm, learningUntil: Instant | null): Verdict {
     return {
       expected: orNull(this.measure.expectedAt(t)),
-      ...{ low: null, high: null, up: 0, down: 0, score: 0, anomaly: false, alarm: false, open },
+      low: null,
+      high: null,
+      up: 0,
+      down: 0,
+      score: 0,
+      anomaly: false,
+      alarm: false,
+      open,
       state: learningUntil === null ? 'normal' : 'learning',
       learningUntil,
     }

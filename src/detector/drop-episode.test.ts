@@ -7,8 +7,18 @@ import { DropEpisode } from './drop-episode.ts'
 type Step = [minute: number, row: Partial<Verdict & { count: number }> | null, isSilent: boolean]
 
 const calm: Verdict & { count: number } = {
-  ...{ expected: 60, low: 30, high: 120, up: 0, down: 0, score: 0, count: 60 },
-  ...{ anomaly: false, alarm: false, open: false, state: 'normal', learningUntil: null },
+  expected: 60,
+  low: 30,
+  high: 120,
+  up: 0,
+  down: 0,
+  score: 0,
+  count: 60,
+  anomaly: false,
+  alarm: false,
+  open: false,
+  state: 'normal',
+  learningUntil: null,
 }
 const fallen = { anomaly: true, open: true, down: 9, count: 5 }
 const risen = { anomaly: true, open: true, up: 9, count: 400 }

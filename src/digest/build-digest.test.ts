@@ -142,12 +142,18 @@ test('the page loads no external resources and is smaller than 100 kB', () => {
   const long = (n: number) => `${n} ${'<long & name>'.repeat(15)}`.slice(0, 200)
   const issue = (n: number) =>
     aDigestIssue({
-      ...{ id: `iss_${n}`, title: long(n), summary: long(n) },
+      id: `iss_${n}`,
+      title: long(n),
+      summary: long(n),
       sample: Array.from({ length: 12 }, (_, at): [string, string] => [long(at), long(at)]),
     })
   const issues = Array.from({ length: 500 }, (_, n) => issue(n))
   const names = Array.from({ length: 5000 }, (_, n) => ({
-    ...{ domainId: 'dom_shop', vendor: long(n), event: long(n), now: n, before: 5000 - n },
+    domainId: 'dom_shop',
+    vendor: long(n),
+    event: long(n),
+    now: n,
+    before: 5000 - n,
   }))
   const facts = aDay({
     issues: { ...aDay().issues, opened: issues, open: issues, resolved: issues },

@@ -53,7 +53,9 @@ export function buildDigest(facts: DigestFacts, options: BuildOptions): DigestDo
   const order = ['focus', ...focus.audiences.flatMap((one) => FIRST[one])]
   const place = ({ id }: DigestSection) => (order.includes(id) ? order.indexOf(id) : order.length)
   const shared = {
-    ...{ orgName: facts.orgName, unsubscribeUrl, url: `${publicUrl}/` },
+    orgName: facts.orgName,
+    unsubscribeUrl,
+    url: `${publicUrl}/`,
     period: `24 hours to ${timeText(facts.span.window.to)}, compared with the same hours a week earlier`,
     notes: notesOf(facts, because),
   }

@@ -18,7 +18,11 @@ test.each<[what: string, error: Error, says: string, reported: number]>([
   createDomain(db, clock, alice.orgId, { name: 'Shop' })
   const reports: unknown[] = []
   const composer = new DigestComposer({
-    ...{ db, clock, publicUrl: 'https://watch.example', retentionMs: 1, seriesMonitor: null as never },
+    db,
+    clock,
+    publicUrl: 'https://watch.example',
+    retentionMs: 1,
+    seriesMonitor: null as never,
     warehouse: { query: () => Promise.reject(error) },
     watermark: () => clock.now(),
     report: (one) => void reports.push(one),
@@ -41,7 +45,11 @@ test('results of slow queries are omitted and replaced by a note', async () => {
   const domainId = createDomain(db, clock, alice.orgId, { name: 'Shop' })
   const row = { domainId, vendor: 'Meta Pixel', event: 'Purchase', weight: 7 }
   const composer = new DigestComposer({
-    ...{ db, clock, publicUrl: 'https://watch.example', retentionMs: 1, seriesMonitor: null as never },
+    db,
+    clock,
+    publicUrl: 'https://watch.example',
+    retentionMs: 1,
+    seriesMonitor: null as never,
     warehouse: {
       // Behaves like the engine when a query is cancelled.
       async query<T>({ name }: Query): Promise<T[]> {
@@ -50,11 +58,18 @@ test('results of slow queries are omitted and replaced by a note', async () => {
         throw new AppError('unavailable', 'the query was stopped')
       },
     },
-    ...{ watermark: () => clock.now(), report: () => {} },
+    watermark: () => clock.now(),
+    report: () => {},
   })
   const { orgId, userId } = alice
   const principal: Principal = {
-    ...{ via: 'key', userId, orgId, role: 'viewer', readOnly: true, keyId: null, sessionId: null },
+    via: 'key',
+    userId,
+    orgId,
+    role: 'viewer',
+    readOnly: true,
+    keyId: null,
+    sessionId: null,
   }
   const { hasData, html } = await composer.preview(principal, '', new AbortController().signal)
   expect(hasData).toBe(true)

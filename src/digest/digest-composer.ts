@@ -118,5 +118,11 @@ export class DigestComposer {
 
 /** Digests for all recipients are composed with viewer permissions. */
 const systemOf = (orgId: string): Principal => ({
-  ...{ via: 'session', userId: '', orgId, role: 'viewer', readOnly: true, keyId: null, sessionId: null },
+  via: 'session',
+  userId: '',
+  orgId,
+  role: 'viewer',
+  readOnly: true,
+  keyId: null,
+  sessionId: null,
 })

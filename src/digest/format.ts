@@ -38,8 +38,12 @@ export function movePhrase(now: number, before: number | null): string {
   const { kind } = moveOf(now, before)
   const percent = moveText(now, before).replace(/^[+−]/, '')
   const words = {
-    ...{ rise: `rose by ${percent}`, fall: `fell by ${percent}`, new: 'is new', stopped: 'stopped' },
-    ...{ same: 'is unchanged from a week ago', unknown: 'has its first week of data' },
+    rise: `rose by ${percent}`,
+    fall: `fell by ${percent}`,
+    new: 'is new',
+    stopped: 'stopped',
+    same: 'is unchanged from a week ago',
+    unknown: 'has its first week of data',
   }
   return words[kind]
 }
@@ -57,7 +61,10 @@ export const moveCell = (now: number, before: number | null): Cell => ({
 })
 
 export const SEVERITY_TONE: Readonly<Record<Severity, Tone>> = {
-  ...{ critical: 'bad', high: 'bad', medium: 'warn', low: 'plain' },
+  critical: 'bad',
+  high: 'bad',
+  medium: 'warn',
+  low: 'plain',
 } as Readonly<Record<Severity, Tone>>
 
 /** Name of an event: `Google Analytics 4 purchase`; only the vendor if the event has no name. At most 80 characters. */

@@ -75,19 +75,32 @@ export async function gatherFacts(
   ])
   const issues = issuesOf(sources, orgId, domains.names, span, mask)
   return {
-    ...{ at, span, traffic, issues, orders, week, leftOut: leftOut.sort() },
+    at,
+    span,
+    traffic,
+    issues,
+    orders,
+    week,
+    leftOut: leftOut.sort(),
     orgName: mask(requireOrg(db, orgId).name),
     currency: currencyOf(db, orgId),
     domainNames: domains.names,
     newParameters: parameters.map((one) => ({
-      ...{ ...one, vendor: mask(one.vendor), event: mask(one.event), key: mask(one.key) },
+      ...one,
+      vendor: mask(one.vendor),
+      event: mask(one.event),
+      key: mask(one.key),
     })),
     value: sumsOf(sources, orgId, issues, at),
     scores: scored && { overall: scored.overall, parts: PARTS.map((name) => ({ name, ...scored[name] })) },
     changes: changesOf(sources, orgId, span, mask),
     findings: findingsOf(sources, orgId, span),
     suggestions: (drafts?.drafts ?? []).map(({ facts: { domainId, vendor, event }, rule, reason }) => ({
-      ...{ domainId, vendor: mask(vendor), event: mask(event), name: mask(rule.name), reason: mask(reason) },
+      domainId,
+      vendor: mask(vendor),
+      event: mask(event),
+      name: mask(rule.name),
+      reason: mask(reason),
     })),
     gaps: gapsOf(sources, span),
     lastEventAt: domains.lastEventAt,
@@ -167,7 +180,12 @@ function digestIssue(issue: IssueRecord, domains: ReadonlyMap<string, string>, m
   const { id, title, status, severity, domainId, occurrences, impactValue, firstSeenAt, evidence, alertType } = issue
   const { unit } = issueKindOf(alertType)
   return {
-    ...{ id, status, severity, domainId, firstSeenAt, value: impactValue },
+    id,
+    status,
+    severity,
+    domainId,
+    firstSeenAt,
+    value: impactValue,
     title: mask(title),
     domain: domainId === null ? null : (domains.get(domainId) ?? null),
     vendor: evidence?.vendor ? mask(evidence.vendor) : null,
@@ -218,7 +236,11 @@ function changesOf(sources: Sources, orgId: string, { window }: DigestPeriod, ma
   return changesWatched(sources.db, orgId, window).map((change) => {
     const { id, title, source, status, occurredAt, domainId, domain, findings } = maskedChange(change, privacy)
     const effects = findings.items.map(({ vendor, event, detail, harmful }) => ({
-      ...{ domainId, vendor: mask(vendor), event: mask(event), detail: mask(detail), harmful },
+      domainId,
+      vendor: mask(vendor),
+      event: mask(event),
+      detail: mask(detail),
+      harmful,
     }))
     return { id, title: mask(title), source, status, occurredAt, domainId, domain: mask(domain), effects }
   })
@@ -264,18 +286,23 @@ function namesOf({ db }: Sources, orgId: string, domains: ReadonlyMap<string, st
     ...[...domains].map(([domainId, name]): Nameable => ({ kind: 'domain', name, domainId })),
     ...listLabels(db, orgId, null, MAX_LABELS).map(
       ({ label, members }): Nameable => ({
-        ...{ kind: 'label', name: label },
+        kind: 'label',
+        name: label,
         members: members.map(({ vendor, event }) => ({ vendor, event: event === '' ? null : event })),
       }),
     ),
     ...distinct(names.map(({ vendor }) => vendor)).map(
       (vendor): Nameable => ({
-        ...{ kind: 'vendor', name: vendor, members: [{ vendor, event: null }] },
+        kind: 'vendor',
+        name: vendor,
+        members: [{ vendor, event: null }],
       }),
     ),
     ...distinct(names.map(({ event }) => event)).map(
       (event): Nameable => ({
-        ...{ kind: 'event', name: event, members: [{ vendor: null, event }] },
+        kind: 'event',
+        name: event,
+        members: [{ vendor: null, event }],
       }),
     ),
   ]

@@ -51,7 +51,9 @@ function usesOf(rows: readonly NameRow[], key: string, at: number): NewParameter
 /** Returns the query for the parameter names in a time range. */
 export function parameterNamesQuery(orgId: string, window: Query['window']): Query {
   return query('digest.parameter-names', {
-    ...{ over: 'names' as const, orgId, window },
+    over: 'names' as const,
+    orgId,
+    window,
     write: () => ({ sql: 'SELECT name FROM names' }),
   })
 }
@@ -67,7 +69,8 @@ export function parameterUseQuery(
   from: Instant,
 ): Query {
   return query('digest.parameter-use', {
-    ...{ orgId, window },
+    orgId,
+    window,
     write(binder) {
       const { isBlank } = textTests(binder)
       const since = binder.bind(from)

@@ -6,7 +6,9 @@ const vendor = (name: string): Nameable => ({ kind: 'vendor', name, members: [{ 
 const event = (name: string): Nameable => ({ kind: 'event', name, members: [{ vendor: null, event: name }] })
 const domain = (name: string): Nameable => ({ kind: 'domain', name, domainId: `dom_${name}` })
 const label = (name: string, ...members: { vendor: string; event: string | null }[]): Nameable => ({
-  ...{ kind: 'label', name, members },
+  kind: 'label',
+  name,
+  members,
 })
 
 const names = [

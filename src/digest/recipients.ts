@@ -25,13 +25,22 @@ export function recipients(db: Db): Recipient[] {
   return [
     ...subscribers(db).map(
       ({ orgId, userId, email, ...rest }): Recipient => ({
-        ...{ ...rest, orgId, reader: userId, integrationId: null, address: email },
+        ...rest,
+        orgId,
+        reader: userId,
+        integrationId: null,
+        address: email,
         unsubscription: { kind: 'digest', orgId, userId },
       }),
     ),
     ...digestRecipients(db).map(
       ({ orgId, id, address, context, hourUtc }): Recipient => ({
-        ...{ orgId, reader: `${id} ${hashOf(address)}`, integrationId: id, address, context, hourUtc },
+        orgId,
+        reader: `${id} ${hashOf(address)}`,
+        integrationId: id,
+        address,
+        context,
+        hourUtc,
         unsubscription: { kind: 'digest', orgId, integrationId: id, address },
       }),
     ),

@@ -37,7 +37,9 @@ function pageOf(digest: DigestDocument): string {
     [link(url, 'Open Tagwarden'), ...(unsubscribeUrl ? [link(unsubscribeUrl, 'Unsubscribe')] : [])].join(' · '),
   ]
   return mailPage({
-    ...{ title: subject, preview, above },
+    title: subject,
+    preview,
+    above,
     body: `${headOf(digest, period)}${digest.sections.map(sectionOf).join('')}`,
     below: below.map((line) => `<div style="padding:2px 0">${line}</div>`).join(''),
   })

@@ -41,9 +41,14 @@ const HEADERS = {
 /** Unsubscribing without sign-in: one-click POST by mail clients (RFC 8058), and a confirmation page for browsers. */
 export function unsubscribeRoutes({ db, box, clock }: UnsubscribeDeps): Route[] {
   const shared = {
-    ...{ path: UNSUBSCRIBE_PATH, tag: 'Notifications', query: ByToken, answer: Page },
+    path: UNSUBSCRIBE_PATH,
+    tag: 'Notifications',
+    query: ByToken,
+    answer: Page,
     credential: CREDENTIAL,
-    ...{ refusals: ['unauthorized'] as const, produces: 'text/html; charset=utf-8', headers: () => HEADERS },
+    refusals: ['unauthorized'] as const,
+    produces: 'text/html; charset=utf-8',
+    headers: () => HEADERS,
   }
   return [
     publicRoute({
@@ -75,7 +80,9 @@ export function unsubscribeRoutes({ db, box, clock }: UnsubscribeDeps): Route[] 
   function audit(unsubscription: Unsubscription, address: string | null): void {
     const isMember = 'userId' in unsubscription
     writeAuditEntry(db, clock, {
-      ...{ orgId: unsubscription.orgId, act: 'unsubscribe', address },
+      orgId: unsubscription.orgId,
+      act: 'unsubscribe',
+      address,
       userId: isMember ? unsubscription.userId : null,
       target: isMember ? unsubscription.userId : unsubscription.integrationId,
     })
@@ -104,7 +111,9 @@ const donePage = (orgName: string) =>
 
 const page = (title: string, html: string) =>
   mailPage({
-    ...{ title: `${title} - Tagwarden`, preview: '', below: '' },
+    title: `${title} - Tagwarden`,
+    preview: '',
+    below: '',
     above: `<span ${themed('ink', 'font-weight:700;font-size:15px')}>Tagwarden</span>`,
     body: `<h1 style="margin:0 0 12px;font-size:20px;line-height:1.35">${escapeHtml(title)}</h1>\n${html}`,
   })

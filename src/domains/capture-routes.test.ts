@@ -9,7 +9,10 @@ function setUp() {
   const people = cast(db, clock)
   const directory = domainDirectory({ db, clock })
   const routes = domainRoutes({
-    ...{ db, clock, collectUrl: 'https://collect.example', publicUrl: 'https://tags.example' },
+    db,
+    clock,
+    collectUrl: 'https://collect.example',
+    publicUrl: 'https://tags.example',
     isEndpointLocked: false,
     openIssues: () => ({}),
     lastOrders: () => ({}),

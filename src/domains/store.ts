@@ -85,8 +85,13 @@ export function listDomains(
        ORDER BY id LIMIT @limit + 1`,
     )
     .all({
-      ...{ orgId, after, limit, ...since(now) },
-      ...{ projectId: projectId ?? null, q: q || null, pattern: likePattern(q ?? '') },
+      orgId,
+      after,
+      limit,
+      ...since(now),
+      projectId: projectId ?? null,
+      q: q || null,
+      pattern: likePattern(q ?? ''),
     })
     .map(recordOf)
 }

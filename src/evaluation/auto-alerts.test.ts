@@ -169,8 +169,19 @@ describe('an automatic alert', () => {
     const { db } = world.app
     const now = world.clock.now()
     const finding = {
-      ...{ domainId: shop.id, subject: 'Shop e0', vendor: 'Shop', event: 'e0', occurrences: 1, summary: 'fell' },
-      ...{ observed: 0, expected: 9, firstAt: now, lastAt: now, hosts: [], sample: null, sampleSeq: null },
+      domainId: shop.id,
+      subject: 'Shop e0',
+      vendor: 'Shop',
+      event: 'e0',
+      occurrences: 1,
+      summary: 'fell',
+      observed: 0,
+      expected: 9,
+      firstAt: now,
+      lastAt: now,
+      hosts: [],
+      sample: null,
+      sampleSeq: null,
     }
     const window = { from: now - HOUR_MS, to: now, complete: true }
     const facts = { ...alert, impactValue: null, periodMs: HOUR_MS }

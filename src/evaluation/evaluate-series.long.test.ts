@@ -54,7 +54,10 @@ async function setUp(inputs: readonly AlertInput[], traffic: readonly Partial<Tr
   const subjectOf = (issueId: string) =>
     db.prepare<[string], string>('SELECT subject FROM issue WHERE id = ?').pluck().get(issueId) ?? ''
   const newParts = (): EvaluateSeriesDeps => ({
-    ...{ db, clock, gapsOf, spool: { watermark: () => clock.now() } },
+    db,
+    clock,
+    gapsOf,
+    spool: { watermark: () => clock.now() },
     seriesMonitor: history.seriesMonitor({ gapsOf, settingsOf }),
     suspected: async () => on.suspected,
     enqueue(order: NotificationRequest) {
@@ -64,7 +67,14 @@ async function setUp(inputs: readonly AlertInput[], traffic: readonly Partial<Tr
   })
   let parts = newParts()
   return {
-    ...{ db, clock, orgId, domainId, alerts, notifications, on, history },
+    db,
+    clock,
+    orgId,
+    domainId,
+    alerts,
+    notifications,
+    on,
+    history,
     restart() {
       parts = newParts()
     },
@@ -90,7 +100,10 @@ async function setUp(inputs: readonly AlertInput[], traffic: readonly Partial<Tr
     cursor: () => activeAlerts(db)[0]?.cursor,
     past: (alert: Alert, windows: Parameters<typeof judgeHistory>[1]) =>
       judgeHistory(alert, windows, {
-        ...{ warehouse: history.fixture.warehouse, gapsOf, settingsOf, privacy: PLAIN_PRIVACY },
+        warehouse: history.fixture.warehouse,
+        gapsOf,
+        settingsOf,
+        privacy: PLAIN_PRIVACY,
         domains: watchedDomains(db, orgId),
       }),
     async [Symbol.asyncDispose]() {
@@ -352,7 +365,10 @@ test('a suspected outage ends when traffic returns, even without a drop that tri
   const warehouse = { query: async () => [] }
   const serverOutage = new ServerOutageDetector({ warehouse, seriesMonitor, domains: () => domains, onSuspected() {} })
   const parts = {
-    ...{ db: memoryDb(), clock, seriesMonitor, serverOutage },
+    db: memoryDb(),
+    clock,
+    seriesMonitor,
+    serverOutage,
     enqueue() {},
     spool: { watermark: () => clock.now() + MINUTE_MS },
     gapsOf: () => [],

@@ -58,7 +58,16 @@ async function setUp(
       count: number
     }[]
   return {
-    ...{ db, clock, orgId, mallory, domainId, ids, parts, queries, orders, on },
+    db,
+    clock,
+    orgId,
+    mallory,
+    domainId,
+    ids,
+    parts,
+    queries,
+    orders,
+    on,
     run: () => evaluate(parts),
     /** Returns the number of violations counted on the issues of each alert. */
     counted: () => ids.map((id) => occurrences().find(({ alertId }) => alertId === id)?.count ?? 0),

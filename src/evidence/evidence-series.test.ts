@@ -255,7 +255,12 @@ describe('the series of a journey', () => {
     const trouble = problemFrom(journeyInput, { first: 2 * DAY_MS, occurrences, domainSince: NOON - 3 * DAY_MS })
     const { series, grain } = await seriesOf(trouble, nothing)
     const day = (text: string, observed: number, partial = false) => ({
-      ...{ start: Date.parse(text), observed, expected: 0, low: null, high: null, partial },
+      start: Date.parse(text),
+      observed,
+      expected: 0,
+      low: null,
+      high: null,
+      partial,
     })
     expect(grain).toBe('day')
     expect(series).toEqual([

@@ -96,7 +96,9 @@ function occurrencesByDay(problem: IssueProblem): Series {
   const series = buckets.map(({ start, end }) => ({
     start,
     observed: counts.get(new Date(start).toISOString().slice(0, 10)) ?? 0,
-    ...{ expected: 0, low: null, high: null },
+    expected: 0,
+    low: null,
+    high: null,
     partial: end > problem.now,
   }))
   return { series, grain: 'day' }

@@ -19,9 +19,19 @@ test('the evidence of an anomaly includes the rows of its series', async () => {
   clock.set(HOUR + 130 * MINUTE_MS)
   const [from, to] = [HOUR + HOUR_MS, HOUR + 2 * HOUR_MS]
   const finding = {
-    ...{ domainId: world.domainId, subject: 'Shop purchase', vendor: 'Shop', event: 'purchase', occurrences: 1 },
-    ...{ summary: '1 event, about 2 expected', observed: 1, expected: 2, firstAt: from, lastAt: to - 1 },
-    ...{ hosts: [], sample: null, sampleSeq: null },
+    domainId: world.domainId,
+    subject: 'Shop purchase',
+    vendor: 'Shop',
+    event: 'purchase',
+    occurrences: 1,
+    summary: '1 event, about 2 expected',
+    observed: 1,
+    expected: 2,
+    firstAt: from,
+    lastAt: to - 1,
+    hosts: [],
+    sample: null,
+    sampleSeq: null,
   }
   const facts = { ...alert, impactValue: null, periodMs: HOUR_MS }
   const window = { from, to, complete: true }

@@ -43,7 +43,12 @@ async function validationStory(): Promise<{ alert: Alert; issueId: string; expec
   world.fixture.clock.set(HOUR + 100 * MINUTE_MS)
   const issueId = world.issueOf(alert)
   const hours = [0, 0, 0, 0, 0, 0, 9, 1].map((observed, index) => ({
-    ...{ start: HOUR + (index - 6) * HOUR_MS, observed, expected: 0, low: null, high: null, partial: index === 7 },
+    start: HOUR + (index - 6) * HOUR_MS,
+    observed,
+    expected: 0,
+    low: null,
+    high: null,
+    partial: index === 7,
   }))
   const hidden = { to: 'a***@e***.com' }
   return {
@@ -94,14 +99,12 @@ async function volumeStory(): Promise<{ alert: Alert; issueId: string; expected:
   world.fixture.clock.set(HOUR + 50 * MINUTE_MS)
   const issueId = world.issueOf(alert)
   const windows = [0, 0, 0, 0, 0, 3, 2, 0, 0].map((observed, index) => ({
-    ...{
-      start: HOUR + (index - 5) * 15 * MINUTE_MS,
-      observed,
-      expected: null,
-      low: 2,
-      high: null,
-      partial: index === 8,
-    },
+    start: HOUR + (index - 5) * 15 * MINUTE_MS,
+    observed,
+    expected: null,
+    low: 2,
+    high: null,
+    partial: index === 8,
   }))
   return {
     alert,
@@ -227,13 +230,28 @@ test('a drop is explained by a drop in total traffic', async () => {
   expect(await world.ask(issueId)).toMatchObject({ explainedBy: null })
   const [from, to] = [HOUR, HOUR + 45 * MINUTE_MS]
   const finding = {
-    ...{ domainId: world.domainId, subject: '', vendor: null, event: null, occurrences: 1, observed: 3, expected: 90 },
-    ...{ summary: 'all traffic dropped to 3 events, expected about 90', firstAt: from, lastAt: to - 1 },
-    ...{ hosts: [], sample: null, sampleSeq: null },
+    domainId: world.domainId,
+    subject: '',
+    vendor: null,
+    event: null,
+    occurrences: 1,
+    observed: 3,
+    expected: 90,
+    summary: 'all traffic dropped to 3 events, expected about 90',
+    firstAt: from,
+    lastAt: to - 1,
+    hosts: [],
+    sample: null,
+    sampleSeq: null,
   }
   const alert = {
-    ...{ id: 'alr_auto', orgId: world.people.orgId, name: 'Automatic signals: Shop', impactValue: null },
-    ...{ alertType: 'volume_anomaly' as const, severity: 'medium' as const, periodMs: HOUR_MS },
+    id: 'alr_auto',
+    orgId: world.people.orgId,
+    name: 'Automatic signals: Shop',
+    impactValue: null,
+    alertType: 'volume_anomaly' as const,
+    severity: 'medium' as const,
+    periodMs: HOUR_MS,
   }
   const window = { from, to, complete: false }
   const evaluation = { alert, findings: [finding], window, windowStartAt: from, inRunWindow: true, now: clock.now() }
@@ -283,7 +301,10 @@ test('events past their retention are not queried', async () => {
   world.fixture.clock.advance(91 * DAY_MS)
   const { badSample, events, goodSample, series, grain } = await world.ask(issueId)
   expect({ badSample, events, goodSample, grain }).toMatchObject({
-    ...{ badSample: { id: 'bad 3' }, events: [], goodSample: null, grain: 'day' },
+    badSample: { id: 'bad 3' },
+    events: [],
+    goodSample: null,
+    grain: 'day',
   })
   expect(series.length).toBe(90)
   expect(series.every(({ observed }) => observed === 0)).toBe(true)
@@ -296,8 +317,16 @@ test('evidence contains at most the 50 most recent deliveries, all for the same 
   const message = testMessage({ at: 0, publicUrl: '', label: 'x' })
   const add = (instance: number, issueId: string) =>
     addDelivery(db, {
-      ...{ orgId: alert.orgId, issueId, alertId: alert.id, transition: 'reopened', instance, message },
-      ...{ channels: alert.channels, throttle: null, delayMs: 0, now: clock.now() },
+      orgId: alert.orgId,
+      issueId,
+      alertId: alert.id,
+      transition: 'reopened',
+      instance,
+      message,
+      channels: alert.channels,
+      throttle: null,
+      delayMs: 0,
+      now: clock.now(),
     })
   const elsewhere = db.prepare('SELECT id FROM issue WHERE id <> ?').pluck().get(issueId) as string
   for (let instance = 1000; instance < 1060; instance++) {

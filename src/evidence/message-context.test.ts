@@ -47,7 +47,11 @@ async function broken(): Promise<{ orgId: string; id: string }> {
   const alert = world.watch(valueMissing)
   clock.set(HOUR)
   noteChange(db, HOUR, {
-    ...{ orgId, domainId: world.domainId, source: 'deploy', ref: '42', title: 'Release 42 of ann@example.com' },
+    orgId,
+    domainId: world.domainId,
+    source: 'deploy',
+    ref: '42',
+    title: 'Release 42 of ann@example.com',
     occurredAt: HOUR,
     windowMinutes: 60,
   })

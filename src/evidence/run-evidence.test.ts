@@ -11,8 +11,14 @@ test('the evidence of a run issue contains the steps, screenshots and events of 
   const facts = aRun()
   const id = storeRun(world, facts)
   const subject: RunSubject = {
-    ...{ kind: FLOW_TEST, id: 'tst_1', orgId: owner.orgId, name: 'Checkout', domainId: null, severity: 'high' },
-    ...{ impactValue: null, channels: [] },
+    kind: FLOW_TEST,
+    id: 'tst_1',
+    orgId: owner.orgId,
+    name: 'Checkout',
+    domainId: null,
+    severity: 'high',
+    impactValue: null,
+    channels: [],
   }
   const parts = { db: app.db, now: clock.now(), privacy: PLAIN_PRIVACY, enqueue: () => undefined }
   const run = { id, at: clock.now(), findings: FINDINGS, isWhole: true, hosts: ['shop.example'], events: facts.events }

@@ -71,14 +71,19 @@ export function runOfIssue(db: Db, issue: IssueRecord, privacy: Privacy, seesPer
     path,
     headline: mask(run.headline),
     steps: steps.map(({ index, title, status, error, screenshot }) => ({
-      ...{ title: mask(title), status, error: error === null ? null : mask(error) },
+      title: mask(title),
+      status,
+      error: error === null ? null : mask(error),
       screenshot: screenshot && seesPersonal ? `${path}/steps/${index}/screenshot` : null,
     })),
     sent: events
       .filter(isMeant)
       .slice(-MAX_SENT)
       .map(({ step, vendor, event, account, params }) => ({
-        ...{ step, vendor: mask(vendor), event: mask(event), account: account === null ? null : mask(account) },
+        step,
+        vendor: mask(vendor),
+        event: mask(event),
+        account: account === null ? null : mask(account),
         params: Object.fromEntries(Object.entries(params).map(([key, value]) => [mask(key), mask(value, key)])),
       })),
   }

@@ -112,7 +112,9 @@ describe('a draft from an archive', () => {
   const withBody = (file: string) => ({
     startedDateTime: '2026-01-05T12:00:01.000Z',
     request: {
-      ...{ url: collect, method: 'POST', headers: [{ name: 'Referer', value: 'https://shop.example/' }] },
+      url: collect,
+      method: 'POST',
+      headers: [{ name: 'Referer', value: 'https://shop.example/' }],
       postData: { mimeType: 'text/plain', text: '', _file: file },
     },
   })

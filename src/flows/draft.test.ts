@@ -80,7 +80,8 @@ describe('a draft from sightings', () => {
 })
 
 const entry = (time: string, url: string, more: object = {}) => ({
-  ...{ pageref: 'p1', startedDateTime: `2026-01-05T12:00:${time}Z` },
+  pageref: 'p1',
+  startedDateTime: `2026-01-05T12:00:${time}Z`,
   request: { url, method: 'GET', headers: [{ name: 'Referer', value: 'https://frame.example/' }] },
   ...more,
 })
@@ -106,7 +107,10 @@ test('a draft from a HAR contains the pages of its tab in order, vendor events, 
   expect(recording.steps.map(({ url }) => url)).toEqual([`${SHOP}/`, `${SHOP}/thanks`])
   expect(expectations).toEqual([
     {
-      ...{ step: 1, vendor: GA4, event: 'purchase', account: 'G-1' },
+      step: 1,
+      vendor: GA4,
+      event: 'purchase',
+      account: 'G-1',
       data: [{ parameter: 'cu', op: 'equals', values: ['EUR'] }],
     },
   ])

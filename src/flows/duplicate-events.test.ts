@@ -8,7 +8,10 @@ import { duplicatesIn, isCounter, type Repeatable } from './duplicate-events.ts'
 
 const GA4 = 'Google Analytics 4'
 const event = (vendor: string, params: Record<string, string>, name = 'purchase'): Repeatable => ({
-  ...{ vendor, event: name, account: '1', params },
+  vendor,
+  event: name,
+  account: '1',
+  params,
 })
 
 describe('duplicate detection', () => {

@@ -85,7 +85,11 @@ function world() {
     },
   }
   const flowRuns = new FlowRuns({
-    ...{ db, box: testBox, clock, files, browsers: browsers as never },
+    db,
+    box: testBox,
+    clock,
+    files,
+    browsers: browsers as never,
     rulesOf: () => ({ judge: async (events) => events.map(() => []), alertOf: () => null, privacy: PLAIN_PRIVACY }),
     privacyOf: () => PLAIN_PRIVACY,
     enqueue: () => {},
@@ -121,7 +125,13 @@ describe('a run', () => {
     const { id } = make()
     const passed = await run(id, GOOD)
     expect(passed).toMatchObject({
-      ...{ status: 'passed', error: null, attempts: 1, pausedMs: 40, findings: [], trigger: 'api', region: 'local' },
+      status: 'passed',
+      error: null,
+      attempts: 1,
+      pausedMs: 40,
+      findings: [],
+      trigger: 'api',
+      region: 'local',
       summary: { stepsTotal: 2, stepsPassed: 2, healedSteps: 0, vendorsFired: 1, findings: 0 },
     })
     expect(storedFlowTest(db, { orgId, id })).toMatchObject({ test: { status: 'passed' }, elements: { 1: button } })

@@ -164,7 +164,8 @@ export class FlowRuns {
       values: { ...test.variables, ...run.variables, ...secrets },
       secretHosts: hosts,
       consent: { mode: consent.mode, selectors: consent.selectors ?? [] },
-      ...{ elements, refused },
+      elements,
+      refused,
     }
   }
 
@@ -179,7 +180,10 @@ export class FlowRuns {
     const timeoutMs = kept.test.timeoutS * SECOND_MS
     const walked = new Walked()
     const { error: cause } = await browsers.run<WalkPlan, WalkMessage>({
-      ...{ orgId, task: 'walk', limitMs: timeoutMs + AROUND_WALK_MS, stopping },
+      orgId,
+      task: 'walk',
+      limitMs: timeoutMs + AROUND_WALK_MS,
+      stopping,
       plan: (own) => ({ ...this.planOf(run, kept, version, own), recording, expectations, labels, timeoutMs, folder }),
       onStart() {
         if (!beginAttempt(db, run.id, clock.now())) throw new AppError('notFound', 'the run no longer exists')
@@ -191,7 +195,7 @@ export class FlowRuns {
     const error = walked.errorOf(cause)
     const steps = walked.stepsOf(recording)
     const { events, errors, elements } = walked
-    const judged = { ...{ runId: run.id, orgId, domainId: kept.test.domainId }, steps, events }
+    const judged = { runId: run.id, orgId, domainId: kept.test.domainId, steps, events }
     const findings = [
       ...judgeRun({ steps, events, error, expectations, labels, privacy: privacyOf(orgId) }),
       ...(await ruleFindings(judged, this.parts.rulesOf(orgId))),

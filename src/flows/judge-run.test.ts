@@ -204,7 +204,8 @@ describe('findings of a run', () => {
     expect(missing).toMatchObject({ vendor: GA4, event: 'purchase', expected: `${GA4} purchase`, observed: null })
     const [wrong] = judge({ events: [purchase({ params: { cu: 'USD' } })], expectations: [expected] })
     expect(wrong).toMatchObject({
-      ...{ vendor: GA4, event: 'purchase' },
+      vendor: GA4,
+      event: 'purchase',
       expected: '`ep.transaction_id` and `cu` equal to "EUR" or "CHF"',
       observed: 'no `ep.transaction_id` and "USD" as `cu`',
     })

@@ -64,7 +64,12 @@ export const EVERY_KIND: Recording = {
   steps: [
     {
       type: 'setViewport',
-      ...{ width: 1280, height: 800, deviceScaleFactor: 1, isMobile: false, hasTouch: false, isLandscape: false },
+      width: 1280,
+      height: 800,
+      deviceScaleFactor: 1,
+      isMobile: false,
+      hasTouch: false,
+      isLandscape: false,
     },
     { type: 'emulateNetworkConditions', target: 'main', download: 50_000, upload: 50_000, latency: 20 },
     { type: 'navigate', target: 'main', url: 'http://shop.example/', timeout: 30_000 },

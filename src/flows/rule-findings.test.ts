@@ -31,10 +31,14 @@ describe('findings of active rules', () => {
   test('name the alert and the violation', async () => {
     expect(await findings([rule(blank('id'))])).toEqual([
       {
-        ...{ kind: 'rule', step: 1, vendor: 'Google Analytics 4', event: 'purchase' },
+        kind: 'rule',
+        step: 1,
+        vendor: 'Google Analytics 4',
+        event: 'purchase',
         sentence:
           'Google Analytics 4 purchase triggers the alert “Order has a number” in step 2, Click “Buy”: it had no `id`',
-        ...{ expected: 'no event that breaks the rule', observed: 'no `id`' },
+        expected: 'no event that breaks the rule',
+        observed: 'no `id`',
       },
     ])
   })

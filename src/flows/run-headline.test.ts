@@ -9,8 +9,14 @@ const healedBy = (before: string, after: string, type = 'click') =>
   stepResult({ type, status: 'healed', healed: { before, after } })
 const failed = stepResult({ index: 3, title: 'Click “Buy”', status: 'failed', error: 'no element fits' })
 const finding = (fields: Partial<RunFinding>): RunFinding => ({
-  ...{ kind: 'missing', step: 0, vendor: 'Meta Pixel', event: 'AddToCart', sentence: '' },
-  ...{ expected: null, observed: null, ...fields },
+  kind: 'missing',
+  step: 0,
+  vendor: 'Meta Pixel',
+  event: 'AddToCart',
+  sentence: '',
+  expected: null,
+  observed: null,
+  ...fields,
 })
 const wrong = (expected: string, observed: string) =>
   finding({ kind: 'wrong_data', event: 'purchase', expected, observed })

@@ -127,7 +127,9 @@ function detailRoutes({ db, files, privacyOf, sharesOf }: RunRouteDeps): Route[]
           ...maskedRun(shownRun(run), privacy),
           attempts: run.attempts,
           steps: steps.map((step) => ({ ...step, screenshot: step.screenshot && shots.has(step.index) })),
-          ...{ findings, events, errors },
+          findings,
+          events,
+          errors,
           shares: [...(sharesOf(orgId, [id]).get(id) ?? [])],
         }
       },
@@ -224,8 +226,11 @@ function maskedFacts({ steps, findings, events, errors }: RunFacts, privacy: Pri
     })),
     findings: findings.map((finding) => ({
       ...finding,
-      ...{ vendor: orNull(finding.vendor), event: orNull(finding.event), sentence: mask(finding.sentence) },
-      ...{ expected: orNull(finding.expected), observed: orNull(finding.observed) },
+      vendor: orNull(finding.vendor),
+      event: orNull(finding.event),
+      sentence: mask(finding.sentence),
+      expected: orNull(finding.expected),
+      observed: orNull(finding.observed),
     })),
     events: events.map((event) => {
       const { vendor, event: name, account, host, path, params } = maskEvent(conditionEventOf(event))

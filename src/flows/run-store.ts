@@ -93,8 +93,17 @@ export function queueRun(
        VALUES (@id, @orgId, @testId, @versionId, 'queued', @trigger, @startUrl, @variables, @secrets, 0, @now, @summary, '',
          @region)`,
     ).run({
-      ...{ id, orgId, testId, versionId, trigger, startUrl, secrets, now, region },
-      ...{ variables: JSON.stringify(variables), summary: JSON.stringify(summary) },
+      id,
+      orgId,
+      testId,
+      versionId,
+      trigger,
+      startUrl,
+      secrets,
+      now,
+      region,
+      variables: JSON.stringify(variables),
+      summary: JSON.stringify(summary),
     })
     return findRun(db, { orgId, id })
   })

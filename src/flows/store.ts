@@ -67,7 +67,8 @@ function flowTestOf(row: TestRow): StoredFlowTest {
   return {
     test: {
       ...rest,
-      ...{ ...others, secretHosts },
+      ...others,
+      secretHosts,
       enabled: enabled === 1,
       recording: JSON.parse(recording),
       expectations: JSON.parse(expectations),
@@ -325,7 +326,11 @@ function addVersion(
     `INSERT INTO flowVersion (id, testId, version, recording, startUrl, expectations, createdAt)
      VALUES (@id, @testId, @version, @recording, @startUrl, @expectations, @createdAt)`,
   ).run({
-    ...{ id, testId, version, startUrl, createdAt },
+    id,
+    testId,
+    version,
+    startUrl,
+    createdAt,
     recording: JSON.stringify(recording),
     expectations: JSON.stringify(expectations),
   })
@@ -361,7 +366,8 @@ export function saveLearned(db: Db, { test, ...kept }: StoredFlowTest, learned: 
     db,
     `UPDATE flowTest SET elements = @elements, refused = @refused, healing = @healing, status = @status WHERE id = @id`,
   ).run({
-    ...{ id: test.id, status },
+    id: test.id,
+    status,
     elements: JSON.stringify(elements),
     refused: JSON.stringify(refused),
     healing: JSON.stringify(healing),

@@ -88,7 +88,10 @@ test('the target can be an integration for every kind of channel that has integr
   })
   expect(Object.fromEntries(named)).toEqual({
     email: undefined,
-    ...{ team_chat: 'team_chat', office_chat: 'office_chat', webhook: 'webhook', issue_tracker: 'issue_tracker' },
+    team_chat: 'team_chat',
+    office_chat: 'office_chat',
+    webhook: 'webhook',
+    issue_tracker: 'issue_tracker',
   })
 })
 
@@ -149,8 +152,13 @@ test('titles, units and positions appear only in forms, at every depth', () => {
     required: ['fromHour'],
     properties: {
       fromHour: {
-        ...{ type: 'integer', minimum: 0, description: 'From then on' },
-        ...{ title: 'From hour', 'x-unit': 'h', 'x-order': 1, 'x-secret': true },
+        type: 'integer',
+        minimum: 0,
+        description: 'From then on',
+        title: 'From hour',
+        'x-unit': 'h',
+        'x-order': 1,
+        'x-secret': true,
       },
       parts: {
         type: 'array',

@@ -42,7 +42,8 @@ describe('a JSON body', () => {
     'is rejected with the content type %j',
     async (type) =>
       expect(read('[1]', type)).rejects.toMatchObject({
-        ...{ code: 'unsupportedType', message: 'content-type: must be application/json' },
+        code: 'unsupportedType',
+        message: 'content-type: must be application/json',
       }),
   )
 

@@ -91,8 +91,12 @@ export function formOf(schema: TSchema, secrets: readonly string[] = []): JsonSc
 
 /** Labels of fields whose usual name differs from the field name. */
 const TITLES: Readonly<Record<string, string>> = {
-  ...{ domainId: 'Domain', projectId: 'Project', sessionId: 'Session' },
-  ...{ q: 'Search', env: 'Environment', param: 'Parameter' },
+  domainId: 'Domain',
+  projectId: 'Project',
+  sessionId: 'Session',
+  q: 'Search',
+  env: 'Environment',
+  param: 'Parameter',
 }
 
 /** Converts `fromHour` to `From hour`. */

@@ -162,7 +162,9 @@ function parametersOf({ params, query, access, anyOrg, produces }: Route, book: 
       const { description, examples: _, ...schema } = book.refer(field)
       const required = object?.required?.includes(name) ?? false
       return {
-        ...{ name, in: place, required },
+        name,
+        in: place,
+        required,
         ...(typeof description === 'string' ? { description } : {}),
         ...(schema.type === 'array' ? { style: 'form', explode: false } : {}),
         schema,

@@ -28,7 +28,9 @@ export function packWeb({ pages, assets, rooms }: WebBundle): { bytes: Uint8Arra
     return [length - content.length, length]
   }
   const file = ({ type, hash, body, packed }: StaticFile): PackedFile => ({
-    ...{ type, hash, body: put(body) },
+    type,
+    hash,
+    body: put(body),
     packed: mapped(packed, put),
   })
   const index = { pages: mapped(pages, file), assets: mapped(assets, file), rooms }
@@ -39,7 +41,9 @@ export function packWeb({ pages, assets, rooms }: WebBundle): { bytes: Uint8Arra
 export function unpackWeb(bytes: Uint8Array<ArrayBuffer>, { pages, assets, rooms }: WebIndex): WebBundle {
   const part = ([from, to]: Range) => bytes.subarray(from, to)
   const file = ({ type, hash, body, packed }: PackedFile): StaticFile => ({
-    ...{ type, hash, body: part(body) },
+    type,
+    hash,
+    body: part(body),
     packed: mapped(packed, part),
   })
   return { pages: mapped(pages, file), assets: mapped(assets, file), rooms }

@@ -8,7 +8,12 @@ import { abortRequest, requestSignal } from './request-signal.ts'
 import { type Call, route } from './route.ts'
 
 const caller = (userId: string, orgId: string, keyId: string | null = 'key_1'): Principal => ({
-  ...{ via: keyId ? 'key' : 'session', userId, orgId, role: 'viewer', readOnly: true, keyId },
+  via: keyId ? 'key' : 'session',
+  userId,
+  orgId,
+  role: 'viewer',
+  readOnly: true,
+  keyId,
   sessionId: keyId ? null : 'session',
 })
 
@@ -20,7 +25,13 @@ function setUp(insightWaitMs?: number) {
   const perform = performer({ db: memoryDb(), audit: () => {}, queryLimiter: questions })
   const asking = (question: boolean | 'insights') =>
     route({
-      ...{ id: 'ask', method: 'GET', path: '/v1/ask', access: 'read', tag: 'Test', summary: 'Test', question },
+      id: 'ask',
+      method: 'GET',
+      path: '/v1/ask',
+      access: 'read',
+      tag: 'Test',
+      summary: 'Test',
+      question,
       answer: Closed({ ok: Type.Boolean() }),
       async handle({ principal: { userId } }) {
         begun.push(userId)
@@ -36,7 +47,11 @@ function setUp(insightWaitMs?: number) {
     }: { question?: boolean | 'insights'; signal?: AbortSignal } = {},
   ) => {
     const call: Call = {
-      ...{ principal, params: {}, query: {}, body: undefined, signal },
+      principal,
+      params: {},
+      query: {},
+      body: undefined,
+      signal,
       origin: { address: null, userAgent: null },
     }
     return perform(asking(question), call) as Promise<unknown>

@@ -54,7 +54,10 @@ async function answer(route: Route, request: Request, params: unknown, { authent
   // Receiving the body may have taken minutes, during which the credential may have expired or the role changed.
   const principal = route.body === null ? first : caller(true)
   const result = await perform(route, {
-    ...{ principal, params, query, body },
+    principal,
+    params,
+    query,
+    body,
     ...(raw ? { raw } : {}),
     ...(route.produces === EVENT_STREAM ? { lastEventId: request.headers.get('last-event-id') } : {}),
     origin: originOf(request),

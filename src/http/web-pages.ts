@@ -50,7 +50,11 @@ export const DEMO_INBOX_PATH = '/demo/inbox'
 
 /** The folder in `src/web/pages` for each first segment of a URL path. */
 const ROOMS: Readonly<Record<string, string>> = {
-  ...{ '': 'overview', setup: 'sign-in', login: 'overview', reset: 'sign-in', invite: 'sign-in' },
+  '': 'overview',
+  setup: 'sign-in',
+  login: 'overview',
+  reset: 'sign-in',
+  invite: 'sign-in',
 }
 const roomOf = (path: string) => {
   const [, first = ''] = path.split('/')

@@ -47,7 +47,11 @@ test('a log returns the same responses as a map of its batches, and null for oth
 test('a log grows with its batches', () => {
   const answer = { accepted: 1, rejected: 0, errors: [] }
   const batchOf = (n: number): BatchRecord => ({
-    ...{ key: `batch ${n}`, orgId: 'org_1', domainId: 'dom_1', receivedAt: n, ledger: [] },
+    key: `batch ${n}`,
+    orgId: 'org_1',
+    domainId: 'dom_1',
+    receivedAt: n,
+    ledger: [],
     answer: { ...answer, accepted: n },
   })
   const log = BatchLog.of(Array.from({ length: 20_000 }, (_, n) => batchOf(n)))

@@ -616,18 +616,32 @@ describe('page statistics', () => {
       receivedAt: fixture.clock.now(),
       orgId: fixture.shop.orgId,
       domainId: fixture.shop.id,
-      ...{ env: 'dev', host: 'shop.example', path: '/cart', sessionId: 's-1', version: 3, weight: 2, loaf: true },
+      env: 'dev',
+      host: 'shop.example',
+      path: '/cart',
+      sessionId: 's-1',
+      version: 3,
+      weight: 2,
+      loaf: true,
     }
     expect(pages).toEqual([
       {
         ...frame,
-        ...{ vendor: 'Meta Pixel', vendorHost: 'connect.facebook.net', requests: 2, durMs: [10, 12.5] },
-        ...{ blockMs: 7, bytes: 900 },
+        vendor: 'Meta Pixel',
+        vendorHost: 'connect.facebook.net',
+        requests: 2,
+        durMs: [10, 12.5],
+        blockMs: 7,
+        bytes: 900,
       },
       {
         ...frame,
-        ...{ vendor: 'cdn.nobody.example', vendorHost: 'cdn.nobody.example', requests: 1, durMs: [] },
-        ...{ blockMs: 0, bytes: null },
+        vendor: 'cdn.nobody.example',
+        vendorHost: 'cdn.nobody.example',
+        requests: 1,
+        durMs: [],
+        blockMs: 0,
+        bytes: null,
       },
     ])
   })

@@ -24,8 +24,12 @@ afterEach(() => {
 const batch = (orgId: string, name: string, key: string | null = `dom_${orgId} ${name}`): UnjudgedBatch => ({
   events: [plainEvent({ orgId, event: name })],
   record: {
-    ...{ key, orgId, domainId: `dom_${orgId}`, receivedAt: 1 },
-    ...{ answer: { accepted: 1, rejected: 0, errors: [] }, ledger: [] },
+    key,
+    orgId,
+    domainId: `dom_${orgId}`,
+    receivedAt: 1,
+    answer: { accepted: 1, rejected: 0, errors: [] },
+    ledger: [],
   },
 })
 
@@ -62,7 +66,13 @@ function setUp(folder = mkdtempSync(join(tmpdir(), 'late-'))) {
   )
   const names = () => admitted.flatMap(({ events }) => events.map(({ event }) => event))
   return {
-    ...{ folder, late, judged, admitted, reported, known, names },
+    folder,
+    late,
+    judged,
+    admitted,
+    reported,
+    known,
+    names,
     open: () => gate.resolve(),
     failNext: (times: number) => {
       failures = times

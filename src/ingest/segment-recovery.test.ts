@@ -30,7 +30,10 @@ const NOTHING = { has: () => false, last: null, lastReceivedAt: 0, lastSeq: 0 }
 function batchOf(number: number) {
   const record: BatchRecord = {
     key: `dom_1 b${number}`,
-    ...{ orgId: 'org_1', domainId: 'dom_1', receivedAt: number, ledger: [] },
+    orgId: 'org_1',
+    domainId: 'dom_1',
+    receivedAt: number,
+    ledger: [],
     answer: { accepted: 2 + (number % 3), rejected: 0, errors: [] },
   }
   const events = Array.from({ length: 2 + (number % 3) }, (_, n) =>

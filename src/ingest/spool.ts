@@ -255,7 +255,11 @@ export class Spool {
       return latest
     }
     const group: Group = {
-      ...{ hour, lines: [], batches: [], oldestAt: receivedAt, firstSeq: Number.POSITIVE_INFINITY },
+      hour,
+      lines: [],
+      batches: [],
+      oldestAt: receivedAt,
+      firstSeq: Number.POSITIVE_INFINITY,
       done: Promise.withResolvers(),
     }
     this.waiting.push(group)

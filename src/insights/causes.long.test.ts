@@ -6,7 +6,12 @@ import { PLAIN_PRIVACY } from '../conditions/privacy-settings.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../core/clock.ts'
 
 const rule = (vendors: string[]) => ({
-  ...{ name: 'Has a value', alertType: 'data_validation', severity: 'high', period: '1h', impactValue: 100, vendors },
+  name: 'Has a value',
+  alertType: 'data_validation',
+  severity: 'high',
+  period: '1h',
+  impactValue: 100,
+  vendors,
   conditions: { logic: 'any', items: [{ parameter: 'value', op: 'equals', values: ['bad'] }] },
   channels: [{ type: 'email', target: 'owners' }],
 })
@@ -27,7 +32,9 @@ async function aDay(world: TestApp, { token }: Property): Promise<void> {
 async function visit(world: TestApp, token: string, { reports = 0, failed = 0, bad = 0 }): Promise<void> {
   const tags = Array.from({ length: reports }, () => ({ container: 'GTM-1', tagId: '7', event: 'load' }))
   const events = Array.from({ length: 10 }, (_, n) => ({
-    ...{ vendor: n % 2 ? 'GA' : 'Meta', event: 'buy', status: n < failed ? 'failure' : 'ok' },
+    vendor: n % 2 ? 'GA' : 'Meta',
+    event: 'buy',
+    status: n < failed ? 'failure' : 'ok',
     params: { value: n < bad ? 'bad' : '1' },
   }))
   await world.collect(token, { tags, events })

@@ -58,7 +58,10 @@ export async function sumsIn(buckets: readonly TimeBucket[], counted: Counted, h
 function sumsQuery({ over, orgId, where }: Counted, stepMs: number, window: Query['window']): Query {
   const [time, pageViews] = over === 'counts' ? ['minute', 'sum(pageViews)'] : ['receivedAt', '0']
   return query('insights.sums', {
-    ...{ over, orgId, window, stepMs },
+    over,
+    orgId,
+    window,
+    stepMs,
     write(binder) {
       const { sql, ...reads } = where(binder)
       const startAt = bucketOf(binder.dialect, time, stepMs)

@@ -15,8 +15,15 @@ function issueOf(values: Partial<IssueRecord> = {}, vendor = 'ga4'): IssueRecord
 function factsOf(values: Partial<IssueFacts> = {}): IssueFacts {
   const issue = issueOf()
   return {
-    ...{ issue, domain: 'Shop', gap: null, traffic: null, container: null },
-    ...{ consent: null, failures: null, change: null, ...values },
+    issue,
+    domain: 'Shop',
+    gap: null,
+    traffic: null,
+    container: null,
+    consent: null,
+    failures: null,
+    change: null,
+    ...values,
   }
 }
 

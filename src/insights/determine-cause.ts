@@ -193,7 +193,10 @@ function causeOf(members: readonly (IssueFacts & { rung: Rung })[]): Cause {
   const begins = issues.map(({ firstSeenAt }) => firstSeenAt)
   const isOfOne = others.every(({ issue }) => issue.domainId === first.issue.domainId)
   return {
-    ...{ kind, title, vendor, changeId },
+    kind,
+    title,
+    vendor,
+    changeId,
     detail: detailOf(first.rung, members),
     since: since ?? Math.min(...begins),
     domainId: isOfOne ? first.issue.domainId : null,

@@ -42,7 +42,9 @@ export function plainKeys(events: readonly StoredEvent[], privacy: Privacy): Pla
     }
   }
   return [...keys].map(([key, { weight, lastSeen, types, values }]) => ({
-    ...{ key, weight, lastSeen },
+    key,
+    weight,
+    lastSeen,
     values: [...values]
       .map(([value, weight]) => ({ value, weight }))
       .sort((a, b) => rounded(b.weight) - rounded(a.weight) || bytesFirst(a.value, b.value)),

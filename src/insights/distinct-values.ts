@@ -44,7 +44,9 @@ export async function estimateDistinct(
 
 function ranksQuery(scope: ListScope, keys: readonly string[]): Query {
   return query('insights.value-ranks', {
-    ...{ over: 'parameters', orgId: scope.orgId, window: scope.window },
+    over: 'parameters',
+    orgId: scope.orgId,
+    window: scope.window,
     write: (binder) => ({
       ...formOf(scope, binder, { by: ['vendor'], only: keys, as: 'marks' }),
       sql: `SELECT vendor, key, rank, count(*) AS buckets, sum(weight) AS weight, max(lastAt) AS lastAt

@@ -41,7 +41,10 @@ function plainDictionary(events: readonly StoredEvent[], windowHours: number): D
   const vendors = [...Map.groupBy(counted, ({ vendor }) => mask(vendor, '$vendor'))].map(([vendor, own]) => {
     const all = sumOf(own)
     const keys = plainKeys(own, history.sources().privacy()).map(({ key, weight, lastSeen, values, type }) => ({
-      ...{ key, type, presencePct: Math.min(100, Math.round((weight / all) * 1000) / 10), lastSeen },
+      key,
+      type,
+      presencePct: Math.min(100, Math.round((weight / all) * 1000) / 10),
+      lastSeen,
       examples: values.slice(0, 5).map(({ value }) => [...value].slice(0, 100).join('')),
       cardinality: values.length,
     }))

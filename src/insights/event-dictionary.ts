@@ -91,7 +91,11 @@ const Output = Closed(
             events: 4200,
             keys: [
               {
-                ...{ key: 'currency', type: 'text', presencePct: 12.5, examples: ['EUR', 'USD'], cardinality: 2 },
+                key: 'currency',
+                type: 'text',
+                presencePct: 12.5,
+                examples: ['EUR', 'USD'],
+                cardinality: 2,
                 lastSeen: 1_767_614_399_500,
               },
             ],
@@ -155,7 +159,8 @@ interface VendorRow {
 /** Returns the query for the number of all events, including those without parameters. */
 export function totalsQuery(scope: ListScope, by: readonly string[]): Query {
   return query('insights.event-totals', {
-    ...{ orgId: scope.orgId, window: scope.window },
+    orgId: scope.orgId,
+    window: scope.window,
     write: (binder) => ({
       sql: `SELECT ${by.map((column) => `${column}, `).join('')}count(*) AS events, sum(weight) AS weight
         FROM events WHERE kind <> 'library' AND ${scopeSql(scope, binder)} GROUP BY ALL`,
@@ -167,8 +172,11 @@ export function totalsQuery(scope: ListScope, by: readonly string[]): Query {
 const KEYS_READ = 2 * MAX_KEYS
 
 const FORM: ListForm = {
-  ...{ by: ['vendor'], crowdedFrom: CROWDED_SAMPLE, typed: true },
-  ...{ shown: MAX_EXAMPLES, maybePersonal: 2 * EXACT_VALUES },
+  by: ['vendor'],
+  crowdedFrom: CROWDED_SAMPLE,
+  typed: true,
+  shown: MAX_EXAMPLES,
+  maybePersonal: 2 * EXACT_VALUES,
   most: `QUALIFY row_number() OVER (PARTITION BY vendor ORDER BY weight DESC, key) <= ${KEYS_READ}`,
 }
 

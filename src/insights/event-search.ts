@@ -173,7 +173,8 @@ function findQuery(input: Static<typeof Input>, { orgId, domainIds, window, most
   const place = placeOf(input.cursor)
   const conditions = conditionsOf(input)
   return query('insights.search', {
-    ...{ orgId, window },
+    orgId,
+    window,
     write(binder) {
       const anyTests: AnyTest[] = []
       const tests = [
@@ -185,7 +186,10 @@ function findQuery(input: Static<typeof Input>, { orgId, domainIds, window, most
       const where = [...tests, ...(wholeParams ? [] : [sql])].join(' AND ')
       return {
         sql: `SELECT seq, receivedAt FROM events ${wholeParams ? `WHERE ${sql} ` : ''}ORDER BY seq DESC LIMIT ${most}`,
-        ...{ keys, wholeParams, anyTests, where },
+        keys,
+        wholeParams,
+        anyTests,
+        where,
       }
     },
   })

@@ -43,7 +43,8 @@ export async function expectationOf(
     const [only] = domainIds.length === 1 ? own : []
     return {
       expected: isWhole ? own.reduce((sum, { expected }) => sum + (expected ?? 0), 0) : null,
-      ...{ low: only?.low ?? null, high: only?.high ?? null },
+      low: only?.low ?? null,
+      high: only?.high ?? null,
       partial: own.some(({ partial }) => partial),
     }
   }

@@ -40,7 +40,12 @@ function plainRows(events: readonly StoredEvent[]): Flat['rows'] {
   const rows = [...groups].flatMap(([place, own]) => {
     const [domain = '', vendor = '', event = ''] = JSON.parse(place) as string[]
     return plainKeys(own, history.sources().privacy()).map(({ key, weight, lastSeen, values }) => ({
-      ...{ domain, vendor, event, key, count: whole(weight), lastSeen },
+      domain,
+      vendor,
+      event,
+      key,
+      count: whole(weight),
+      lastSeen,
       values: values
         .slice(0, 10)
         .map(({ value, weight }) => ({ value: [...value].slice(0, 200).join(''), count: whole(weight) })),
@@ -79,7 +84,10 @@ test('a domain filters the rows; a domain of another organization is not found',
 
 test('only the 5,000 rows with the largest counts are returned', async () => {
   const more = Array.from({ length: 5200 }, (_, n) => ({
-    ...{ vendor: 'Many', event: `e${n}`, weight: n < 100 ? 1 : 2, params: { k: 'v' } },
+    vendor: 'Many',
+    event: `e${n}`,
+    weight: n < 100 ? 1 : 2,
+    params: { k: 'v' },
   }))
   await using own = await openHistory({ events: 40, more })
   const { rows, truncated } = await flatDictionary.answer(own.sources(), { vendor: 'Many' }, own.caller)
@@ -89,7 +97,10 @@ test('only the 5,000 rows with the largest counts are returned', async () => {
 
 test('the most frequent values are counted over the whole window, even among many others', async () => {
   const more = Array.from({ length: 4000 }, (_, n) => ({
-    ...{ vendor: 'Many', event: 'e', weight: 2, params: { k: n % 4 === 0 ? `often${n % 12}` : `v${n}` } },
+    vendor: 'Many',
+    event: 'e',
+    weight: 2,
+    params: { k: n % 4 === 0 ? `often${n % 12}` : `v${n}` },
   }))
   await using own = await openHistory({ events: 40, more })
   const { rows } = await flatDictionary.answer(own.sources(), { vendor: 'Many' }, own.caller)

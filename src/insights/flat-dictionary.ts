@@ -47,10 +47,16 @@ const Output = Closed(
     $id: 'FlatDictionary',
     examples: [
       {
-        ...{ sampledEvents: 4200, windowHours: 24, truncated: false },
+        sampledEvents: 4200,
+        windowHours: 24,
+        truncated: false,
         rows: [
           {
-            ...{ domain: 'shop.example', vendor: 'Google Analytics 4', event: 'purchase', key: 'currency', count: 525 },
+            domain: 'shop.example',
+            vendor: 'Google Analytics 4',
+            event: 'purchase',
+            key: 'currency',
+            count: 525,
             values: [{ value: 'EUR', count: 500 }],
             lastSeen: 1_767_614_399_500,
           },
@@ -93,8 +99,12 @@ type Row = Static<typeof RowSchema>
 const ROWS_READ = 2 * MAX_ROWS
 
 const FORM: ListForm = {
-  ...{ by: ['domainId', 'vendor', 'event'], crowdedFrom: 10 * MAX_SHOWN, typed: false },
-  ...{ shown: MAX_SHOWN, maybePersonal: 20 * MAX_SHOWN, parts: { count: 4, events: 10_000 } },
+  by: ['domainId', 'vendor', 'event'],
+  crowdedFrom: 10 * MAX_SHOWN,
+  typed: false,
+  shown: MAX_SHOWN,
+  maybePersonal: 20 * MAX_SHOWN,
+  parts: { count: 4, events: 10_000 },
   most: `ORDER BY weight DESC, domainId, vendor, event, key LIMIT ${ROWS_READ}`,
 }
 
@@ -124,7 +134,12 @@ function rowsOf(lists: readonly ValueList[], names: ReadonlyMap<string, string>,
     const { weight, values, lastAt } = maskedList(counted, mask)
     const shown = values.slice(0, MAX_SHOWN)
     return {
-      ...{ domain, vendor, event, key, count: roundEvents(weight), lastSeen: lastAt },
+      domain,
+      vendor,
+      event,
+      key,
+      count: roundEvents(weight),
+      lastSeen: lastAt,
       values: shown.map(({ value, weight }) => ({
         value: cutCharacters(value, VALUE_LENGTH),
         count: roundEvents(weight),

@@ -58,10 +58,21 @@ export async function openHistory({ events, seed = 1, more = [] }: HistoryOption
   if (more.length > 0) await fixture.add(more.map((said) => ({ ...said, orgId, domainId: domains[0]?.id ?? '' })))
   const now = fixture.clock.now() + 1
   const principal: Principal = {
-    ...{ via: 'key', userId, orgId, role: 'owner', readOnly: false, keyId: null, sessionId: null },
+    via: 'key',
+    userId,
+    orgId,
+    role: 'owner',
+    readOnly: false,
+    keyId: null,
+    sessionId: null,
   }
   return {
-    ...{ fixture, orgId, domains, events: fixture.events, now, caller: { principal, now } },
+    fixture,
+    orgId,
+    domains,
+    events: fixture.events,
+    now,
+    caller: { principal, now },
     sources: (history = fixture.warehouse) => sourcesOf(fixture, orgId, domains, history, now),
     [Symbol.asyncDispose]: () => fixture[Symbol.asyncDispose](),
   }
@@ -106,7 +117,11 @@ function sourcesOf(
   const seriesMonitor = new SeriesMonitor({ warehouse: history, gapsOf: () => [], settingsOf: () => [] })
   const own = domains.filter((domain) => domain.orgId === orgId)
   return {
-    ...{ db, seriesMonitor, history, watermark: () => now, retentionMs: 90 * DAY_MS },
+    db,
+    seriesMonitor,
+    history,
+    watermark: () => now,
+    retentionMs: 90 * DAY_MS,
     domains: () => own.map(({ id }) => ({ id, createdAt: 0 })),
     privacy: () => ({ regions: ['DE'], patterns: [] }),
     chart: (series, range) => seriesMonitor.chart({ ...series, orgId, sensitivity: 5, timezone: 'UTC' }, range, now),
@@ -209,7 +224,11 @@ function visitOf(n: number, random: Random, place: EventFields = {}): EventField
     const path = random() < 0.95 ? step.path.replace('{n}', String(Math.floor(random() ** 3 * 400))) : null
     const common = { ...shared, path, ts: at + index * MINUTE_MS, title: pick(['Shop', 'Größe 😀', '', null]) }
     const sent = (vendor: string, event: string, kind: StoredEvent['kind'] = 'event'): EventFields => ({
-      ...{ ...common, vendor, event, kind, status: pick(STATUSES) },
+      ...common,
+      vendor,
+      event,
+      kind,
+      status: pick(STATUSES),
       execMs: random() < 0.3 ? Math.round(random() * 9000) / 10 : null,
       params: paramsOf(n, event, random),
     })

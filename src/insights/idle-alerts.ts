@@ -67,7 +67,9 @@ function sees(alert: Alert, { domainId, vendor, event }: NameRow): boolean {
 /** Returns the query for the most recent minute with events, for each name. */
 export function lastEventsQuery(orgId: string, window: Query['window']): Query {
   return query('insights.last-events', {
-    ...{ over: 'counts' as const, orgId, window },
+    over: 'counts' as const,
+    orgId,
+    window,
     write: () => ({ sql: 'SELECT domainId, vendor, event, max(minute) AS lastAt FROM counts GROUP BY ALL' }),
   })
 }

@@ -138,13 +138,23 @@ function windowOf(issues: readonly Stretches[]): Query['window'] {
 const boundsOf = (issues: readonly Stretches[]) =>
   JSON.stringify(
     issues.map(({ id, domainId, vendor, before, since }) => ({
-      ...{ id, ownDomain: domainId ?? '', ownVendor: vendor ?? '' },
-      ...{ beforeAt: before.from, leadAt: before.to, sinceAt: since.from, untilAt: since.to },
+      id,
+      ownDomain: domainId ?? '',
+      ownVendor: vendor ?? '',
+      beforeAt: before.from,
+      leadAt: before.to,
+      sinceAt: since.from,
+      untilAt: since.to,
     })),
   )
 const BOUNDS: Parameters<Dialect['rowsOfJson']>[1] = {
-  ...{ id: 'text', ownDomain: 'text', ownVendor: 'text' },
-  ...{ beforeAt: 'integer', leadAt: 'integer', sinceAt: 'integer', untilAt: 'integer' },
+  id: 'text',
+  ownDomain: 'text',
+  ownVendor: 'text',
+  beforeAt: 'integer',
+  leadAt: 'integer',
+  sinceAt: 'integer',
+  untilAt: 'integer',
 }
 
 /** Event counts around the beginning of an issue. */
@@ -232,7 +242,9 @@ async function reportsOf({ history }: FactSources, orgId: string, issues: readon
 
 function reportsQuery(orgId: string, issues: readonly Stretches[]): Query {
   return query('insights.tag-manager-reports', {
-    ...{ over: 'counts' as const, orgId, window: windowOf(issues) },
+    over: 'counts' as const,
+    orgId,
+    window: windowOf(issues),
     write(binder) {
       const own = binder.dialect.rowsOfJson(binder.bind(boundsOf(issues)), BOUNDS)
       const manager = binder.bind(googleTagManager.vendor)
@@ -272,7 +284,8 @@ async function failuresOf(
 
 function failuresQuery(orgId: string, issues: readonly Stretches[]): Query {
   return query('insights.vendor-failures', {
-    ...{ orgId, window: windowOf(issues) },
+    orgId,
+    window: windowOf(issues),
     write(binder) {
       const own = binder.dialect.rowsOfJson(binder.bind(boundsOf(issues)), BOUNDS)
       const vendors = [...new Set(issues.flatMap(({ vendor }) => vendor ?? []))]

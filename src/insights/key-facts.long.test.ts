@@ -16,14 +16,15 @@ const isNumber = (value: string) => new RegExp(NUMBER_PATTERN).test(value)
  * missing for a day.
  */
 const PLANNED: EventFields[] = Array.from({ length: 700 }, (_, n) => ({
-  ...{
-    vendor: 'Shop API',
-    event: n % 7 === 0 ? 'refund' : 'order',
-    kind: 'event' as const,
-    weight: n % 5 === 0 ? 2 : 1,
-  },
+  vendor: 'Shop API',
+  event: n % 7 === 0 ? 'refund' : 'order',
+  kind: 'event' as const,
+  weight: n % 5 === 0 ? 2 : 1,
   params: {
-    ...{ order_id: `o-${n}`, total: String(n / 4), currency: ['EUR', 'USD', 'CHF'][n % 3] ?? '', v: '2' },
+    order_id: `o-${n}`,
+    total: String(n / 4),
+    currency: ['EUR', 'USD', 'CHF'][n % 3] ?? '',
+    v: '2',
     ...(n % 50 === 0 ? {} : { coupon: 'none' }),
     ...(n % 300 === 0 ? { total: 'NaN' } : {}),
   },
@@ -59,12 +60,20 @@ function plainly(
       const days = [...Map.groupBy(all, ({ receivedAt }) => Math.floor(receivedAt / DAY_MS)).values()]
       const shares = days.filter((day) => sum(day) >= 20).map((day) => sum(having(day)) / sum(day))
       const values = [...Map.groupBy(there, ({ params }) => textOf(params, key))].map(([value, some]) => ({
-        ...{ value, events: sum(some) },
+        value,
+        events: sum(some),
       }))
       const [{ domainId, vendor, event } = { domainId: '', vendor: '', event: '' }] = all
       return [
         {
-          ...{ domainId, vendor, event, key, events: sum(all), present: sum(there), values, isConstant: false },
+          domainId,
+          vendor,
+          event,
+          key,
+          events: sum(all),
+          present: sum(there),
+          values,
+          isConstant: false,
           numbers: sum(there.filter(({ params }) => isNumber(textOf(params, key)))),
           leastDailyShare: Math.min(1, ...shares),
         },

@@ -126,16 +126,15 @@ function presenceOf(
       .filter(({ weight }) => weight >= MIN_DAILY_EVENTS)
       .map((day) => (day[`had${at}`] ?? 0) / day.weight)
     return {
-      ...{
-        domainId,
-        vendor,
-        event,
-        key,
-        events: weightOf(days),
-        present: sum(`had${at}`),
-        numbers: sum(`numbers${at}`),
-      },
-      ...{ leastDailyShare: Math.min(1, ...shares), isConstant: false },
+      domainId,
+      vendor,
+      event,
+      key,
+      events: weightOf(days),
+      present: sum(`had${at}`),
+      numbers: sum(`numbers${at}`),
+      leastDailyShare: Math.min(1, ...shares),
+      isConstant: false,
     }
   })
 }
@@ -164,7 +163,8 @@ const scopeSql = ({ domainIds }: Scope, binder: Binder) => binder.among('domainI
 /** Returns the query for the weights of events by name and UTC day. */
 export function namesQuery(scope: Scope): Query {
   return query('insights.daily-names', {
-    ...{ orgId: scope.orgId, window: scope.window },
+    orgId: scope.orgId,
+    window: scope.window,
     write: (binder) => ({
       sql: `SELECT domainId, vendor, event, ${binder.dialect.quotient('receivedAt', DAY_MS)} AS "day", sum(weight) AS weight
         FROM events WHERE ${scopeSql(scope, binder)} AND kind <> 'library' GROUP BY ALL`,
@@ -175,7 +175,9 @@ export function namesQuery(scope: Scope): Query {
 /** Returns facts about the values of each key. */
 export function shapesQuery(scope: Scope): Query {
   return query('insights.value-shapes', {
-    ...{ over: 'parameters' as const, orgId: scope.orgId, window: scope.window },
+    over: 'parameters' as const,
+    orgId: scope.orgId,
+    window: scope.window,
     write(binder) {
       const { isNumber } = textTests(binder)
       return {
@@ -195,7 +197,8 @@ export function shapesQuery(scope: Scope): Query {
  */
 export function presenceQuery(scope: Scope, keys: readonly string[], numeric: ReadonlySet<string>): Query {
   return query('insights.key-presence', {
-    ...{ orgId: scope.orgId, window: scope.window },
+    orgId: scope.orgId,
+    window: scope.window,
     write(binder) {
       const { dialect } = binder
       const { isBlank, isNumber } = textTests(binder)
@@ -222,7 +225,9 @@ export function presenceQuery(scope: Scope, keys: readonly string[], numeric: Re
  */
 export function valuesQuery(scope: Scope, keys: readonly string[]): Query {
   return query('insights.few-values', {
-    ...{ over: 'parameters' as const, orgId: scope.orgId, window: scope.window },
+    over: 'parameters' as const,
+    orgId: scope.orgId,
+    window: scope.window,
     write: (binder) => ({
       form: { by: ['domainId', 'vendor', 'event'], as: 'values', only: keys },
       where: scopeSql(scope, binder),

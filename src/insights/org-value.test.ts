@@ -3,7 +3,11 @@ import { testApp } from '../../test/test-app.ts'
 import { DAY_MS, SECOND_MS } from '../core/clock.ts'
 
 const rule = (name: string, key: string, impactValue?: number) => ({
-  ...{ name, alertType: 'data_validation', severity: 'high', period: '1h', impactValue },
+  name,
+  alertType: 'data_validation',
+  severity: 'high',
+  period: '1h',
+  impactValue,
   conditions: { logic: 'any', items: [{ parameter: key, op: 'equals', values: ['bad'] }] },
   channels: [{ type: 'email', target: 'owners' }],
 })
@@ -13,7 +17,11 @@ test('the value of issues is summed by outcome', async () => {
   const { body: domain } = await world.call('POST', '/v1/domains', { body: { name: 'Shop' } })
   const value = async () => (await world.call('GET', '/v1/org/value')).body
   expect(await value()).toEqual({
-    ...{ openValue: 0, resolvedValue30d: 0, resolvedValueTotal: 0, valuedAlerts: 0, topIssues: [] },
+    openValue: 0,
+    resolvedValue30d: 0,
+    resolvedValueTotal: 0,
+    valuedAlerts: 0,
+    topIssues: [],
   })
   const worth = [900, 0, undefined, 5000, 40, 7, Number.MAX_SAFE_INTEGER]
   for (const [n, impactValue] of worth.entries()) {

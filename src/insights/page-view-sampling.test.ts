@@ -23,7 +23,11 @@ async function setUp(fixture: WarehouseFixture) {
       insights,
     ),
     ...pageViewRoutes({
-      ...{ db, clock, publicUrl, collectUrl: publicUrl, isEndpointLocked: false },
+      db,
+      clock,
+      publicUrl,
+      collectUrl: publicUrl,
+      isEndpointLocked: false,
       openIssues: () => ({}),
       lastOrders: () => ({}),
       changed: () => void changes++,

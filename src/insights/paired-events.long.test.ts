@@ -33,7 +33,8 @@ const REQUESTS: Record<string, { browser(id: string | null): Request; server(id:
     server: (id) => ({
       url: 'https://business-api.tiktok.com/open_api/v1.3/event/track/',
       body: {
-        ...{ event_source: 'web', event_source_id: 'C1' },
+        event_source: 'web',
+        event_source_id: 'C1',
         data: [{ event: 'CompletePayment', ...(id !== null && { event_id: id }) }],
       },
     }),
@@ -161,7 +162,9 @@ test('an alert is suggested below a match rate of 85 %, can be saved, and is the
   const [{ kind, rule, reason, basis, backtest }, ...others] = await suggested()
   expect(others).toEqual([])
   expect({ kind, name: rule.name, events: basis.events }).toEqual({
-    ...{ kind: 'required_key', name: 'Meta Pixel Purchase: event id is present', events: 240 },
+    kind: 'required_key',
+    name: 'Meta Pixel Purchase: event id is present',
+    events: 240,
   })
   expect(reason).toContain('60 % of 150 Meta Pixel Purchase events in the last 7 days')
   expect(reason).toContain('30 browser and 0 server events had no event id')
@@ -228,7 +231,11 @@ describe('pairing compared with a loop over all events', () => {
     const send = (event: string, count: number, isServer: boolean) =>
       fixture.add(
         Array.from({ length: count }, (_, n) => ({
-          ...{ orgId: 'org_2', domainId: 'dom_many', vendor: 'Meta Pixel', event, kind: 'event' as const },
+          orgId: 'org_2',
+          domainId: 'dom_many',
+          vendor: 'Meta Pixel',
+          event,
+          kind: 'event' as const,
           params: { eid: `${event}${n}`, ...(isServer ? { event_name: event } : {}) },
         })),
       )

@@ -43,7 +43,10 @@ const PairedEventSchema = Closed(
 )
 
 const EXAMPLE = {
-  ...{ matched: 380, browserOnly: 22, serverOnly: 8, matchedPct: 92.7 },
+  matched: 380,
+  browserOnly: 22,
+  serverOnly: 8,
+  matchedPct: 92.7,
 }
 
 /**
@@ -82,8 +85,13 @@ export const pairedEvents = insight({
         {
           events: [
             {
-              ...{ domainId: 'dom_01ke7jm2q0d3k8f1z6y5b7n4ta', vendor: 'Meta Pixel', event: 'Purchase', ...EXAMPLE },
-              ...{ browserWithoutId: 3, serverWithoutId: 0, days: [{ day: '2026-01-05', ...EXAMPLE }] },
+              domainId: 'dom_01ke7jm2q0d3k8f1z6y5b7n4ta',
+              vendor: 'Meta Pixel',
+              event: 'Purchase',
+              ...EXAMPLE,
+              browserWithoutId: 3,
+              serverWithoutId: 0,
+              days: [{ day: '2026-01-05', ...EXAMPLE }],
             },
           ],
         },
@@ -175,9 +183,15 @@ function totalOf(rows: readonly [Row, ...Row[]]): PairedName {
   const sum = (field: keyof Counts | 'browserWithoutId' | 'serverWithoutId') =>
     rows.reduce((sum, row) => sum + row[field], 0)
   return {
-    ...{ domainId, vendor, event: browserEvent, serverEvent },
-    ...{ matched: sum('matched'), browserOnly: sum('browserOnly'), serverOnly: sum('serverOnly') },
-    ...{ browserWithoutId: sum('browserWithoutId'), serverWithoutId: sum('serverWithoutId') },
+    domainId,
+    vendor,
+    event: browserEvent,
+    serverEvent,
+    matched: sum('matched'),
+    browserOnly: sum('browserOnly'),
+    serverOnly: sum('serverOnly'),
+    browserWithoutId: sum('browserWithoutId'),
+    serverWithoutId: sum('serverWithoutId'),
     byDay: new Map(
       rows.map(({ day, matched, browserOnly, serverOnly }) => [day, { matched, browserOnly, serverOnly }]),
     ),

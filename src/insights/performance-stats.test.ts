@@ -36,7 +36,9 @@ function plainStats({ hours = 24, domainId }: Input) {
     const failed = sum(({ status }) => ['failure', 'exception', 'timeout'].includes(status ?? ''))
     const execSum = timed.reduce((total, { execMs, weight }) => total + (execMs ?? 0) * weight, 0)
     return {
-      ...{ vendor, events: whole(sumOf(own)), failures: whole(failed) },
+      vendor,
+      events: whole(sumOf(own)),
+      failures: whole(failed),
       avgExecMs: timed.length > 0 ? execSum / sumOf(timed) : 0,
       maxExecMs: Math.max(0, ...timed.map(({ execMs }) => execMs ?? 0)),
       failurePct: known > 0 ? Math.round((failed / known) * 1000) / 10 : 0,

@@ -84,7 +84,8 @@ const IS_TIME = `execMs >= 0 AND execMs <= ${DAY_MS}`
 
 function statsQuery(orgId: string, domainIds: readonly string[], window: Query['window']): Query {
   return query('insights.performance', {
-    ...{ orgId, window },
+    orgId,
+    window,
     write: (binder) => ({
       sql: `SELECT vendor, sum(weight) AS weight,
           coalesce(sum(weight) FILTER (WHERE ${FAILED_SQL}), 0) AS failed,

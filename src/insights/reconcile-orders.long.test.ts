@@ -178,7 +178,8 @@ function anEvent(random: Random, ids: readonly string[]): EventFields {
   if (random() < 0.5) params[oneOf(['eid', 'event_id'], random)] = oneOf([id, id, '', ' '], random)
   if (random() < 0.3) params.event_name = 'x'
   return {
-    ...{ orgId: random() < 0.95 ? 'org' : 'other', domainId: random() < 0.9 ? 'dom' : 'blog' },
+    orgId: random() < 0.95 ? 'org' : 'other',
+    domainId: random() < 0.9 ? 'dom' : 'blog',
     env: random() < 0.9 ? 'prod' : 'dev',
     kind: oneOf(['event', 'event', 'hit', 'tag', 'library'], random),
     vendor: oneOf(VENDORS, random),
@@ -240,7 +241,10 @@ describe('reconciliation compared with a loop over all events', () => {
     saveOrders(fixture.db, domainId, [...orders.values()])
     const seriesMonitor = new SeriesMonitor({ warehouse: fixture.warehouse, gapsOf: () => [], settingsOf: () => [] })
     sources = {
-      ...{ db: fixture.db, seriesMonitor, watermark: () => now, retentionMs: 90 * DAY_MS },
+      db: fixture.db,
+      seriesMonitor,
+      watermark: () => now,
+      retentionMs: 90 * DAY_MS,
       history: {
         async query(query) {
           const rows = await fixture.warehouse.query<never>(query)
@@ -398,11 +402,19 @@ describe('reconciliation over HTTP', () => {
     const { body } = await reconcile({ domainId: domain.id, days: 1 })
     const unpaired = { matched: 0, browserOnly: 0, serverOnly: 0, matchedPct: null }
     const GA4 = {
-      ...{ orders: 4, captured: 2, missing: 2, extra: 1, duplicates: 1, valueMismatches: 1, missingValue: 85 },
+      orders: 4,
+      captured: 2,
+      missing: 2,
+      extra: 1,
+      duplicates: 1,
+      valueMismatches: 1,
+      missingValue: 85,
       ...unpaired,
     }
     const META = {
-      ...{ ...unpaired, browserOnly: 1, matchedPct: 0 },
+      ...unpaired,
+      browserOnly: 1,
+      matchedPct: 0,
       orders: 4,
       captured: 1,
       missing: 3,

@@ -68,9 +68,19 @@ const vendors = Type.Array(VendorTallySchema, {
 })
 
 const EXAMPLE = {
-  ...{ vendor: 'Google Analytics 4', orders: 40, captured: 38, missing: 2, extra: 0, duplicates: 1 },
-  ...{ valueMismatches: 0, missingValue: 91.8, capturePct: 95 },
-  ...{ matched: 0, browserOnly: 0, serverOnly: 0, matchedPct: null },
+  vendor: 'Google Analytics 4',
+  orders: 40,
+  captured: 38,
+  missing: 2,
+  extra: 0,
+  duplicates: 1,
+  valueMismatches: 0,
+  missingValue: 91.8,
+  capturePct: 95,
+  matched: 0,
+  browserOnly: 0,
+  serverOnly: 0,
+  matchedPct: null,
 }
 
 const Output = Closed(
@@ -204,7 +214,10 @@ async function reportedIn(
   if (hasNoIds(keys)) return []
   const ask = (orders: readonly StoredOrder[], listed: number) => {
     const expected = orders.map((order) => ({
-      ...{ id: order.id, day: dayOf(order.at), value: order.value, isPaid: isPaid(order) },
+      id: order.id,
+      day: dayOf(order.at),
+      value: order.value,
+      isPaid: isPaid(order),
     }))
     return history.query<Answered>(reportedOrdersQuery(scope, keys, expected, listed))
   }

@@ -25,7 +25,9 @@ export interface InsightRouteDeps {
 export function insightRoutes(parts: InsightRouteDeps, insights: readonly AnyInsight[]): Route[] {
   return insights.map(({ path, params, input, output, answer, isQuick = false, ...rest }) =>
     route({
-      ...{ access: 'read', tag: 'Insights', ...rest },
+      access: 'read',
+      tag: 'Insights',
+      ...rest,
       method: 'GET',
       path: `/v1${path}`,
       tool: true,
@@ -61,7 +63,10 @@ function withMaskedNames<Q extends object>(query: Q, privacy: Privacy): Q {
 export function sourcesFor(parts: InsightRouteDeps, orgId: string, signal: AbortSignal, lane: Lane): Sources {
   const { db, warehouse, seriesMonitor, watermark, retentionMs } = parts
   return {
-    ...{ db, seriesMonitor, watermark, retentionMs },
+    db,
+    seriesMonitor,
+    watermark,
+    retentionMs,
     history: withSignal(warehouse, signal, lane),
     domains: () => watchedDomains(db, orgId),
     privacy: () => privacyFrom(privacySettings(db, orgId)),

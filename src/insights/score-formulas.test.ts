@@ -108,7 +108,8 @@ const aSignal = fc.record({
   expected: fc.option(count),
 })
 const aStatus = fc.record({ vendor, ok: count, failed: count }).map(({ vendor, ok, failed }) => ({
-  ...{ vendor, failed },
+  vendor,
+  failed,
   known: ok + failed,
 }))
 const aRule = fc

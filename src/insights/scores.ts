@@ -226,7 +226,8 @@ type TotalRow = Named & { weight: number }
 /** Returns the query for the weights of requests with a known status and of failed requests, by vendor. */
 export function statusesQuery(orgId: string, domainIds: readonly string[], window: Query['window']): Query {
   return query('insights.statuses', {
-    ...{ orgId, window },
+    orgId,
+    window,
     write: (binder) => ({
       sql: `SELECT domainId, vendor, sum(weight) AS known,
           sum(CASE WHEN ${FAILED_SQL} THEN weight ELSE 0 END) AS failed
@@ -239,7 +240,8 @@ export function statusesQuery(orgId: string, domainIds: readonly string[], windo
 /** Returns the query for the weights of events that break a rule, by the alert of the rule. */
 export function brokenRulesQuery(orgId: string, domainIds: readonly string[], window: Query['window']): Query {
   return query('insights.broken-rules', {
-    ...{ orgId, window },
+    orgId,
+    window,
     write: (binder) => ({
       sql: `SELECT domainId, vendor, event, alertId, sum(weight) AS weight FROM (
           SELECT domainId, vendor, event, weight, unnest(violations) AS alertId
@@ -252,7 +254,9 @@ export function brokenRulesQuery(orgId: string, domainIds: readonly string[], wi
 /** Returns the query for the weights of all events, by name. */
 export function namedTotalsQuery(orgId: string, domainIds: readonly string[], window: Query['window']): Query {
   return query('insights.totals', {
-    ...{ over: 'counts' as const, orgId, window },
+    over: 'counts' as const,
+    orgId,
+    window,
     write: (binder) => ({
       sql: `SELECT domainId, vendor, event, sum(weight) AS weight
         FROM counts WHERE ${binder.among('domainId', domainIds).join('')} GROUP BY ALL`,

@@ -13,8 +13,12 @@ type Input = Parameters<typeof sessionFlows.answer>[1]
 async function both(history: HistoryFixture, input: Input) {
   const sources = history.sources()
   const asked: FlowsInput = {
-    ...{ orgId: history.orgId, now: history.now, privacy: sources.privacy() },
-    ...{ hours: 72, maxSteps: 4, ...input },
+    orgId: history.orgId,
+    now: history.now,
+    privacy: sources.privacy(),
+    hours: 72,
+    maxSteps: 4,
+    ...input,
   }
   return {
     answer: await sessionFlows.answer(sources, input, history.caller),
@@ -46,7 +50,10 @@ describe('session flows of a shop over ten days, in files of every kind', () => 
     const odd = ids.flatMap((id, n) =>
       ['/a/{}', '/a/{}/b/{}', '/{}/{}/{}', '{}', 'a//{}/', '/u/jo.doe@example.com/{}', '/u/jane%40example.com'].map(
         (path, at): EventFields => ({
-          ...{ sessionId: `odd-${n}`, vendor: `V${at % 3}`, event: at % 2 ? 'x@example.com' : '', weight: 3 },
+          sessionId: `odd-${n}`,
+          vendor: `V${at % 3}`,
+          event: at % 2 ? 'x@example.com' : '',
+          weight: 3,
           path: path.replaceAll('{}', id),
         }),
       ),

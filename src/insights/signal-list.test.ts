@@ -246,8 +246,19 @@ test('a signal refers to its issue and its explanation', async () => {
   const alert = createAutoAlert(db, clock, { id: shop, orgId, name: 'Shop' })
   if (!alert) throw new Error('there was one')
   const findingOf = (values: Partial<Finding>): Finding => ({
-    ...{ domainId: shop, subject: '', vendor: null, event: null, occurrences: 1, summary: 'fell' },
-    ...{ observed: 0, expected: 9, firstAt: NOW - HOUR_MS, lastAt: NOW - 1, hosts: [], sample: null, sampleSeq: null },
+    domainId: shop,
+    subject: '',
+    vendor: null,
+    event: null,
+    occurrences: 1,
+    summary: 'fell',
+    observed: 0,
+    expected: 9,
+    firstAt: NOW - HOUR_MS,
+    lastAt: NOW - 1,
+    hosts: [],
+    sample: null,
+    sampleSeq: null,
     ...values,
   })
   const open = (...findings: Finding[]) =>

@@ -12,8 +12,15 @@ const values = (...texts: string[]) => texts.map((value) => ({ value, events: 50
 
 /** A key of an event name with 500 events. All events have the key, with many distinct values. */
 const steady: KeyFacts = {
-  ...{ domainId: 'dom_1', vendor: 'Shop API', event: 'purchase', key: 'transaction_id' },
-  ...{ events: 500, present: 500, numbers: 0, leastDailyShare: 1, isConstant: false },
+  domainId: 'dom_1',
+  vendor: 'Shop API',
+  event: 'purchase',
+  key: 'transaction_id',
+  events: 500,
+  present: 500,
+  numbers: 0,
+  leastDailyShare: 1,
+  isConstant: false,
   values: values(...Array.from({ length: 21 }, (_, n) => `T-${n}`)),
 }
 
@@ -107,8 +114,16 @@ describe('a suggested rule', () => {
 
 describe('the event id rule', () => {
   const name: PairedName = {
-    ...{ domainId: 'dom_1', vendor: 'Reddit Pixel', event: 'Purchase', serverEvent: 'PURCHASE', byDay: new Map() },
-    ...{ matched: 840, browserOnly: 100, serverOnly: 60, browserWithoutId: 80, serverWithoutId: 0 },
+    domainId: 'dom_1',
+    vendor: 'Reddit Pixel',
+    event: 'Purchase',
+    serverEvent: 'PURCHASE',
+    byDay: new Map(),
+    matched: 840,
+    browserOnly: 100,
+    serverOnly: 60,
+    browserWithoutId: 80,
+    serverWithoutId: 0,
   }
 
   test.each<[string, Partial<PairedName>, boolean]>([

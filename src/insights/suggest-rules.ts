@@ -265,7 +265,15 @@ export function suggestEventIds(names: readonly PairedName[], alerts: readonly A
       const share = percentOf(matched, matched + browserOnly + serverOnly)
       const present = events - name.browserWithoutId - name.serverWithoutId
       const facts = ids.map((key) => ({
-        ...{ domainId, vendor, event, key, events, present, numbers: 0, leastDailyShare: 0, values: [] },
+        domainId,
+        vendor,
+        event,
+        key,
+        events,
+        present,
+        numbers: 0,
+        leastDailyShare: 0,
+        values: [],
         isConstant: false,
       }))
       const [first] = facts

@@ -30,7 +30,8 @@ beforeAll(async () => {
     const events = [
       ...[0, 1, 2].map((n) => ({ vendor: 'Shop API', event: 'order', params: order(n) })),
       ...Array.from({ length: 12 }, (_, n) => ({
-        ...{ vendor: 'Shop API', event: 'view' },
+        vendor: 'Shop API',
+        event: 'view',
         params: { page: `p${hour % 9}-${n}`, sku: n % 3 ? `S${n}` : '', v: 'two' },
       })),
     ]
@@ -88,7 +89,10 @@ test('each suggested rule can be saved unchanged, matches its route’s backtest
 test('alerts whose events have stopped are listed with their last event', async () => {
   const { body: alert } = await world.call('POST', '/v1/alerts', {
     body: {
-      ...{ name: 'Refunds', alertType: 'data_validation', period: '1h', vendors: ['Shop API'] },
+      name: 'Refunds',
+      alertType: 'data_validation',
+      period: '1h',
+      vendors: ['Shop API'],
       filters: [{ parameter: '$event', op: 'equals', values: ['refund'] }],
       conditions: { logic: 'any', items: [{ parameter: 'reason', op: 'is_blank' }] },
       channels: [{ type: 'email', target: 'owners' }],
@@ -102,7 +106,8 @@ test('alerts whose events have stopped are listed with their last event', async 
   expect((await suggestions()).idleAlerts).toEqual([])
   world.clock.advance(2 * DAY_MS)
   expect((await suggestions('?days=1')).idleAlerts).toContainEqual({
-    ...{ alertId: alert.id, name: 'Refunds' },
+    alertId: alert.id,
+    name: 'Refunds',
     lastEventAt: Math.floor(at / MINUTE_MS) * MINUTE_MS,
   })
 })

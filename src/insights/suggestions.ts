@@ -109,7 +109,9 @@ export const suggestions = insight({
     ])
     return {
       suggestions: drafts.map(({ kind, rule, reason, facts }, at) => ({
-        ...{ kind, rule, reason },
+        kind,
+        rule,
+        reason,
         basis: { events: Math.round(facts.events), ...window },
         backtest: tried[at] ?? NEVER_BROKEN,
       })),

@@ -24,8 +24,13 @@ function* pagesFrom(start: Instant, count: number, domains: HistoryFixture['doma
     const at = Math.floor(random() * domains.length)
     const loaf = random() < 0.7
     const shared = {
-      ...{ page, loaf, orgId: orgs[at] ?? '', domainId: domains[at]?.id ?? '', weight: pick([1, 4, 1 / 0.3]) },
-      ...{ receivedAt: start + Math.floor((rows / count) ** 0.5 * 72 * HOUR_MS), env: pick(['prod', 'dev'] as const) },
+      page,
+      loaf,
+      orgId: orgs[at] ?? '',
+      domainId: domains[at]?.id ?? '',
+      weight: pick([1, 4, 1 / 0.3]),
+      receivedAt: start + Math.floor((rows / count) ** 0.5 * 72 * HOUR_MS),
+      env: pick(['prod', 'dev'] as const),
     }
     const some = VENDORS.slice(0, -1).filter(() => random() < 0.5)
     const seen = some.length > 0 ? some : VENDORS.slice(-1)
@@ -34,7 +39,10 @@ function* pagesFrom(start: Instant, count: number, domains: HistoryFixture['doma
         const requests = vendor === '' || vendor === 'only.seen.example' ? 0 : Math.floor(random() * 4)
         rows++
         yield plainPage({
-          ...{ ...shared, vendor, vendorHost, requests },
+          ...shared,
+          vendor,
+          vendorHost,
+          requests,
           durMs: Array.from({ length: requests }, () => Math.round(random() ** 3 * 40_000) / 10),
           blockMs: loaf ? Math.round(random() ** 2 * 900 - 100 > 0 ? random() * 5000 : 0) / 10 : null,
           bytes: random() < 0.6 ? Math.floor(random() * 3e5) : null,
@@ -152,7 +160,10 @@ test('the result is the same when rows are stored in other files', async () => {
 test('the result is zero without measurements; an unknown domain is not found', async () => {
   await using empty = await openHistory({ events: 0 })
   expect(await tagPerformance.answer(empty.sources(), { hours: 5 }, empty.caller)).toEqual({
-    ...{ windowHours: 5, pagesSampled: 0, loafCoverage: 0, vendors: [] },
+    windowHours: 5,
+    pagesSampled: 0,
+    loafCoverage: 0,
+    vendors: [],
   })
   await expect(ask(24, 'dom_none')).rejects.toThrow('no such domain')
   await expect(ask(24, history.domains[2]?.id)).rejects.toThrow('no such domain')
@@ -173,11 +184,21 @@ test('page views without a vendor are counted, including those where a vendor wa
   await fixture.flush()
   const answer = await tagPerformance.answer(one.sources(), {}, { ...one.caller, now: fixture.clock.now() })
   expect(answer).toEqual({
-    ...{ windowHours: 24, pagesSampled: 4, loafCoverage: 0.5 },
+    windowHours: 24,
+    pagesSampled: 4,
+    loafCoverage: 0.5,
     vendors: [
       {
-        ...{ vendor: 'V', hosts: ['a', 'b', 'c'], pages: 2, reqPerPage: 2, p50DurMs: 20, p75DurMs: 30, maxMs: 30 },
-        ...{ p75BlockMs: 42, blockShare: 1, kbPerPage: 1.5 },
+        vendor: 'V',
+        hosts: ['a', 'b', 'c'],
+        pages: 2,
+        reqPerPage: 2,
+        p50DurMs: 20,
+        p75DurMs: 30,
+        maxMs: 30,
+        p75BlockMs: 42,
+        blockShare: 1,
+        kbPerPage: 1.5,
       },
     ],
   })

@@ -63,8 +63,16 @@ const Output = Closed(
         loafCoverage: 0.81,
         vendors: [
           {
-            ...{ vendor: 'Google Tag Manager', hosts: ['www.googletagmanager.com'], pages: 5100, reqPerPage: 1.4 },
-            ...{ p50DurMs: 41, p75DurMs: 88, maxMs: 2140, p75BlockMs: 62, blockShare: 0.46, kbPerPage: 96.2 },
+            vendor: 'Google Tag Manager',
+            hosts: ['www.googletagmanager.com'],
+            pages: 5100,
+            reqPerPage: 1.4,
+            p50DurMs: 41,
+            p75DurMs: 88,
+            maxMs: 2140,
+            p75BlockMs: 62,
+            blockShare: 0.46,
+            kbPerPage: 96.2,
           },
         ],
       },

@@ -88,7 +88,9 @@ async function sampleOf(history: History, scope: ListScope, { parts }: ListForm)
   const { from, to } = scope.window
   const [counted] = await history.query<{ minute: Instant | null; events: number | null }>(
     query('insights.newest-minute', {
-      ...{ over: 'counts', orgId: scope.orgId, window: scope.window },
+      over: 'counts',
+      orgId: scope.orgId,
+      window: scope.window,
       write: (binder) => ({
         sql: `SELECT max(minute) AS minute, sum(events) AS events FROM counts WHERE ${scopeSql(scope, binder)}`,
       }),
@@ -117,11 +119,9 @@ export async function crowdedLists(history: History, scope: ListScope, form: Lis
   const listsUntil = (end: Instant, most: string, only?: string[]) =>
     history.query<ValueList>(
       query('insights.crowded-parameters', {
-        ...{
-          over: 'parameters',
-          orgId: scope.orgId,
-          window: { from: Math.max(scope.window.from, end - length), to: end },
-        },
+        over: 'parameters',
+        orgId: scope.orgId,
+        window: { from: Math.max(scope.window.from, end - length), to: end },
         write: (binder) => ({
           ...formOf(scope, binder, only ? { by: form.by, only } : { by: form.by }),
           sql: `SELECT * FROM (${listsSql(binder, scope, sampled)}) ${most}`,
@@ -148,7 +148,9 @@ const placeOf = (list: ValueList, { by }: ListForm) =>
 export function exactLists(history: History, scope: ListScope, form: ListForm, except: readonly string[]) {
   return history.query<ValueList>(
     query('insights.parameter-values', {
-      ...{ over: 'parameters', orgId: scope.orgId, window: scope.window },
+      over: 'parameters',
+      orgId: scope.orgId,
+      window: scope.window,
       write: (binder) => ({
         ...formOf(scope, binder, { by: form.by, except }),
         sql: `SELECT * FROM (${listsSql(binder, scope, form)}) ${form.most}`,
@@ -173,7 +175,9 @@ export function listsAmong(
   }))
   return history.query<ValueList>(
     query('insights.frequent-values', {
-      ...{ over: 'parameters', orgId: scope.orgId, window: scope.window },
+      over: 'parameters',
+      orgId: scope.orgId,
+      window: scope.window,
       write: (binder) => ({
         ...formOf(scope, binder, { by: form.by, only: keys, among }),
         sql: `SELECT * FROM (${listsSql(binder, scope, form)}) ${form.most}`,

@@ -25,7 +25,8 @@ export const VENDOR_ORDER_KEYS: readonly VendorOrderKeys[] = [
   { vendor: 'Adobe Analytics', id: 'purchaseID', value: null, event: 'purchase' },
   // https://github.com/adobe/xdm/blob/master/docs/reference/datatypes/order.schema.md
   {
-    ...{ vendor: 'Adobe Experience Platform Web SDK', id: 'xdm.commerce.order.purchaseID' },
+    vendor: 'Adobe Experience Platform Web SDK',
+    id: 'xdm.commerce.order.purchaseID',
     value: 'xdm.commerce.order.priceTotal',
   },
   // https://developer.matomo.org/api-reference/tracking-api

@@ -20,7 +20,13 @@ import { volumeSeries } from './volume-series.ts'
 
 const NOW = NOON + 90_001
 const principal: Principal = {
-  ...{ via: 'key', userId: 'usr_1', orgId: 'org_a', role: 'viewer', readOnly: true, keyId: null, sessionId: null },
+  via: 'key',
+  userId: 'usr_1',
+  orgId: 'org_a',
+  role: 'viewer',
+  readOnly: true,
+  keyId: null,
+  sessionId: null,
 }
 
 type Input = Parameters<typeof volumeSeries.answer>[1]
@@ -41,7 +47,10 @@ function standFor(history: History, domains = DOMAINS, now = NOW) {
   }
   const seriesMonitor = new SeriesMonitor({ warehouse: { query }, gapsOf: () => [], settingsOf: () => [] })
   const sources: Sources = {
-    ...{ db: memoryDb(), seriesMonitor, watermark: () => now, retentionMs: 90 * DAY_MS },
+    db: memoryDb(),
+    seriesMonitor,
+    watermark: () => now,
+    retentionMs: 90 * DAY_MS,
     history: { query },
     domains: () => domains,
     privacy: () => PLAIN_PRIVACY,
@@ -187,7 +196,10 @@ describe('the baseline', () => {
         const other = outlet.series[index]
         const isKnown = expected !== null && other?.expected !== null
         return {
-          ...{ start, observed: observed + (other?.observed ?? 0), low: null, high: null },
+          start,
+          observed: observed + (other?.observed ?? 0),
+          low: null,
+          high: null,
           expected: isKnown ? expect.closeTo(expected + (other?.expected ?? 0), 1) : null,
         }
       })

@@ -120,7 +120,9 @@ export const volumeSeries = insight({
       const { weight, pageViews } = sums[index] ?? { weight: 0, pageViews: 0 }
       const { partial, ...bounds } = points.get(start) ?? expected?.(start) ?? { ...NO_BOUNDS, partial: false }
       return {
-        ...{ start, observed: roundEvents(weight), ...roundBounds(bounds) },
+        start,
+        observed: roundEvents(weight),
+        ...roundBounds(bounds),
         partial: partial || end > now,
         pageViews: roundEvents(pageViews),
       }

@@ -5,7 +5,12 @@ import { DAY_MS, HOUR_MS, SECOND_MS } from '../core/clock.ts'
 import { parseWeek, WEEK_MS, weekName, weekStart } from './weekly-report.ts'
 
 const rule = (name: string, key: string, domainId: string, impactValue: number) => ({
-  ...{ name, alertType: 'data_validation', severity: 'high', period: '1h', domainId, impactValue },
+  name,
+  alertType: 'data_validation',
+  severity: 'high',
+  period: '1h',
+  domainId,
+  impactValue,
   conditions: { logic: 'any', items: [{ parameter: key, op: 'equals', values: ['bad'] }] },
   channels: [{ type: 'email', target: 'owners' }],
 })
@@ -56,7 +61,9 @@ test('a week is compared with the previous week', async () => {
 
   const first = await report('?week=2026-W02')
   expect(first).toMatchObject({
-    ...{ week: '2026-W02', from: MONDAY, to: MONDAY + WEEK_MS },
+    week: '2026-W02',
+    from: MONDAY,
+    to: MONDAY + WEEK_MS,
     issues: { opened: 2, resolved: 1, open: 1, medianResolveMs: 3 * HOUR_MS },
     value: { resolved: 900, open: 40 },
     volume: { events: 15, before: null },
@@ -79,7 +86,8 @@ test('a week is compared with the previous week', async () => {
     issues: { opened: 0, resolved: 1, open: 0, medianResolveMs: 6.5 * DAY_MS },
     value: { resolved: 40, open: 0 },
     volume: { events: 30, before: 15 },
-    ...{ worst: [], changes: [] },
+    worst: [],
+    changes: [],
   })
   expect(last.scores.before).toEqual(first.scores.now)
   expect(last.scores.now.accuracy.score).toBe(100)
@@ -97,7 +105,9 @@ test('a week is compared with the previous week', async () => {
     scores: { now: null, before: null },
     issues: { opened: 0, resolved: 0, open: 0, medianResolveMs: null },
     volume: { events: 0, before: null, series: [] },
-    ...{ worst: [], changes: [], signals: { watched: 0, silent: 0, learning: 0 } },
+    worst: [],
+    changes: [],
+    signals: { watched: 0, silent: 0, learning: 0 },
   })
   // Monday's digest contains the same data.
   const preview = await world.call('POST', '/v1/notifications/digest/preview', { body: { context: '' } })

@@ -88,10 +88,13 @@ const WeeklyReportSchema = Closed(
         issues: { opened: 3, resolved: 4, open: 2, medianResolveMs: 5_400_000 },
         value: { resolved: 12_000, open: 900 },
         volume: {
-          ...{ events: 48_210, before: 46_900 },
+          events: 48_210,
+          before: 46_900,
           series: [{ start: EXAMPLE_WEEK, observed: 84, expected: 80.5, low: 43, high: 131, partial: false }],
         },
-        ...{ worst: [], changes: [], signals: { watched: 24, silent: 1, learning: 2 } },
+        worst: [],
+        changes: [],
+        signals: { watched: 24, silent: 1, learning: 2 },
       },
     ],
   },
@@ -156,10 +159,15 @@ export async function reportOf(sources: Sources, orgId: string, scope: ReportSco
   const signals = own.flatMap((domain) => domain.signals)
   const inState = (state: string) => signals.filter((signal) => signal.state === state).length
   return {
-    ...{ week: weekName(from), from, to, volume },
+    week: weekName(from),
+    from,
+    to,
+    volume,
     scores: { now: own.length > 0 ? scoresOf(own) : null, before: earlier.length > 0 ? scoresOf(earlier) : null },
     issues: {
-      ...{ opened: opened.length, resolved: resolved.length, open: open.length },
+      opened: opened.length,
+      resolved: resolved.length,
+      open: open.length,
       medianResolveMs: medianOf(resolvedAfterMs),
     },
     value: { resolved: impactOf(resolved), open: impactOf(open) },

@@ -72,7 +72,10 @@ export function createIntegration(deps: ConfigureDeps, orgId: string, input: Int
   requireUnclaimed(db, provider, orgId, settings)
   const fields = secretFieldsOf(provider)
   const record = insertIntegration(db, box, {
-    ...{ orgId, provider: input.provider, label: input.label ?? DEFAULT_LABEL, createdAt: clock.now() },
+    orgId,
+    provider: input.provider,
+    label: input.label ?? DEFAULT_LABEL,
+    createdAt: clock.now(),
     ...splitSettings({ ...settings, ...shared }, fields),
     ...statusAndOrigin(deps, provider, settings, { tokens: {}, state: null }),
   })

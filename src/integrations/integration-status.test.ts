@@ -10,7 +10,11 @@ function setUp(url: string) {
   const world = groupFixture()
   const { db, box, orgId, clock } = world
   const { id } = insertIntegration(db, box, {
-    ...{ orgId, provider: 'webhook', label: 'On call', config: { url }, createdAt: clock.now() },
+    orgId,
+    provider: 'webhook',
+    label: 'On call',
+    config: { url },
+    createdAt: clock.now(),
     secrets: { secret: `whsec_${Buffer.alloc(24, 9).toString('base64')}` },
   })
   return {

@@ -160,7 +160,10 @@ test('the open time of resolved issues starts at their last opening', () => {
   for (const [n, course] of courses.entries()) {
     const [kind, statusAt] = course.at(-1) ?? []
     const issue = issueOfAlert(volumeAlert, {
-      ...{ id: `iss_${n}`, subject: `${n}`, status: (kind && STATUS[kind]) ?? 'open', statusAt: statusAt ?? 0 },
+      id: `iss_${n}`,
+      subject: `${n}`,
+      status: (kind && STATUS[kind]) ?? 'open',
+      statusAt: statusAt ?? 0,
     })
     applyChanges(db, [{ kind: 'open', issue }], () => {})
     for (const [kind, at] of course) addHistory(db, issue.id, kind, null, at)

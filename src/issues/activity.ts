@@ -17,8 +17,12 @@ interface IssueActivity {
 
 /** History entries that change the status, with the new status. */
 const STATUS_OF: Partial<Record<HistoryKind, IssueStatus>> = {
-  ...{ opened: 'open', reopened: 'open', unmuted: 'open' },
-  ...{ acknowledged: 'acknowledged', resolved: 'resolved', muted: 'muted' },
+  opened: 'open',
+  reopened: 'open',
+  unmuted: 'open',
+  acknowledged: 'acknowledged',
+  resolved: 'resolved',
+  muted: 'muted',
 }
 
 interface Entry {
@@ -85,7 +89,10 @@ const MOVED = `orgId = @orgId AND EXISTS (
     AND kind IN (SELECT value FROM json_each(@kinds)))`
 
 const bound = (orgId: string, kinds: readonly HistoryKind[], span: TimeRange) => ({
-  ...{ orgId, kinds: JSON.stringify(kinds), from: span.from, to: span.to },
+  orgId,
+  kinds: JSON.stringify(kinds),
+  from: span.from,
+  to: span.to,
 })
 
 /** Returns the issues with a history entry of these kinds and `from <= createdAt < to`, most severe first. */

@@ -34,7 +34,11 @@ const RENOTIFY_AFTER_MS = 12 * HOUR_MS
 
 /** Returns a kind whose issues come from the findings of runs instead of counts of events. */
 const ofRuns = (kind: string, title: string, unit: { one: string; many: string }): IssueKind => ({
-  ...{ kind, title, countsFirings: false, clearsAtOnce: true, renotifyAfterMs: RENOTIFY_AFTER_MS },
+  kind,
+  title,
+  countsFirings: false,
+  clearsAtOnce: true,
+  renotifyAfterMs: RENOTIFY_AFTER_MS,
   unit: { ...unit, meaning: 'runs with this finding' },
   text: {
     title: ({ name, finding }) => `${name}: ${finding.summary}`,

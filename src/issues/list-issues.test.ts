@@ -141,7 +141,9 @@ test('open issues are counted for each requested alert or domain', () => {
   const ids = ['alr_a', 'alr_b', 'alr_c']
   expect(openIssuesOf(db, 'org_a', 'alertId', ids)).toEqual({ alr_a: 2, alr_b: 0, alr_c: 0 })
   expect(openIssuesOf(db, 'org_a', 'domainId', ['dom_shop', 'dom_a', 'dom_none'])).toEqual({
-    ...{ dom_shop: 2, dom_a: 1, dom_none: 0 },
+    dom_shop: 2,
+    dom_a: 1,
+    dom_none: 0,
   })
   expect(openIssuesOf(db, 'org_a', 'alertId', [])).toEqual({})
 })

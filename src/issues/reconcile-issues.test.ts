@@ -354,10 +354,13 @@ describe('findings', () => {
 
 describe('the evidence of a window evaluated in parts', () => {
   const before = findingOf({
-    ...{ occurrences: 12, observed: 12, total: 300, did: 'had no `value`' },
+    occurrences: 12,
+    observed: 12,
+    total: 300,
+    did: 'had no `value`',
     hosts: ['a.example'],
   })
-  const now = findingOf({ ...{ occurrences: 3, observed: 3, total: 340, did: 'had no `value`' }, hosts: ['b.example'] })
+  const now = findingOf({ occurrences: 3, observed: 3, total: 340, did: 'had no `value`', hosts: ['b.example'] })
   const evidenceOf = (issue: Partial<IssueRecord>, finding = now, values: Partial<Evaluation> = {}) => {
     const issues = [issueOfAlert(validationAlert, { evidence: before, lastSeenAt: NOON - 30 * MINUTE_MS, ...issue })]
     const changes = reconcile(evaluationOf({ alert: validationAlert, issues, findings: [finding], ...values }))

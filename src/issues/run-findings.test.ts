@@ -10,17 +10,32 @@ import { applyRunFindings, type EndedRun, type RunFinding, type RunSubject } fro
 import { findIssue, issueRecord, setStatus } from './store.ts'
 
 const checkout: RunSubject = {
-  ...{ kind: FLOW_TEST, id: 'tst_checkout', orgId: 'org_a', name: 'Checkout', domainId: 'dom_shop' },
-  ...{ severity: 'high', impactValue: 900, channels: [{ type: 'email', target: 'ann@example.com' }] },
+  kind: FLOW_TEST,
+  id: 'tst_checkout',
+  orgId: 'org_a',
+  name: 'Checkout',
+  domainId: 'dom_shop',
+  severity: 'high',
+  impactValue: 900,
+  channels: [{ type: 'email', target: 'ann@example.com' }],
 }
 
 const missing: RunFinding = {
-  ...{ kind: 'missing', vendor: 'Google Analytics 4', event: 'purchase', step: 3 },
+  kind: 'missing',
+  vendor: 'Google Analytics 4',
+  event: 'purchase',
+  step: 3,
   sentence: 'Google Analytics 4 purchase did not fire after step 4',
-  ...{ expected: 'at least 1', observed: 'none' },
+  expected: 'at least 1',
+  observed: 'none',
 }
 const failed: RunFinding = {
-  ...{ kind: 'step_failed', vendor: null, event: null, step: 1, expected: null, observed: null },
+  kind: 'step_failed',
+  vendor: null,
+  event: null,
+  step: 1,
+  expected: null,
+  observed: null,
   sentence: 'Step 2 failed: there is no such element',
 }
 
@@ -52,8 +67,14 @@ describe('findings of runs', () => {
     end([missing])
     expect(told()).toEqual(['opened'])
     expect(onlyIssue(db)).toMatchObject({
-      ...{ alertId: 'tst_checkout', alertName: 'Checkout', alertType: 'flow_test', domainId: 'dom_shop' },
-      ...{ subject: 'missing Google Analytics 4 purchase', severity: 'high', impactValue: 900, occurrences: 1 },
+      alertId: 'tst_checkout',
+      alertName: 'Checkout',
+      alertType: 'flow_test',
+      domainId: 'dom_shop',
+      subject: 'missing Google Analytics 4 purchase',
+      severity: 'high',
+      impactValue: 900,
+      occurrences: 1,
       title: 'Checkout: Google Analytics 4 purchase did not fire after step 4',
       channels: checkout.channels,
       hosts: ['shop.example'],

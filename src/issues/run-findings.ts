@@ -88,7 +88,9 @@ export function applyRunFindings(
       issues: run.isWhole ? known : known.filter((issue) => found.has(incidentKey(issue))),
       findings,
       // A run is evaluated as a whole when it ends.
-      ...{ window: { from: run.at, to: run.at + 1, complete: true }, windowStartAt: run.at, inRunWindow: true },
+      window: { from: run.at, to: run.at + 1, complete: true },
+      windowStartAt: run.at,
+      inRunWindow: true,
       channels,
       now,
       newId: () => newId('iss', now),
@@ -105,14 +107,22 @@ function findingsOf(domainId: string | null, run: EndedRun, privacy: Privacy): F
     const more = others.length === 0 ? '' : `; ${others.length} more of this kind`
     const sample = sampleOf(first, run.events ?? [])
     return {
-      ...{ domainId, subject, vendor: first.vendor, event: first.event, occurrences: 1 },
+      domainId,
+      subject,
+      vendor: first.vendor,
+      event: first.event,
+      occurrences: 1,
       summary: `${first.sentence}${more}`,
-      ...{ observed: null, expected: null, firstAt: run.at, lastAt: run.at },
+      observed: null,
+      expected: null,
+      firstAt: run.at,
+      lastAt: run.at,
       ...(first.expected === null ? {} : { expectation: first.expected }),
       ...(first.observed === null ? {} : { observation: first.observed }),
       hosts: run.hosts.slice(0, MAX_HOSTS),
       sample: sample && maskedSample(sample, privacy),
-      ...{ sampleSeq: null, runId: run.id },
+      sampleSeq: null,
+      runId: run.id,
     }
   })
 }

@@ -60,8 +60,12 @@ describe('a label', () => {
     const createdAt = clock.now()
     const [label] = await list()
     expect(label).toEqual({
-      ...{ id: expect.stringMatching(/^lbl_/), label: 'Checkout', kind: 'step', createdAt },
-      ...{ color: expect.stringMatching(/^#[0-9a-f]{6}$/), members: [VIEW, BUY] },
+      id: expect.stringMatching(/^lbl_/),
+      label: 'Checkout',
+      kind: 'step',
+      createdAt,
+      color: expect.stringMatching(/^#[0-9a-f]{6}$/),
+      members: [VIEW, BUY],
     })
     const more = await post('assign', { label: 'CHECKOUT', color: '#ABCDEF', kind: 'owner', members: [BUY, ANY] })
     expect(more.body).toEqual({ ok: true, assigned: 1 })

@@ -151,7 +151,13 @@ export interface McpServer extends Disposable {
 /** Creates the endpoint without a server, with its own database. */
 export function mcpOf(parts: Pick<McpDeps, 'authenticate'>, db = memoryDb(), clock = testClock()) {
   const rooms = {
-    ...{ db, clock, box: testBox, enqueue() {}, checkChannels() {}, changed() {}, deleted() {} },
+    db,
+    clock,
+    box: testBox,
+    enqueue() {},
+    checkChannels() {},
+    changed() {},
+    deleted() {},
     openIssues: () => ({}),
     lateShareOf: () => null,
   }

@@ -43,8 +43,15 @@ export interface ReportedOrderRow {
 export const dayOf = (instant: Instant) => Math.floor(instant / DAY_MS)
 
 export const newTally = (): Tally => ({
-  ...{ orders: 0, captured: 0, extra: 0, duplicates: 0, valueMismatches: 0, missingValue: 0 },
-  ...{ matched: 0, browserOnly: 0, serverOnly: 0 },
+  orders: 0,
+  captured: 0,
+  extra: 0,
+  duplicates: 0,
+  valueMismatches: 0,
+  missingValue: 0,
+  matched: 0,
+  browserOnly: 0,
+  serverOnly: 0,
 })
 
 /**

@@ -42,7 +42,8 @@ export function createKey(
      VALUES (@id, @userId, @orgId, @name, @secretHash, @secretTail, @readOnly, @createdAt, @expiresAt)`,
   ).run({
     ...key,
-    ...{ userId, orgId },
+    userId,
+    orgId,
     readOnly: Number(key.readOnly),
     secretHash: secretHash(secret),
     secretTail: secret.slice(-4),

@@ -136,18 +136,16 @@ export async function setUp(options: Options = {}): Promise<SetUp> {
   }
   const newBrowser = () => fakeBrowser(publicUrl, handle)
   return {
-    ...{
-      db,
-      clock,
-      cast: people,
-      provider,
-      behaviour: provider.behaviour,
-      elsewhere,
-      parts,
-      warnings,
-      entries,
-      newBrowser,
-    },
+    db,
+    clock,
+    cast: people,
+    provider,
+    behaviour: provider.behaviour,
+    elsewhere,
+    parts,
+    warnings,
+    entries,
+    newBrowser,
     browser: newBrowser(),
     get: (url, headers = {}) => handle(new Request(publicUrl + url, { headers })),
     call: client({ db, clock }, ...oidcRoutes(parts)),

@@ -206,7 +206,10 @@ function fill(db: Db, orgId: string): void {
     testId: `tst_${orgId}`,
   }
   const ids: Record<string, string> = {
-    ...{ domain: `dom_${orgId}`, issue: `iss_${orgId}`, project: `prj_${orgId}`, flowTest: `tst_${orgId}` },
+    domain: `dom_${orgId}`,
+    issue: `iss_${orgId}`,
+    project: `prj_${orgId}`,
+    flowTest: `tst_${orgId}`,
   }
   const made = db.prepare('INSERT INTO user (id, email, createdAt) VALUES (?, ?, 0)')
   made.run(`usr_${orgId}`, `someone@${orgId}.example`)
@@ -258,8 +261,12 @@ describe('deleting an organization', () => {
     // The ids of files still to be removed are kept. The other rows are removed by the next run of the signals and with
     // old records.
     expect(rowsOf(db, orgId)).toEqual({
-      ...{ deletedOrg: 1, eventFile: 1, pageFile: 1, rollupFile: 1 },
-      ...{ signalAlert: 1, importedFile: 1 },
+      deletedOrg: 1,
+      eventFile: 1,
+      pageFile: 1,
+      rollupFile: 1,
+      signalAlert: 1,
+      importedFile: 1,
     })
     expect(rowsOf(db, mallory.orgId)).toEqual(others)
     expect(told).toEqual([`deleted ${orgId}`])

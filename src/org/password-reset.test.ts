@@ -30,8 +30,15 @@ function setUp({ perMinute = 600, hasMail = true } = {}) {
   const bugs: unknown[] = []
   const audit = (entry: NewAuditEntry) => writeAuditEntry(db, clock, entry)
   const parts = {
-    ...{ db, clock, box: testBox, setupToken: null, audit, limits: signInLimits(clock, perMinute) },
-    ...{ publicUrl: 'https://tags.example', report: (error: unknown) => void bugs.push(error), oidc: () => null },
+    db,
+    clock,
+    box: testBox,
+    setupToken: null,
+    audit,
+    limits: signInLimits(clock, perMinute),
+    publicUrl: 'https://tags.example',
+    report: (error: unknown) => void bugs.push(error),
+    oidc: () => null,
     mail: hasMail ? (to: string, subject: string, text: string) => void letters.push({ to, subject, text }) : null,
   }
   const routes = [...resetRoutes(parts), ...authRoutes(parts), ...orgRoutes(parts)]
@@ -44,7 +51,14 @@ function setUp({ perMinute = 600, hasMail = true } = {}) {
   }
   const tokens = () => letters.map(({ text }) => /#reset=(\S+)/.exec(text)?.[1] ?? '')
   return {
-    ...{ db, clock, people, letters, bugs, call, forgot, tokens },
+    db,
+    clock,
+    people,
+    letters,
+    bugs,
+    call,
+    forgot,
+    tokens,
     reset: (token: string, password = NEW) => call('POST', '/v1/auth/reset', { body: { token, password } }),
     login: (email: string, password: string) => call('POST', '/v1/auth/login', { body: { email, password } }),
     session: ({ userId }: Person) => openSession(db, clock, userId, 'password').token,

@@ -23,8 +23,11 @@ const SessionSchema = Closed(
     examples: [
       {
         id: 'f3b1c9d07a5e42688c1d9be0a47f52c3118e6f0d92b7a4c5e8d1f6a3b0c9e7d2',
-        ...{ via: 'password', current: true },
-        ...{ createdAt: 1_767_610_800_000, lastUsedAt: 1_767_614_400_000, expiresAt: 1_767_657_600_000 },
+        via: 'password',
+        current: true,
+        createdAt: 1_767_610_800_000,
+        lastUsedAt: 1_767_614_400_000,
+        expiresAt: 1_767_657_600_000,
       },
     ],
   },

@@ -167,7 +167,9 @@ describe('recreated organizations', () => {
       expect(recoverOrg(db, testBox, { id, createdAt })).toBe(false)
     }
     const { orgId, userId } = await initialize(db, testBox, clock, {
-      ...{ orgName: 'Acme', email: 'ann@example.com', password: null },
+      orgName: 'Acme',
+      email: 'ann@example.com',
+      password: null,
     })
     expect(orgId).toBe('org_b')
     expect(listMemberships(db, userId, start)).toEqual([

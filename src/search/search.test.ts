@@ -16,7 +16,10 @@ function openFixture() {
   const people = cast(db, clock)
   const call = client({ db, clock }, ...searchRoutes({ db, privacyOf: () => PLAIN_PRIVACY }))
   return {
-    ...{ db, clock, people, call },
+    db,
+    clock,
+    people,
+    call,
     async find(q: string, { as = people.alice.key, limit = 50 } = {}) {
       const { status, body } = await call('GET', `/v1/search?${new URLSearchParams({ q, limit: `${limit}` })}`, { as })
       expect([q, status]).toEqual([q, 200])
@@ -26,7 +29,10 @@ function openFixture() {
       createDomain(db, clock, orgId, { name, monitoredUrls }),
     alert: (name: string, orgId = people.orgId) =>
       createAlert(db, clock, orgId, {
-        ...{ name, alertType: 'volume_threshold', volume: { op: 'lte', count: 1 }, period: '1h' },
+        name,
+        alertType: 'volume_threshold',
+        volume: { op: 'lte', count: 1 },
+        period: '1h',
         channels: [{ type: 'email', target: 'ann@example.com' }],
       }).id,
     issue(id: string, title: string, values: Partial<IssueRecord> = {}) {
@@ -87,12 +93,18 @@ test('search finds all kinds of objects by name, with their type and page', asyn
       path: page(on),
     },
     {
-      ...{ kind: 'event', id: 'Zebra ads other', title: 'other', detail: 'Zebra ads on Blog' },
+      kind: 'event',
+      id: 'Zebra ads other',
+      title: 'other',
+      detail: 'Zebra ads on Blog',
       path: page({ ...on, event: 'other' }),
     },
     {
-      ...{ kind: 'event', id: 'Zebra ads zebra_view', title: 'zebra_view' },
-      ...{ detail: expect.stringMatching(/^Zebra ads on .* and 1 more$/), path: page({ ...on, event: 'zebra_view' }) },
+      kind: 'event',
+      id: 'Zebra ads zebra_view',
+      title: 'zebra_view',
+      detail: expect.stringMatching(/^Zebra ads on .* and 1 more$/),
+      path: page({ ...on, event: 'zebra_view' }),
     },
     {
       kind: 'issue',

@@ -183,7 +183,12 @@ export function search({ db, privacyOf }: SearchDeps, principal: Principal, q: s
   const text = q.trim().replaceAll(/\s+/g, ' ')
   const words = text.split(' ').slice(0, MOST_WORDS)
   const values: Record<string, unknown> = {
-    ...{ orgId, limit, text, begin: `${escaped(text)}%`, word: `% ${escaped(text)}%`, part: `%${escaped(text)}%` },
+    orgId,
+    limit,
+    text,
+    begin: `${escaped(text)}%`,
+    word: `% ${escaped(text)}%`,
+    part: `%${escaped(text)}%`,
     ...Object.fromEntries(words.map((word, index) => [`word${index}`, `%${escaped(word)}%`])),
   }
   const privacy = privacyOf(orgId)

@@ -35,9 +35,18 @@ function flowRunToShare(db: Db, files: RunFiles, { orgId, runId }: RunKey): Shar
       const { steps, findings, events, errors } = factsOf(db, runId)
       const pictures = files.screenshots(runId)
       return {
-        ...{ kind: 'flow', name, headline, status, attempts, region, error, finishedAt },
+        kind: 'flow',
+        name,
+        headline,
+        status,
+        attempts,
+        region,
+        error,
+        finishedAt,
         startedAt: startedAt ?? createdAt,
-        ...{ findings, events, errors },
+        findings,
+        events,
+        errors,
         // Screenshots are deleted earlier than their run.
         steps: steps.map((step) => ({ ...step, screenshot: pictures.has(step.index) })),
       }
@@ -61,7 +70,13 @@ function auditToShare(db: Db, { orgId, runId: id }: RunKey): ShareableRun | null
     report(): AuditReport | null {
       if (finishedAt === null || (status !== 'finished' && status !== 'failed')) return null
       return {
-        ...{ kind: 'audit', name, status, region, error, finishedAt, startedAt: startedAt ?? createdAt },
+        kind: 'audit',
+        name,
+        status,
+        region,
+        error,
+        finishedAt,
+        startedAt: startedAt ?? createdAt,
         ...summary,
         pages: worstFirst(pagesOf(db, id)).slice(0, PAGES_SHOWN),
         differences: differences?.pages ?? null,

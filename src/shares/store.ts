@@ -45,7 +45,12 @@ export function addShare(db: Db, { orgId, runId }: RunKey, { expiresAt, screensh
       `INSERT INTO share (id, orgId, runId, tokenHash, expiresAt, screenshots, revokedAt, createdAt)
        VALUES (@id, @orgId, @runId, @tokenHash, @expiresAt, @screenshots, NULL, @now)`,
     ).run({
-      ...{ id: newId('shr', now), orgId, runId, tokenHash: hashOf(token), expiresAt, now },
+      id: newId('shr', now),
+      orgId,
+      runId,
+      tokenHash: hashOf(token),
+      expiresAt,
+      now,
       screenshots: JSON.stringify(screenshots),
     })
     return token

@@ -7,8 +7,19 @@ describe('the domain drop detector', () => {
   const outcome = (hour: number, values: Partial<Outcome> = {}): Outcome => {
     const row = { observed: 60, expected: 60, low: 30, high: 120 }
     return {
-      ...{ at: hour * HOUR_MS, since: (hour - 1) * HOUR_MS, state: 'normal', learningUntil: null, ...row, row },
-      ...{ open: false, alarm: false, silentSince: null, lastEventAt: null, score: 0, unlikely: 0, touchesGap: false },
+      at: hour * HOUR_MS,
+      since: (hour - 1) * HOUR_MS,
+      state: 'normal',
+      learningUntil: null,
+      ...row,
+      row,
+      open: false,
+      alarm: false,
+      silentSince: null,
+      lastEventAt: null,
+      score: 0,
+      unlikely: 0,
+      touchesGap: false,
       ...values,
     }
   }

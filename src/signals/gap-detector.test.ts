@@ -26,7 +26,11 @@ function openFixture() {
     }
   }
   return {
-    ...{ db, clock, notified, reported, until },
+    db,
+    clock,
+    notified,
+    reported,
+    until,
     get watch() {
       return watch
     },

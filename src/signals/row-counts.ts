@@ -161,8 +161,10 @@ export function readRowCounts(
     const own = new RowCounts(from, stepMs, Math.ceil((to - from) / stepMs))
     for (const [at, row] of rows.entries()) {
       own.set(row, {
-        ...{ weight: weights[at] ?? 0, events: events[at] ?? 0 },
-        ...{ early: early[at] ?? 0, late: late[at] ?? 0 },
+        weight: weights[at] ?? 0,
+        events: events[at] ?? 0,
+        early: early[at] ?? 0,
+        late: late[at] ?? 0,
       })
     }
     counts[place] = own

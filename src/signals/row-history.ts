@@ -59,6 +59,16 @@ export class RowHistory {
 }
 
 const BLANK_OUTCOME: Omit<Outcome, 'at' | 'since' | 'row' | 'touchesGap'> = {
-  ...{ state: 'normal', learningUntil: null, observed: 0, expected: null, low: null, high: null, open: false },
-  ...{ alarm: false, silentSince: null, lastEventAt: null, score: 0, unlikely: 0 },
+  state: 'normal',
+  learningUntil: null,
+  observed: 0,
+  expected: null,
+  low: null,
+  high: null,
+  open: false,
+  alarm: false,
+  silentSince: null,
+  lastEventAt: null,
+  score: 0,
+  unlikely: 0,
 }

@@ -32,7 +32,10 @@ export function scopeMembers(
     ({ name, mode, sensitivity: own, days }): ScopeMember[] => {
       if (mode === 'off') return []
       const member: ScopeMember = {
-        ...{ scope, series: { ...series, ...name }, role: 'signal', muted: mode === 'muted' },
+        scope,
+        series: { ...series, ...name },
+        role: 'signal',
+        muted: mode === 'muted',
         sensitivities: own === null ? wanted : wanted.map(() => own),
       }
       return [days === null ? member : { ...member, isOn: (instant) => days.has(dayOf(instant)) }]
@@ -48,7 +51,8 @@ export function currentSignals(
   settings: readonly SignalSetting[],
 ): { name: SignalName; mode: SignalMode; sensitivity: number }[] {
   return configuredSignals(scope, found, settings).map(({ name, mode, sensitivity }) => ({
-    ...{ name, mode },
+    name,
+    mode,
     sensitivity: sensitivity ?? scope.sensitivity,
   }))
 }

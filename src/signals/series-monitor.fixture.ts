@@ -93,8 +93,14 @@ export const hours = (count: number) => count * HOUR_MS
 
 /** The scope of one tag, with hourly rows. */
 export const scope = (values: Partial<SeriesScope> = {}): SeriesScope => ({
-  ...{ orgId: 'org_1', domainId: 'dom_1', vendor: 'Shop', event: 'view' },
-  ...{ sensitivity: 5, stepMs: HOUR_MS, timezone: 'UTC', ...values },
+  orgId: 'org_1',
+  domainId: 'dom_1',
+  vendor: 'Shop',
+  event: 'view',
+  sensitivity: 5,
+  stepMs: HOUR_MS,
+  timezone: 'UTC',
+  ...values,
 })
 
 /** Returns the ticks between two instants as windows. */

@@ -37,7 +37,9 @@ test('verdicts depend only on counts, not on when monitoring started or on earli
       const from = block.anchor - 7 * DAY_MS
       await using fixture = await CountsFixture.with(
         {
-          ...{ from, to: span.to + DAY_MS, perHour },
+          from,
+          to: span.to + DAY_MS,
+          perHour,
           faults: faults.map((one) => {
             const at = span.from + one.from
             return { from: at, to: at + one.lastsMs, factor: one.factor }
@@ -81,7 +83,11 @@ test('verdicts depend only on counts, not on when monitoring started or on earli
       examples: [
         [
           {
-            ...{ perHour: 60, stepMinutes: 60, sensitivity: 3, timezone: 'Asia/Kolkata', place: 'inside' },
+            perHour: 60,
+            stepMinutes: 60,
+            sensitivity: 3,
+            timezone: 'Asia/Kolkata',
+            place: 'inside',
             faults: [{ from: -300_000, lastsMs: 20_400_000, factor: 0 }],
             gap: null,
             restarts: [5],

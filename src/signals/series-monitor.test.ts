@@ -151,7 +151,12 @@ test('a deviation continues after a gap', async () => {
 
 describe('signals', () => {
   const setting = (values: Partial<SignalSetting>): SignalSetting => ({
-    ...{ domainId: 'dom_1', vendor: 'Shop', event: 'view', mode: 'auto', sensitivity: null, ...values },
+    domainId: 'dom_1',
+    vendor: 'Shop',
+    event: 'view',
+    mode: 'auto',
+    sensitivity: null,
+    ...values,
   })
   const deadAt = NOON + 5 * MINUTE_MS
   const faults = [{ from: deadAt, to: END, factor: 0 }]

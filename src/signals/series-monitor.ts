@@ -178,7 +178,10 @@ export class SeriesMonitor {
     await this.monitor(followed, { from: rowStart({ stepMs: SIGNAL_STEP_MS }, tick) - 1, to: tick })
     return listed.map((ofDomain) =>
       ofDomain.map(({ scope: { domainId }, signal: { name, mode, sensitivity }, signalState }) => ({
-        ...{ domainId, ...name, mode, sensitivity },
+        domainId,
+        ...name,
+        mode,
+        sensitivity,
         ...(mode === 'off' ? NOT_MONITORED : signalState.at(tick)),
       })),
     )
@@ -336,7 +339,10 @@ const seriesOf = (
   { orgId, domainId, stepMs, timezone }: SeriesScope,
   name: { vendor: string; event: string },
 ): Series => ({
-  ...{ orgId, domainId, stepMs, timezone },
+  orgId,
+  domainId,
+  stepMs,
+  timezone,
   ...name,
 })
 

@@ -149,9 +149,18 @@ export class SeriesTracker {
   private silence(at: Instant, since: Instant | null, lastEventAt: Instant | null, score: number): Shown {
     const missing = this.detectors.missingAt(at, since)
     return {
-      ...{ at, since: since ?? at, state: 'silent', learningUntil: this.learningUntil, observed: 0 },
+      at,
+      since: since ?? at,
+      state: 'silent',
+      learningUntil: this.learningUntil,
+      observed: 0,
       expected: this.weighted(missing),
-      ...{ low: null, high: null, open: true, silentSince: lastEventAt, lastEventAt, score },
+      low: null,
+      high: null,
+      open: true,
+      silentSince: lastEventAt,
+      lastEventAt,
+      score,
       unlikely: missing / this.detectors.silenceGuard,
     }
   }
@@ -168,16 +177,35 @@ export class SeriesTracker {
     // Sums that still include an ended deviation are ignored.
     const score = anomaly && trouble === null ? 0 : Math.max(up, down)
     return {
-      ...{ at, since: this.rowStart, ...row, state, learningUntil },
-      ...{ open: trouble !== null, silentSince: null, lastEventAt, score, unlikely: 0 },
+      at,
+      since: this.rowStart,
+      ...row,
+      state,
+      learningUntil,
+      open: trouble !== null,
+      silentSince: null,
+      lastEventAt,
+      score,
+      unlikely: 0,
     }
   }
 
   private unknown(at: Instant, observed: number, touchesGap: boolean): Outcome {
     const row = { observed, expected: null, low: null, high: null }
     return {
-      ...{ at, since: this.rowStart, ...row, row, touchesGap, state: 'learning', learningUntil: null },
-      ...{ open: false, alarm: false, silentSince: null, lastEventAt: this.lastEventAt, score: 0, unlikely: 0 },
+      at,
+      since: this.rowStart,
+      ...row,
+      row,
+      touchesGap,
+      state: 'learning',
+      learningUntil: null,
+      open: false,
+      alarm: false,
+      silentSince: null,
+      lastEventAt: this.lastEventAt,
+      score: 0,
+      unlikely: 0,
     }
   }
 

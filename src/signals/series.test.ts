@@ -8,8 +8,12 @@ import { blockAt, blocksOf, rowStart, type Series, stepMsFor, TICK_MS, tickBefor
 
 const WEEK_MS = 7 * DAY_MS
 const series: Series = {
-  ...{ orgId: 'org_1', domainId: 'dom_1', vendor: 'Shop', event: 'view' },
-  ...{ stepMs: HOUR_MS, timezone: 'UTC' },
+  orgId: 'org_1',
+  domainId: 'dom_1',
+  vendor: 'Shop',
+  event: 'view',
+  stepMs: HOUR_MS,
+  timezone: 'UTC',
 }
 
 test.each([
@@ -121,7 +125,9 @@ describe('collection gaps', () => {
 describe('active signals of a day', () => {
   const DAY = 20_000
   const daily = (event: string, counts: Record<number, number>): DailyEvents => ({
-    ...{ domainId: 'dom_1', vendor: 'Shop', event },
+    domainId: 'dom_1',
+    vendor: 'Shop',
+    event,
     days: Object.keys(counts).map((ago) => DAY - Number(ago)),
     counts: Object.values(counts),
   })

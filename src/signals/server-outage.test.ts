@@ -171,7 +171,11 @@ test('a server outage is suspected from counts alone within half an hour, until 
   const outage = { from: outAt, to: outAt + HOUR_MS, factor: 0 }
   const rates = [240, 120, 60, 2]
   const traffic = rates.map((perHour, index) => ({
-    ...{ orgId: `org_${index % 2}`, domainId: `dom_${index}`, from, to: outAt + 3 * HOUR_MS, perHour },
+    orgId: `org_${index % 2}`,
+    domainId: `dom_${index}`,
+    from,
+    to: outAt + 3 * HOUR_MS,
+    perHour,
     faults: [outage],
   }))
   const lonely = traffic.map((one, index) => (index === 1 ? { ...one, faults: [] } : one))

@@ -4,15 +4,39 @@ import { SignalChanges } from './signal-changes.ts'
 import type { VerdictRow } from './verdict-row.ts'
 
 const scopeOf = (domainId: string, vendor = ALL_SIGNALS): SeriesScope => ({
-  ...{ orgId: 'org_1', domainId, vendor, event: null, sensitivity: 5, stepMs: SIGNAL_STEP_MS, timezone: 'UTC' },
+  orgId: 'org_1',
+  domainId,
+  vendor,
+  event: null,
+  sensitivity: 5,
+  stepMs: SIGNAL_STEP_MS,
+  timezone: 'UTC',
 })
 const shop = scopeOf('dom_shop')
 
 const rowOf = (event: string, more: Partial<VerdictRow> = {}): VerdictRow => ({
-  ...{ scope: shop, domainId: shop.domainId, vendor: 'Shop', event, sensitivity: 5, muted: false },
-  ...{ open: true, alarm: false, down: true, explained: false, explains: false },
-  ...{ at: 1, since: 0, state: 'low', learningUntil: null, observed: 1, expected: 9, low: 5, high: 12 },
-  ...{ silentSince: null, lastEventAt: 1, score: 7 },
+  scope: shop,
+  domainId: shop.domainId,
+  vendor: 'Shop',
+  event,
+  sensitivity: 5,
+  muted: false,
+  open: true,
+  alarm: false,
+  down: true,
+  explained: false,
+  explains: false,
+  at: 1,
+  since: 0,
+  state: 'low',
+  learningUntil: null,
+  observed: 1,
+  expected: 9,
+  low: 5,
+  high: 12,
+  silentSince: null,
+  lastEventAt: 1,
+  score: 7,
   ...more,
 })
 

@@ -161,7 +161,18 @@ type About = 'scope' | 'domainId' | 'vendor' | 'event' | 'sensitivity' | 'muted'
 
 /** The verdict on a series without events. */
 const NO_EVENTS_VERDICT: Omit<VerdictRow, About | 'at' | 'since'> = {
-  ...{ state: 'learning', learningUntil: null, observed: 0, expected: null, low: null, high: null },
-  ...{ open: false, alarm: false, down: false, explained: false, explains: false },
-  ...{ silentSince: null, lastEventAt: null, score: 0 },
+  state: 'learning',
+  learningUntil: null,
+  observed: 0,
+  expected: null,
+  low: null,
+  high: null,
+  open: false,
+  alarm: false,
+  down: false,
+  explained: false,
+  explains: false,
+  silentSince: null,
+  lastEventAt: null,
+  score: 0,
 }

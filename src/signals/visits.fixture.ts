@@ -19,13 +19,17 @@ export interface Site {
 
 /** A shop whose pages send four events at once. */
 export const shop = (visitsPerDay: number): Site => ({
-  ...{ visitsPerDay, pages: 3, minutesPerPage: 1 },
+  visitsPerDay,
+  pages: 3,
+  minutesPerPage: 1,
   events: { page_view: 1, view_item_list: 1, PageView: 1, scroll: 0.7, purchase: 0.01 },
 })
 
 /** A site on which each visit sends one event. */
 export const plain = (visitsPerDay: number): Site => ({
-  ...{ visitsPerDay, pages: 1, minutesPerPage: 0 },
+  visitsPerDay,
+  pages: 1,
+  minutesPerPage: 0,
   events: { page_view: 1 },
 })
 

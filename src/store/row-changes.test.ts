@@ -23,7 +23,10 @@ const settled = () => new Promise((resolve) => setImmediate(resolve))
 const add = (db: Db, id: string, size = 1) =>
   db.prepare('INSERT INTO thing (id, orgId, size) VALUES (?, ?, ?)').run(id, 'org_1', size)
 const change = (id: string, size: number | null, isDeleted = false) => ({
-  ...{ kind: 'thing', orgId: 'org_1', id, isDeleted },
+  kind: 'thing',
+  orgId: 'org_1',
+  id,
+  isDeleted,
   values: { size },
 })
 

@@ -13,7 +13,13 @@ const PULSE = { lastStoredAt: 5, eventsPerMinute: 7, gapSince: null }
 const FOREVER = new AbortController().signal
 
 const caller = (orgId = 'org_1', userId = 'usr_1'): Principal => ({
-  ...{ via: 'key', userId, orgId, role: 'viewer', readOnly: true, keyId: `key_${userId}`, sessionId: null },
+  via: 'key',
+  userId,
+  orgId,
+  role: 'viewer',
+  readOnly: true,
+  keyId: `key_${userId}`,
+  sessionId: null,
 })
 
 function openFixture(parts: Partial<StreamsDeps> = {}) {
@@ -26,7 +32,11 @@ function openFixture(parts: Partial<StreamsDeps> = {}) {
 }
 
 const change = (id: string, orgId = 'org_1', more: Partial<RowChange> = {}): RowChange => ({
-  ...{ kind: 'alert', orgId, id, isDeleted: false, values: {} },
+  kind: 'alert',
+  orgId,
+  id,
+  isDeleted: false,
+  values: {},
   ...more,
 })
 const idsOf = (events: readonly SentEvent[]) => events.map(({ event, data }) => (event === 'reset' ? 'reset' : data.id))

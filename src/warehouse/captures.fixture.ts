@@ -29,11 +29,19 @@ export function capturedEvents(folder: string, domain: { id: string; orgId: stri
             { sessionId: name, page: { url: 'https://captured.example/' }, hits },
             {
               domain: {
-                ...{ id: domain.id, orgId: domain.orgId, customerSalt: 'salt', vendors: [], nameVendor: () => null },
+                id: domain.id,
+                orgId: domain.orgId,
+                customerSalt: 'salt',
+                vendors: [],
+                nameVendor: () => null,
                 pageViewRate: { dev: 1, prod: 1 },
                 capture: { enabled: true, sampleRate: { prod: 1, dev: 1 }, sessionMode: 'memory' },
               },
-              ...{ receivedAt: HOUR, nextSeq, isDenied: () => false, judge: () => [], isClean: false },
+              receivedAt: HOUR,
+              nextSeq,
+              isDenied: () => false,
+              judge: () => [],
+              isClean: false,
             },
           ).events,
       )

@@ -31,14 +31,12 @@ export interface WarehouseOptions {
 export async function openWarehouse(options: WarehouseOptions): Promise<Warehouse> {
   const { folder, db, clock, leftovers, callersTimeoutMs, spoolFiles, report, info, notifyOperator } = options
   const warehouse = await DuckdbWarehouse.open({
-    ...{
-      folder,
-      clock,
-      spoolFiles,
-      report,
-      notifyOperator,
-      ...(callersTimeoutMs === undefined ? {} : { callersTimeoutMs }),
-    },
+    folder,
+    clock,
+    spoolFiles,
+    report,
+    notifyOperator,
+    ...(callersTimeoutMs === undefined ? {} : { callersTimeoutMs }),
     manifest: readManifest(db),
     damaged: (flaws) => notifyOperator(damageNotice(flaws)),
     restored: (files) => info(`files are intact again and in use: ${files.map(({ path }) => path).join(', ')}`),

@@ -9,7 +9,11 @@ const NOW = Date.UTC(2026, 0, 5, 12, 10)
 const TODAY = NOW - (NOW % DAY_MS)
 
 const piece = (values: Partial<Piece> = {}): Piece => ({
-  ...{ orgId: 'org_1', kind: 'events', from: TODAY - DAY_MS, bytes: 10, part: 'a' },
+  orgId: 'org_1',
+  kind: 'events',
+  from: TODAY - DAY_MS,
+  bytes: 10,
+  part: 'a',
   ...values,
 })
 const inShort = ({ drops, over }: ReturnType<typeof planDeletions>) => [

@@ -93,7 +93,9 @@ test('it is saved, judged, reported and shown with its own texts', async () => {
 
   await world.at(time('12:05'))
   const events = ['50', '150', '2500', 'none'].map((value) => ({
-    ...{ vendor: 'Shop', event: 'purchase', params: { value, card: '4111' } },
+    vendor: 'Shop',
+    event: 'purchase',
+    params: { value, card: '4111' },
   }))
   const page = { url: 'https://shop.example/thanks' }
   expect((await world.collect(shop.token, { batchId: 'orders-1', page, events })).body).toMatchObject({ accepted: 4 })

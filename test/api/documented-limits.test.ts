@@ -94,7 +94,12 @@ const signalLimit = (
   refused: unknown[],
   more: (value: unknown) => object,
 ): Limit => ({
-  ...{ what, field, taken, refused, method: 'PUT', path: '/v1/auto/signals' },
+  what,
+  field,
+  taken,
+  refused,
+  method: 'PUT',
+  path: '/v1/auto/signals',
   body: (value) => ({ domainId: domain.id, vendor: 'Shop', mode: 'muted', ...more(value) }),
 })
 

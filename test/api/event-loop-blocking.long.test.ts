@@ -149,11 +149,15 @@ describe.skipIf(!existsSync(CPU_TIME))('processing a large request', () => {
 
   /** Returns a rule with the maximum number of conditions and values, and its size. */
   const alertOf = (name: string, op: string, [conditions = 0, values = 0, length = 0]: readonly number[]) => ({
-    ...{ name, alertType: 'data_validation', period: '1h', channels: [{ type: 'email', target: 'ann@example.com' }] },
+    name,
+    alertType: 'data_validation',
+    period: '1h',
+    channels: [{ type: 'email', target: 'ann@example.com' }],
     conditions: {
       logic: 'any',
       items: Array.from({ length: conditions }, (_, n) => ({
-        ...{ parameter: `p${n}`, op },
+        parameter: `p${n}`,
+        op,
         values: Array.from({ length: values }, (_, m) => `${n} ${m} `.padEnd(length, 'x')),
       })),
     },

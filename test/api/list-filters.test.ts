@@ -14,7 +14,10 @@ const projects: Record<string, string> = {}
 const alerts: Record<string, string> = {}
 
 const rule = (name: string, more: object) => ({
-  ...{ name, alertType: 'data_validation', severity: 'high', period: '1h' },
+  name,
+  alertType: 'data_validation',
+  severity: 'high',
+  period: '1h',
   conditions: { logic: 'any', items: [{ parameter: 'value', op: 'equals', values: ['bad'] }] },
   channels: [{ type: 'webhook', target: 'https://hook.example/' }],
   ...more,

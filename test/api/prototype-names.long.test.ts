@@ -64,7 +64,11 @@ beforeAll(async () => {
     })
     const items = [{ parameter: name, op: 'not_blank' }]
     await make(maker, '/v1/alerts', {
-      ...{ name, domainId, alertType: 'data_validation', period: '1h', vendors: [name] },
+      name,
+      domainId,
+      alertType: 'data_validation',
+      period: '1h',
+      vendors: [name],
       filters: [{ parameter: '$label', op: 'equals', values: [name] }],
       conditions: { logic: 'any', items },
       channels: [{ type: 'email', target: 'ann@example.com' }],
@@ -84,7 +88,12 @@ afterAll(() => api?.world[Symbol.asyncDispose]())
 
 /** Query parameters that contain caller-defined names, and the conversion of a name to a value. */
 const GIVEN: Readonly<Record<string, (name: string) => string>> = {
-  ...{ vendor: String, event: String, key: String, label: String, q: String, account: String },
+  vendor: String,
+  event: String,
+  key: String,
+  label: String,
+  q: String,
+  account: String,
   param: (name) => `${name}=${name}`,
 }
 

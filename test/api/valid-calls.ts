@@ -131,8 +131,17 @@ export async function oneOf(nouns: Iterable<string>, maker: Maker): Promise<Reco
 }
 
 const PREFIXES: Record<string, string> = {
-  ...{ dom: 'domains', prj: 'projects', alr: 'alerts', int: 'integrations', iss: 'issues', dlv: 'deliveries' },
-  ...{ key: 'keys', usr: 'members', lbl: 'labels', tst: 'tests', run: 'runs' },
+  dom: 'domains',
+  prj: 'projects',
+  alr: 'alerts',
+  int: 'integrations',
+  iss: 'issues',
+  dlv: 'deliveries',
+  key: 'keys',
+  usr: 'members',
+  lbl: 'labels',
+  tst: 'tests',
+  run: 'runs',
 }
 const ID = /"([a-z]{2,4})_[0-9a-hjkmnp-tv-z]{26}"/g
 

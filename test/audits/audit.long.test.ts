@@ -20,7 +20,9 @@ let hasPurchase = true
 let held = 0
 
 const site = Bun.serve({
-  ...{ port: 0, hostname: '127.0.0.1', idleTimeout: 0 },
+  port: 0,
+  hostname: '127.0.0.1',
+  idleTimeout: 0,
   fetch(request) {
     const { pathname } = new URL(request.url)
     const consented = request.headers.get('cookie')?.includes('ok=1') ?? false
@@ -63,7 +65,9 @@ test('an audit reports fired, missing and duplicate events, and the next audit r
   const input = { name: 'Shop', startUrls: [`${ORIGIN}/`], expect: expect_ }
   const first = await audited(input)
   expect(first).toMatchObject({
-    ...{ status: 'finished', error: null, differences: null },
+    status: 'finished',
+    error: null,
+    differences: null,
     summary: { pagesTotal: 3, pagesFailed: 0, vendors: 1, missing: 0, duplicates: 1, beforeConsent: 0 },
   })
   expect(await issuesOf(first.id)).toMatchObject([{ alertType: 'audit', status: 'open' }])

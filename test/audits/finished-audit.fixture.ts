@@ -18,7 +18,13 @@ export function storeAudit(
     id,
     {
       url: `https://shop.example/${encodeURIComponent(text)}`,
-      ...{ status: 200, depth: 0, title: text, loadMs: 120, bytes: 4000, requests: 3, error: text },
+      status: 200,
+      depth: 0,
+      title: text,
+      loadMs: 120,
+      bytes: 4000,
+      requests: 3,
+      error: text,
       tags: [{ vendor, event, account: text, count: 2 }],
       missing: [{ vendor, event }],
       duplicates: [{ vendor, event, count: 2 }],
@@ -28,7 +34,8 @@ export function storeAudit(
     { pagesTotal: 1, pagesFailed: 1, vendors: 1, missing: 1, duplicates: 1, beforeConsent: 1, errors: 1 },
   )
   endAudit(db, id, {
-    ...{ error: null, now },
+    error: null,
+    now,
     differences: { since: id, pages: [{ url: text, change: 'tag_new', vendor, event }] },
   })
   return id

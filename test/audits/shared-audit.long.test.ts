@@ -37,7 +37,10 @@ test('a shared audit shows anyone with the link only its page findings', async (
   await using world = await testApp({ chromium: await installedChromium(), outboundAllow: '127.0.0.1' })
   const made = await world.call('POST', '/v1/audits', {
     body: {
-      ...{ name: 'Shop, weekly', startUrls: [`${ORIGIN}/`], delayMs: 0, settleMs: 100 },
+      name: 'Shop, weekly',
+      startUrls: [`${ORIGIN}/`],
+      delayMs: 0,
+      settleMs: 100,
       expect: [{ path: '/thanks$', vendor: 'Google Analytics 4', event: 'purchase' }],
     },
   })

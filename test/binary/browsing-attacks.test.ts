@@ -27,7 +27,8 @@ const html = (text: string) => new Response(text, { headers: { 'content-type': '
 function openSites() {
   const asked: string[] = []
   const inner = Bun.serve({
-    ...{ hostname: '127.0.0.2', port: 0 },
+    hostname: '127.0.0.2',
+    port: 0,
     fetch({ url }) {
       asked.push(url)
       return html('inner')
@@ -35,7 +36,8 @@ function openSites() {
   })
   const secret = `http://127.0.0.2:${inner.port}`
   const site = Bun.serve({
-    ...{ hostname: '127.0.0.1', port: 0 },
+    hostname: '127.0.0.1',
+    port: 0,
     async fetch(request) {
       const { pathname } = new URL(request.url)
       if (pathname === '/robots.txt' || pathname === '/moved.xml') return Response.redirect(`${secret}${pathname}`)
@@ -48,7 +50,9 @@ function openSites() {
     },
   })
   return {
-    ...{ asked, secret, url: `http://127.0.0.1:${site.port}` },
+    asked,
+    secret,
+    url: `http://127.0.0.1:${site.port}`,
     async [Symbol.asyncDispose]() {
       await site.stop(true)
       await inner.stop(true)
@@ -64,8 +68,12 @@ describe.skipIf(BINARY === null)('attacks on the executable by sites and run fil
   beforeAll(async () => {
     key = await initialize(data.path, PASSWORD)
     const env = {
-      ...{ NO_PROXY: '*', no_proxy: '*', HTTP_PROXY: sites.secret, http_proxy: sites.secret },
-      ...{ TAGWARDEN_CHROMIUM: await installedChromium(), TAGWARDEN_OUTBOUND_ALLOW: '127.0.0.1' },
+      NO_PROXY: '*',
+      no_proxy: '*',
+      HTTP_PROXY: sites.secret,
+      http_proxy: sites.secret,
+      TAGWARDEN_CHROMIUM: await installedChromium(),
+      TAGWARDEN_OUTBOUND_ALLOW: '127.0.0.1',
     }
     server = await startServer(data.path, { env })
   })
@@ -156,7 +164,9 @@ describe.skipIf(BINARY === null)('attacks on the executable by sites and run fil
       { type: 'waitForExpression', expression: `window.posted === ${POSTS}`, timeout: 30_000 },
     ]
     const made = await ask('POST', `${server.url}/v1/flows/tests`, key, {
-      ...{ name: 'Posts', retries: 0, recording: { title: 'Posts', timeout: 30_000, steps } },
+      name: 'Posts',
+      retries: 0,
+      recording: { title: 'Posts', timeout: 30_000, steps },
     })
     const { id } = await ask('POST', `${server.url}/v1/flows/tests/${made.id}/run`, key, {})
     const run = await until('the run to end', async () => {

@@ -199,7 +199,14 @@ function sessionRows(reading: ReadOptions, events: readonly StoredEvent[]): Row[
       }
       const { weight, events, ...rates } = ratesOf(reading, units)
       return {
-        ...{ vendor, event, side, block, sessions: units.length, firsts: units.filter(isFirst).length, events, weight },
+        vendor,
+        event,
+        side,
+        block,
+        sessions: units.length,
+        firsts: units.filter(isFirst).length,
+        events,
+        weight,
         squares: units.reduce((total, unit) => total + unit.length * Math.min(50, unit.length), 0),
         ...rates,
       }
@@ -226,7 +233,10 @@ function pastRows(reading: ReadOptions, all: readonly StoredEvent[], keys: reado
     const { lag = 0, side = '' } = lagOf(reading, receivedAt) ?? {}
     return [vendor, event, lag, side]
   }).map(({ parts: [vendor = '', event = '', lag = 0, side = ''], own }) => ({
-    ...{ vendor, event, lag, side },
+    vendor,
+    event,
+    lag,
+    side,
     ...ratesOf(reading, [...Map.groupBy(own, unitOf).values()]),
     ...keySums(own, keys),
   }))
@@ -239,7 +249,12 @@ function volumeRows(reading: ReadOptions, all: readonly StoredEvent[]): Row[] {
   const past = all.filter((event) => (lag(event)?.lag ?? 0) > 0)
   return groups(past, (event) => [event.vendor, event.event, lag(event)?.lag ?? 0, lag(event)?.side ?? '']).map(
     ({ parts: [vendor = '', event = '', days = 0, side = ''], own }) => ({
-      ...{ vendor, event, lag: days, side, events: own.length, weight: sum(own) },
+      vendor,
+      event,
+      lag: days,
+      side,
+      events: own.length,
+      weight: sum(own),
     }),
   )
 }

@@ -109,7 +109,9 @@ for (const { client, system, missing, build } of DRIVERS) {
       expect(sorted(await storedOrders(domain.id))).toEqual(sorted(orders(0, 1550)))
       const first = proxy.seen[0]
       expect(first?.envelope).toMatchObject({
-        ...{ env: 'prod', version: 418, sentAt: expect.any(Number) },
+        env: 'prod',
+        version: 418,
+        sentAt: expect.any(Number),
         ...(isApp && {
           sampleRate: 1,
           sessionId: expect.stringMatching(/^[\da-f-]{36}$/i),

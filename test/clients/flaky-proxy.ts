@@ -35,8 +35,12 @@ export function startFlakyProxy(target: () => string) {
       const { events, ...envelope } = JSON.parse(text)
       const response = await answer(request, body, state.mode)
       seen.push({
-        ...{ at: performance.now(), status: response.status, batchId: envelope.batchId, events: events.length },
-        ...{ bytes: Buffer.byteLength(text), envelope },
+        at: performance.now(),
+        status: response.status,
+        batchId: envelope.batchId,
+        events: events.length,
+        bytes: Buffer.byteLength(text),
+        envelope,
       })
       return response
     },

@@ -16,7 +16,11 @@ test('the demo data shows a regression, its cause, exposed personal data and mis
   })
   expect(release.findings.items).toContainEqual(
     expect.objectContaining({
-      ...{ kind: 'key_lost', harmful: true, vendor: 'Google Analytics 4', event: 'add_to_cart', key: 'ep.currency' },
+      kind: 'key_lost',
+      harmful: true,
+      vendor: 'Google Analytics 4',
+      event: 'add_to_cart',
+      key: 'ep.currency',
     }),
   )
 

@@ -31,7 +31,9 @@ beforeAll(async () => {
     TAGWARDEN_RATE_KEY_PER_MINUTE: '1000000',
   }
   shop = Bun.serve({
-    ...{ hostname: '127.0.0.1', port: 0, idleTimeout: 0 },
+    hostname: '127.0.0.1',
+    port: 0,
+    idleTimeout: 0,
     fetch(request) {
       const { pathname } = new URL(request.url)
       asked.push(pathname)
@@ -46,10 +48,17 @@ afterAll(() => shop?.stop(true))
 
 const open = (path: string) => ({ type: 'navigate', url: `http://127.0.0.1:${shop.port}${path}` })
 const flow = (name: string, paths: string[], more: object = {}) => ({
-  ...{ name, recording: { title: name, timeout: 60_000, steps: paths.map(open) }, retries: 0, ...more },
+  name,
+  recording: { title: name, timeout: 60_000, steps: paths.map(open) },
+  retries: 0,
+  ...more,
 })
 const crawl = (name: string, path: string, maxDepth: number) => ({
-  ...{ name, startUrls: [open(path).url], maxDepth, delayMs: 0, settleMs: 0 },
+  name,
+  startUrls: [open(path).url],
+  maxDepth,
+  delayMs: 0,
+  settleMs: 0,
 })
 
 test.each<['SIGKILL' | 'SIGTERM', string]>([
@@ -100,18 +109,23 @@ test.each<['SIGKILL' | 'SIGTERM', string]>([
       return until(`the end of ${path}`, look, BROWSER_MS)
     }
     expect(await get(`/v1/flows/runs/${walks}`)).toMatchObject({
-      ...{ status: 'failed', error: 'the server stopped during the run', attempts: 1 },
+      status: 'failed',
+      error: 'the server stopped during the run',
+      attempts: 1,
       finishedAt: expect.any(Number),
     })
     const cutOff = await get(`/v1/audits/${crawls}`)
     expect(cutOff).toMatchObject({ status: 'failed', error: why, summary: { pagesTotal: 3 } })
     expect(cutOff.pages).toEqual(seen)
     expect(await ended(`/v1/flows/runs/${waits}`)).toMatchObject({
-      ...{ status: 'failed', error: null, attempts: 1 },
+      status: 'failed',
+      error: null,
+      attempts: 1,
       findings: [{ kind: 'missing', event: 'purchase' }],
     })
     expect(await ended(`/v1/audits/${waitsToo}`)).toMatchObject({
-      ...{ status: 'finished', error: null },
+      status: 'finished',
+      error: null,
       pages: [{ url: open('/two').url, tags: [{ vendor: GA4, event: 'page_view', count: 1 }] }],
     })
 

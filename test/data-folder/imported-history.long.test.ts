@@ -34,13 +34,19 @@ const HOURS = 60
 function arrivals(): Arrival[] {
   return Array.from({ length: HOURS * 12 }, (_, n) => {
     const sent = (vendor: string, event: string): Sent => ({
-      ...{ vendor, event, status: n % 17 ? 'ok' : 'failure', durMs: n % 90 },
+      vendor,
+      event,
+      status: n % 17 ? 'ok' : 'failure',
+      durMs: n % 90,
       params: { n, value: (n % 50) / 4, items: [{ id: `SKU${n % 7}` }], id: n % 11 ? `T-${n}` : '', bare: null },
     })
     return {
       at: TEST_START + n * 5 * MINUTE_MS + (n % 7) * SECOND_MS,
       batch: {
-        ...{ env: n % 13 ? 'prod' : 'dev', sessionId: `s${n >> 2}`, customerId: `c${n % 5}`, version: n < 300 ? 1 : 2 },
+        env: n % 13 ? 'prod' : 'dev',
+        sessionId: `s${n >> 2}`,
+        customerId: `c${n % 5}`,
+        version: n < 300 ? 1 : 2,
         sampleRate: n % 3 ? 1 : 0.5,
         page: { url: `https://shop.example/${n % 6}?x=${n}`, title: 'Shop' },
         events: [
@@ -75,7 +81,10 @@ const lines = (all: readonly Arrival[]): string =>
 /** Returns the program's responses about its history, without ids. */
 async function answersOf(app: TestApp, domainId: string): Promise<unknown> {
   const rule = {
-    ...{ name: 'Purchase without id', alertType: 'data_validation', period: '1h', vendors: ['Meta Pixel'] },
+    name: 'Purchase without id',
+    alertType: 'data_validation',
+    period: '1h',
+    vendors: ['Meta Pixel'],
     conditions: { logic: 'any', items: [{ parameter: 'id', op: 'is_blank' }] },
     channels: [{ type: 'email', target: 'a@example.com' }],
   }
@@ -211,7 +220,12 @@ test('imported events are scanned and evaluated in the first round after startup
     const id = receivedAt < releasedAt ? { transaction_id: `T-${n}` } : {}
     const params = { value: '42.5', mail: n % 90 ? 'none' : 'jane@example.com', ...id }
     return JSON.stringify({
-      ...{ receivedAt, vendor: 'Google Analytics 4', event: 'purchase', sessionId: `s${n}`, version: 1, params },
+      receivedAt,
+      vendor: 'Google Analytics 4',
+      event: 'purchase',
+      sessionId: `s${n}`,
+      version: 1,
+      params,
     })
   })
   await app.restart(async (folder) => void (await importLines(folder, app.clock, past.join('\n'), domainId)))

@@ -99,13 +99,11 @@ describe('the digest preview', () => {
       return answer.body
     }
     await post('/v1/alerts', {
-      ...{
-        name: 'Purchases have an id',
-        alertType: 'data_validation',
-        severity: 'critical',
-        impactValue: 900,
-        period: '1h',
-      },
+      name: 'Purchases have an id',
+      alertType: 'data_validation',
+      severity: 'critical',
+      impactValue: 900,
+      period: '1h',
       conditions: { logic: 'any', items: [{ parameter: 'order_id', op: 'is_blank' }] },
       filters: [{ parameter: '$event', op: 'equals', values: ['purchase'] }],
       channels: [{ type: 'email', target: 'ann@example.com' }],
@@ -523,7 +521,10 @@ describe('a digest integration', () => {
     await world.run('send digests')
     expect((await world.call('GET', `/v1/integrations/${body.id}`)).body.status).toBe('failing')
     const alert = {
-      ...{ name: 'A', alertType: 'volume_threshold', volume: { op: 'lte', count: 5 }, period: '1h' },
+      name: 'A',
+      alertType: 'volume_threshold',
+      volume: { op: 'lte', count: 5 },
+      period: '1h',
       channels: [{ type: 'email_digest', target: body.id }],
     }
     expect((await world.call('POST', '/v1/alerts', { body: alert })).status).toBe(400)

@@ -398,7 +398,10 @@ describe.skipIf(typeof loaded === 'string')(`both engines return the same result
     const issues = ['Meta Pixel', `o'neill "x" \\`, null].flatMap((vendor, n) =>
       ours.map((domainId, at) =>
         issueOfAlert(volumeAlert, {
-          ...{ id: `iss_${n}${at}`, orgId, domainId, firstSeenAt: window.from + (30 + n) * HOUR_MS + at },
+          id: `iss_${n}${at}`,
+          orgId,
+          domainId,
+          firstSeenAt: window.from + (30 + n) * HOUR_MS + at,
           evidence: findingOf({ domainId, vendor }),
         }),
       ),

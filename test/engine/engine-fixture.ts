@@ -49,12 +49,19 @@ export async function openEngineFixture({ open }: Clickhouse): Promise<EngineFix
   const seriesMonitor = new SeriesMonitor({ warehouse: both, gapsOf: () => [], settingsOf: () => [] })
   const watched = domainIds.slice(0, 2).map((id) => ({ id, createdAt: 0 }))
   return {
-    ...{ both, fixture, orgId, domainIds, window: { from: HOUR, to } },
+    both,
+    fixture,
+    orgId,
+    domainIds,
+    window: { from: HOUR, to },
     alert: (input, id = 'alr_1') =>
       alertOf({ name: 'A', alertType: 'data_validation', period: '1h', channels: [], ...input }, id, orgId),
     principal: { via: 'key', userId, orgId, role: 'owner', readOnly: false, keyId: null, sessionId: null },
     sources: {
-      ...{ db, seriesMonitor, watermark: () => to, retentionMs: 90 * DAY_MS },
+      db,
+      seriesMonitor,
+      watermark: () => to,
+      retentionMs: 90 * DAY_MS,
       history: both,
       domains: () => watched,
       privacy: () => PLAIN_PRIVACY,
@@ -82,7 +89,11 @@ async function measure(fixture: WarehouseFixture, places: readonly EventOrigin[]
     return own.map(([vendor, vendorHost], n) => {
       const requests = vendor === '' ? 0 : (page + n) % 4
       return plainPage({
-        ...{ ...shared, vendor, vendorHost, requests, bytes: page % 7 === 0 ? null : page * 31 },
+        ...shared,
+        vendor,
+        vendorHost,
+        requests,
+        bytes: page % 7 === 0 ? null : page * 31,
         durMs: Array.from({ length: requests }, (_, at) => (page * 7 + at * 13) / 2),
         blockMs: loaf ? ((page * n) % 90) / 2 : null,
       })

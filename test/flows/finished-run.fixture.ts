@@ -12,35 +12,52 @@ const STEPS = ['Open shop.example', 'Click “Add to basket”', 'Enter the e-ma
 
 export const FINDINGS: RunFinding[] = [
   {
-    ...{ kind: 'wrong_data', step: 3, vendor: 'Google Analytics 4', event: 'purchase' },
+    kind: 'wrong_data',
+    step: 3,
+    vendor: 'Google Analytics 4',
+    event: 'purchase',
     sentence: 'Google Analytics 4 purchase in step 4 (Click “Buy”) had no `ep.transaction_id`',
     expected: '`ep.transaction_id` is not blank',
     observed: 'no `ep.transaction_id`',
   },
   {
-    ...{ kind: 'step_failed', step: 4, vendor: null, event: null, expected: null },
+    kind: 'step_failed',
+    step: 4,
+    vendor: null,
+    event: null,
+    expected: null,
     sentence: 'Step 5 (Click “Print”) failed: there is no such element',
     observed: 'there is no such element',
   },
 ]
 
 const event = (step: number, fields: Partial<RunEvent>): RunEvent => ({
-  ...{ step, at: 0, vendor: 'Google Analytics 4', event: 'page_view', account: 'G-ABC123', params: { dt: 'Shop' } },
-  ...{ host: 'shop.example', path: '/', status: 204, answered: true, ...fields },
+  step,
+  at: 0,
+  vendor: 'Google Analytics 4',
+  event: 'page_view',
+  account: 'G-ABC123',
+  params: { dt: 'Shop' },
+  host: 'shop.example',
+  path: '/',
+  status: 204,
+  answered: true,
+  ...fields,
 })
 
 /** Returns a run with findings and five steps, one of them healed and one failed. */
 export function aRun(): RunFacts {
   const steps = STEPS.map(
     (title, index): StepResult => ({
-      ...{ index, type: index === 0 ? 'navigate' : index === 2 ? 'change' : 'click', title, status: 'passed' },
-      ...{
-        startedAt: index * SECOND_MS,
-        durationMs: 300 + 40 * index,
-        error: null,
-        healed: null,
-        screenshot: index < 4,
-      },
+      index,
+      type: index === 0 ? 'navigate' : index === 2 ? 'change' : 'click',
+      title,
+      status: 'passed',
+      startedAt: index * SECOND_MS,
+      durationMs: 300 + 40 * index,
+      error: null,
+      healed: null,
+      screenshot: index < 4,
     }),
   )
   steps[1] = {
@@ -98,7 +115,9 @@ export function storeRun(
     app.db,
     id,
     {
-      ...{ status: findings.length > 0 ? 'failed' : 'passed', pausedMs: 900, error: null },
+      status: findings.length > 0 ? 'failed' : 'passed',
+      pausedMs: 900,
+      error: null,
       finishedAt: clock.now() + MINUTE_MS,
       summary: summaryOf(facts, steps.length),
       headline: headlineOf({ steps, findings, error: null }),

@@ -31,7 +31,8 @@ export interface Shown {
 export async function attackScreenshots({ call, get, ended }: Shown): Promise<void> {
   let visitor = 0
   using shop = Bun.serve({
-    ...{ hostname: '127.0.0.1', port: 0 },
+    hostname: '127.0.0.1',
+    port: 0,
     fetch: () => new Response(page(PEOPLE[visitor] ?? ''), { headers: { 'content-type': 'text/html' } }),
   })
   const runAs = async (number: number) => {

@@ -6,7 +6,9 @@ import { attackScreenshots } from './screenshot-attacks.ts'
 
 test('screenshots show neither personal data nor secrets, and only users with permission can see them', async () => {
   await using world = await testApp({
-    ...{ chromium: await installedChromium(), outboundAllow: '127.0.0.1', publicUrl: 'https://watch.example' },
+    chromium: await installedChromium(),
+    outboundAllow: '127.0.0.1',
+    publicUrl: 'https://watch.example',
   })
   await attackScreenshots({
     call: (method, path, body, as) =>

@@ -20,7 +20,8 @@ export function openTwoSites(): TwoSites {
   const askedOf: TwoSites['askedOf'] = { shop: [], evil: [] }
   const site = (name: 'shop' | 'evil', answer: (path: string) => Response | null) =>
     Bun.serve({
-      ...{ hostname: '127.0.0.1', port: 0 },
+      hostname: '127.0.0.1',
+      port: 0,
       fetch({ url }) {
         askedOf[name].push(url)
         return answer(new URL(url).pathname) ?? new Response(FORM, { headers: { 'content-type': 'text/html' } })
@@ -34,7 +35,9 @@ export function openTwoSites(): TwoSites {
     return path === '/framed' ? new Response(frame, { headers: { 'content-type': 'text/html' } }) : null
   })
   return {
-    ...{ shop: `http://127.0.0.1:${shop.port}`, evil: evilUrl, askedOf },
+    shop: `http://127.0.0.1:${shop.port}`,
+    evil: evilUrl,
+    askedOf,
     [Symbol.dispose]() {
       void shop.stop(true)
       void evil.stop(true)
@@ -55,8 +58,11 @@ const FAILING_STEP_MS = 2000
 const wait = (expression: string, timeout = 10_000) => ({ type: 'waitForExpression', expression, timeout })
 
 const flow = (steps: object[], more: object = {}) => ({
-  ...{ name: 'Sign in', recording: { title: 'Sign in', timeout: 10_000, steps }, retries: 0 },
-  ...{ secrets: { password: SECRET }, ...more },
+  name: 'Sign in',
+  recording: { title: 'Sign in', timeout: 10_000, steps },
+  retries: 0,
+  secrets: { password: SECRET },
+  ...more,
 })
 
 /** Creates a flow test whose secret was entered by another user, and returns its id. */

@@ -48,15 +48,19 @@ const transport = {
 }
 beforeAll(async () => {
   server = Bun.serve({
-    ...{ hostname: '127.0.0.1', port: 0 },
+    hostname: '127.0.0.1',
+    port: 0,
     fetch({ url }) {
       asked.push(url)
       return new Response(SHOP, { headers: { 'content-type': 'text/html' } })
     },
   })
   const settings = {
-    ...{ chromium: await installedChromium(), outboundAllow: '127.0.0.1' },
-    ...{ smtpUrl: 'smtp://127.0.0.1:9', smtpFrom: 'watch@example.com', publicUrl: 'https://watch.example' },
+    chromium: await installedChromium(),
+    outboundAllow: '127.0.0.1',
+    smtpUrl: 'smtp://127.0.0.1:9',
+    smtpFrom: 'watch@example.com',
+    publicUrl: 'https://watch.example',
   }
   world = await testApp(settings, { transport: transport as never })
 })
@@ -93,11 +97,15 @@ async function run(secret: string) {
       },
       expectations: [
         {
-          ...{ step: 2, vendor: 'Google Analytics 4', event: 'purchase' },
+          step: 2,
+          vendor: 'Google Analytics 4',
+          event: 'purchase',
           data: [{ parameter: 'ep.coupon', op: 'equals', values: ['SPRING'] }],
         },
       ],
-      ...{ secrets: { password: secret }, retries: 0, timeoutS: 600 },
+      secrets: { password: secret },
+      retries: 0,
+      timeoutS: 600,
       channels: [
         { type: 'email', target: 'ann@example.com' },
         { type: 'webhook', target: 'https://hooks.example/x' },

@@ -28,7 +28,10 @@ const click = (selectors: unknown[], more: object = {}): RecordedStep => ({
 })
 const change = (id: string, value: string): RecordedStep => ({ type: 'change', selectors: [[`#${id}`]], value })
 const event = (step: number, name: string, data?: Expectation['data'], vendor = GA4): Expectation => ({
-  ...{ step, vendor, event: name, withinMs: 1500 },
+  step,
+  vendor,
+  event: name,
+  withinMs: 1500,
   ...(data && { data }),
 })
 const price: Expectation['data'] = [

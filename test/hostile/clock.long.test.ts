@@ -26,7 +26,10 @@ const SHIFTS: [string, number][] = [
 
 const CHANNELS = [{ type: 'webhook', target: 'https://hooks.example/a' }]
 const VIOLATION = {
-  ...{ name: 'Purchase has a value', alertType: 'data_validation', period: '1h', channels: CHANNELS },
+  name: 'Purchase has a value',
+  alertType: 'data_validation',
+  period: '1h',
+  channels: CHANNELS,
   conditions: { logic: 'any', items: [{ parameter: 'value', op: 'is_blank' }] },
 }
 

@@ -20,7 +20,8 @@ const noise = (length: number) =>
 const bulk = (events: number, event: string) => ({
   page: { url: 'https://shop.example/' },
   events: Array.from({ length: events }, () => ({
-    ...{ vendor: 'Shop', event },
+    vendor: 'Shop',
+    event,
     params: Object.fromEntries(Array.from({ length: 8 }, (_, n) => [`p${n}`, noise(1000)])),
   })),
   pageStats: { loaf: true, vendors: [{ host: `${event.replace(' ', '-')}.example`, requests: 1, durMs: [1, 2] }] },

@@ -53,8 +53,11 @@ const slowEvents = (count: number) =>
 const send = (events: object[]) => ask('POST', `${server.url}/api/v1/events?token=${token}`, owner, { events })
 
 const rule = (more: object) => ({
-  ...{ name: 'Hostile', alertType: 'data_validation', period: '1h' },
-  ...{ channels: [{ type: 'email', target: 'ann@example.com' }], ...more },
+  name: 'Hostile',
+  alertType: 'data_validation',
+  period: '1h',
+  channels: [{ type: 'email', target: 'ann@example.com' }],
+  ...more,
 })
 const slowRule = () =>
   rule({ conditions: { logic: 'any', items: [{ parameter: 'text', op: 'regex', values: SLOW_PATTERNS }] } })
@@ -65,7 +68,8 @@ const grouped = (values: number, op: string, textOf: (index: number) => string) 
     conditionGroups: Array.from({ length: 20 }, (_, group) => ({
       op: 'any',
       items: Array.from({ length: 50 }, (_, item) => ({
-        ...{ parameter: 'text', op },
+        parameter: 'text',
+        op,
         values: Array.from({ length: values }, (_, value) => textOf(group * 10_000 + item * 100 + value)),
       })),
     })),
@@ -130,7 +134,8 @@ describe('a rule that is too large', () => {
     const response = await fetch(`${server.url}/mcp`, {
       method: 'POST',
       headers: {
-        ...{ authorization: `Bearer ${reader}`, 'content-type': 'application/json' },
+        authorization: `Bearer ${reader}`,
+        'content-type': 'application/json',
         accept: 'application/json, text/event-stream',
       },
       body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params }),

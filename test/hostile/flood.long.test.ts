@@ -127,7 +127,11 @@ test('ten thousand messages to unavailable receivers delay neither other notific
     await flood(10_000)
   const channels = [hookAt(healthy.url)]
   const alert = createAlert(db, clock, orgId, {
-    ...{ name: 'Throttled', alertType: 'data_validation', period: '1h', channels, throttle },
+    name: 'Throttled',
+    alertType: 'data_validation',
+    period: '1h',
+    channels,
+    throttle,
   })
   const told = (id: string) => healthy.requests.some(({ body }) => JSON.parse(body).data.issue.id === id)
   job()

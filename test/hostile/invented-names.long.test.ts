@@ -30,7 +30,9 @@ async function flood(world: TestApp, token: string) {
   const batch = () => ({
     page: { url: `https://${crypto.randomUUID()}.example/` },
     events: Array.from({ length: EVENTS }, () => ({
-      ...{ vendor: invented(200), event: invented(200), params: { [invented(20)]: '' } },
+      vendor: invented(200),
+      event: invented(200),
+      params: { [invented(20)]: '' },
     })),
   })
   for (let sent = 0; sent < BATCHES; sent += AT_ONCE) {

@@ -63,7 +63,11 @@ async function watchForMail(call: Awaited<ReturnType<typeof testApp>>['call'], d
   })
   await call('POST', '/v1/alerts', {
     body: {
-      ...{ name: 'Personal data', alertType: 'data_validation', severity: 'high', domainId, period: '1h' },
+      name: 'Personal data',
+      alertType: 'data_validation',
+      severity: 'high',
+      domainId,
+      period: '1h',
       conditions: { logic: 'any', items: [{ parameter: '*', op: 'contains_email' }] },
       channels: [{ type: 'webhook', target: integration.id }],
     },

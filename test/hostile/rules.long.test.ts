@@ -102,7 +102,8 @@ const largest = (name: string, op: 'contains' | 'regex', textOf: (n: number) => 
   conditions: {
     logic: 'any',
     items: Array.from({ length: 50 }, (_, item) => ({
-      ...{ parameter: 'text', op },
+      parameter: 'text',
+      op,
       values: Array.from({ length: 100 }, (_, at) => (item === 49 && at === 99 ? needle : textOf(item * 100 + at))),
     })),
   },

@@ -27,7 +27,10 @@ afterEach(() => {
 
 const channels = [{ type: 'email', target: 'ops@example.com' }]
 const rule = (name: string, period: string) => ({
-  ...{ name, alertType: 'data_validation', period, channels },
+  name,
+  alertType: 'data_validation',
+  period,
+  channels,
   conditions: { logic: 'any', items: [{ parameter: 'bad', op: 'equals', values: ['yes'] }] },
 })
 
@@ -96,7 +99,9 @@ test('shutdown does not wait for queries, and pending evaluations run after the 
   const config = readConfig({ data: folder.path, listen: '127.0.0.1:0' }, {})
   const first = await startServer(config, log)
   const { apiKey } = await initialize(first.app.db, first.app.box, systemClock, {
-    ...{ orgName: 'Acme', email: 'alice@example.com', password: null },
+    orgName: 'Acme',
+    email: 'alice@example.com',
+    password: null,
   })
   const domain = await ask('POST', `${first.url}/v1/domains`, apiKey, { name: 'shop.example' })
   await ask('POST', `${first.url}/v1/alerts`, apiKey, rule('Bad', '1h'))

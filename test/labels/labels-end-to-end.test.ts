@@ -134,7 +134,11 @@ test('preview and backtest use the current labels', async () => {
   await assign('b', ['Meta Pixel', ''])
   expect([await matched('B'), await matched('B', 'not_equals')]).toEqual([2, 1])
   const count = {
-    ...{ name: 'Few', alertType: 'volume_threshold', volume: { op: 'gte', count: 2 }, period: '1h', channels },
+    name: 'Few',
+    alertType: 'volume_threshold',
+    volume: { op: 'gte', count: 2 },
+    period: '1h',
+    channels,
     filters: [labelIs('equals', 'b')],
   }
   expect((await post('/v1/alerts/preview', { rule: count })).matched).toBe(1)
@@ -144,7 +148,10 @@ test("a journey by label is evaluated with the label's members at that time", as
   await using app = await testApp()
   const { post, assign, send } = await setUp(app)
   const journey = (label: string, expected: object) => ({
-    ...{ name: `After ${label}`, alertType: 'journey', period: '1h', channels },
+    name: `After ${label}`,
+    alertType: 'journey',
+    period: '1h',
+    channels,
     journey: { version: 2, steps: [{ anchor: { kind: 'label', label }, expect: [expected] }] },
   })
   const told = await post('/v1/alerts', journey('Checkout', { label: 'Conversion' }))

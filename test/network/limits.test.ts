@@ -29,7 +29,8 @@ describe('the response time limit', () => {
     await using server = await startNetworkServer({ answerMs: 50 })
     const body = '{"email":"nobody@example.com","password":"wrong wrong"}'
     const head = requestOf('POST', '/v1/auth/login', {
-      ...{ 'content-type': 'application/json', 'content-length': String(body.length) },
+      'content-type': 'application/json',
+      'content-length': String(body.length),
     })
     using sender = await connectTo(server.url, `${head}${body.slice(0, 10)}`)
     using other = await connectTo(server.url, NEVER)

@@ -38,7 +38,10 @@ describeReport('personal data', () => {
     const expected = cases().flatMap(({ contains_email }, n) => (contains_email ? [`has${n}`] : []))
     expect(keys).toEqual([...expected, 'p'].sort())
     const rule = {
-      ...{ name: 'Address in p', alertType: 'data_validation', period: '1h', vendors: ['Own'] },
+      name: 'Address in p',
+      alertType: 'data_validation',
+      period: '1h',
+      vendors: ['Own'],
       conditions: { logic: 'any', items: [{ parameter: 'p', op: 'contains_email' }] },
       channels: [{ type: 'email', target: 'a@example.com' }],
     }

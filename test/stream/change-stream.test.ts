@@ -102,7 +102,12 @@ test('changes of an issue and its deliveries are streamed, with the fields that 
   await stream.changesWhen('the issue', () => of('issue').length > 0)
   const now = world.clock.now()
   expect(of('issue').at(-1)).toEqual({
-    ...{ id, status: 'open', severity: 'critical', alertId: rule.id, domainId: domain.id, updatedAt: now },
+    id,
+    status: 'open',
+    severity: 'critical',
+    alertId: rule.id,
+    domainId: domain.id,
+    updatedAt: now,
   })
   await stream.changesWhen('the delivery', () => of('delivery').length > 0)
   const [delivery] = (await world.call('GET', '/v1/notifications/deliveries')).body.deliveries

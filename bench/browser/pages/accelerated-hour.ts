@@ -80,12 +80,17 @@ async function hasten({ page }: Tab): Promise<void> {
 function openQuickStream(target: string) {
   let told = 0
   const server = Bun.serve({
-    ...{ port: 0, hostname: '127.0.0.1', idleTimeout: 0 },
+    port: 0,
+    hostname: '127.0.0.1',
+    idleTimeout: 0,
     async fetch(request) {
       const { pathname, search } = new URL(request.url)
       if (pathname === '/v1/stream') return stream(await idsOf(target, request.headers), () => told++)
       const answer = await fetch(target + pathname + search, {
-        ...{ method: request.method, headers: request.headers, body: request.body, decompress: false },
+        method: request.method,
+        headers: request.headers,
+        body: request.body,
+        decompress: false,
       })
       return new Response(answer.body, answer)
     },

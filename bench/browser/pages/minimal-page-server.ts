@@ -10,7 +10,8 @@ import { ASSETS_PATH, buildWeb } from '../../../src/http/web-bundle.ts'
 export async function openMinimalPage(): Promise<{ url: string; stop(): void }> {
   const { pages, assets } = await buildWeb([join(import.meta.dir, 'minimal-page.html')], { effort: 'best' })
   const server = Bun.serve({
-    ...{ port: 0, hostname: '127.0.0.1' },
+    port: 0,
+    hostname: '127.0.0.1',
     fetch(request) {
       const { pathname } = new URL(request.url)
       const asset = assets[pathname.slice(ASSETS_PATH.length)]

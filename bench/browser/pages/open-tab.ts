@@ -52,7 +52,8 @@ export async function openTab(browser: Browser, { key = null, isOfProfile = fals
     })
   }
   return {
-    ...{ page, asked },
+    page,
+    asked,
     async quiet(ms) {
       const from = performance.now()
       while (performance.now() < from + LONGEST_MS) {

@@ -119,10 +119,17 @@ export const orderLimit: AlertType<OrderRow> = {
     return rows.map(({ domainId, orders, firstAt, lastAt, lastSeq }) => ({
       domainId,
       subject: '',
-      ...{ vendor: null, event: null, observed: null, expected: null, hosts: [], sample: null },
+      vendor: null,
+      event: null,
+      observed: null,
+      expected: null,
+      hosts: [],
+      sample: null,
       occurrences: orders,
       summary: `${countText(orders)} ${orders === 1 ? 'order' : 'orders'} above ${countText(most)}`,
-      ...{ firstAt, lastAt, sampleSeq: lastSeq },
+      firstAt,
+      lastAt,
+      sampleSeq: lastSeq,
     }))
   },
 }

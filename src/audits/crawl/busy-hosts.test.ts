@@ -60,7 +60,8 @@ test.each<[string, string[][], Awaited<ReturnType<typeof asked>>]>([
     'a host that requests a delay of one hour',
     [['200'], ['503:3600'], ['200'], ['503:3600'], ['503:3600'], ['503:3600'], ['200']],
     {
-      ...{ statuses: [200, 503, 200, 503, 503, 503], pauses: [] },
+      statuses: [200, 503, 200, 503, 503, 503],
+      pauses: [],
       why: ['shop.example responded with status 503 for 3 URLs in a row, and requests a delay of 3600 s'],
     },
   ],

@@ -97,9 +97,14 @@ export class CrawlTab {
     this.firstRequest = null
     const document = this.documents.at(-1)
     return {
-      ...{ url: document?.url() ?? null, status: document?.status() ?? null, isHtml: this.isHtml() },
+      url: document?.url() ?? null,
+      status: document?.status() ?? null,
+      isHtml: this.isHtml(),
       retryAfter: document?.headers()['retry-after'] ?? null,
-      ...{ title: read?.title ?? '', links: read?.links ?? [], loadMs, changed },
+      title: read?.title ?? '',
+      links: read?.links ?? [],
+      loadMs,
+      changed,
       bytes: seen.reduce((sum, { bytes }) => sum + bytes, 0),
       requests: seen.length,
       error: this.faultOf(failed, { hangs, seen }),

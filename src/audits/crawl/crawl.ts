@@ -208,15 +208,33 @@ class Crawl {
 
 function refusedPage(url: string, depth: number, error: string): SeenPage {
   return {
-    ...{ url, status: null, depth, title: '', loadMs: 0, bytes: 0, requests: 0, error },
-    ...{ events: [], beforeConsent: [], errors: [] },
+    url,
+    status: null,
+    depth,
+    title: '',
+    loadMs: 0,
+    bytes: 0,
+    requests: 0,
+    error,
+    events: [],
+    beforeConsent: [],
+    errors: [],
   }
 }
 
 function seenPage(url: string, depth: number, { before, after }: SeenLoad): SeenPage {
   const { status, title, loadMs, bytes, requests, error, events, errors } = after
   return {
-    ...{ url, status, depth, title, loadMs, bytes, requests, error, events, errors },
+    url,
+    status,
+    depth,
+    title,
+    loadMs,
+    bytes,
+    requests,
+    error,
+    events,
+    errors,
     beforeConsent: before?.events ?? [],
   }
 }

@@ -41,12 +41,18 @@ export const CLIENTS = {
   shell: { name: 'tagwarden.sh', label: 'curl', language: 'shell', source: shell, quote: quoteShell },
   kotlin: { name: 'Tagwarden.kt', label: 'Kotlin', language: 'kotlin', source: kotlin, quote: quoteKotlin },
   kotlinExample: {
-    ...{ name: 'ExampleApplication.kt', label: 'Example', language: 'kotlin', source: kotlinExample },
+    name: 'ExampleApplication.kt',
+    label: 'Example',
+    language: 'kotlin',
+    source: kotlinExample,
     quote: quoteKotlin,
   },
   swift: { name: 'Tagwarden.swift', label: 'Swift', language: 'swift', source: swift, quote: quoteSwift },
   swiftExample: {
-    ...{ name: 'ExampleApp.swift', label: 'Example', language: 'swift', source: swiftExample },
+    name: 'ExampleApp.swift',
+    label: 'Example',
+    language: 'swift',
+    source: swiftExample,
     quote: quoteSwift,
   },
 } satisfies Record<string, Client>

@@ -12,7 +12,11 @@ const NOW = TEST_START
 const plot = demoTimelineOf(NOW)
 const { events } = new SampleSites(plot).until(plot.from + 3 * 86_400_000)
 const DOMAIN: CollectorDomain = {
-  ...{ id: 'dom_1', orgId: 'org_1', customerSalt: 'salt', vendors: [], nameVendor: () => null },
+  id: 'dom_1',
+  orgId: 'org_1',
+  customerSalt: 'salt',
+  vendors: [],
+  nameVendor: () => null,
   pageViewRate: { dev: 1, prod: 1 },
   capture: { enabled: true, sampleRate: { prod: 1, dev: 1 }, sessionMode: 'memory' },
 }
@@ -27,14 +31,12 @@ function collected(event: SiteEvent) {
   let seq = 0
   const [sent] = batchesOf([event], NOW)
   const { events: stored, answer } = decodeBatch(sent?.batch ?? {}, {
-    ...{
-      domain: DOMAIN,
-      receivedAt: NOW,
-      nextSeq: () => ++seq,
-      isDenied: () => false,
-      judge: () => [],
-      isClean: false,
-    },
+    domain: DOMAIN,
+    receivedAt: NOW,
+    nextSeq: () => ++seq,
+    isDenied: () => false,
+    judge: () => [],
+    isClean: false,
   })
   expect(answer.errors).toEqual([])
   return stored.map(factsOf)

@@ -57,7 +57,10 @@ function measured(own: readonly SiteEvent[]): { pageStats?: PageStats } {
   const vendors = [...Map.groupBy(own, ({ of }) => of)].map(([{ code }, events]): PageVendorItem => {
     const slowness = (events[0]?.durMs ?? MIDDLING_MS) / MIDDLING_MS
     return {
-      ...{ host: code.host, requests: events.length, durMs: events.map(({ durMs }) => durMs), bytes: code.bytes },
+      host: code.host,
+      requests: events.length,
+      durMs: events.map(({ durMs }) => durMs),
+      bytes: code.bytes,
       ...(loaf ? { blockMs: Math.round(code.blockMs * slowness ** 2) } : {}),
     }
   })

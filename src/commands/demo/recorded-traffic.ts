@@ -47,10 +47,12 @@ export function recordedVisit({ google, others }: RecordedTraffic, second: numbe
     host: HOSTS.shop,
     batch: {
       batchId: crypto.randomUUID(),
-      ...{ sentAt: now, sessionId: `recorded-${second}`, version: isFaulty ? FAULTY_VERSION : VERSIONS.harmful },
+      sentAt: now,
+      sessionId: `recorded-${second}`,
+      version: isFaulty ? FAULTY_VERSION : VERSIONS.harmful,
       page: { url: `https://${HOSTS.shop}${path}`, title: path === '/' ? 'Home' : path.slice(1) },
       hits: isFaulty ? hits.map(withoutTransaction) : hits,
-      tags: [{ container: GTM.account, ...{ tagId: '7', name: 'GA4 configuration' }, event: 'gtm.load', status: 'ok' }],
+      tags: [{ container: GTM.account, tagId: '7', name: 'GA4 configuration', event: 'gtm.load', status: 'ok' }],
     },
   }
 }

@@ -24,7 +24,10 @@ const NAVIGATES = { assertedEvents: [{ type: 'navigation' }] }
 /** Creates the flow tests without running them. */
 export async function createFlowTests(call: Call, origin: string, domainId: string): Promise<FlowTestIds> {
   const shared = {
-    ...{ domainId, retries: 0, severity: 'medium', timeoutS: 300 },
+    domainId,
+    retries: 0,
+    severity: 'medium',
+    timeoutS: 300,
     channels: [{ type: 'email', target: 'marketing@shop.example' }],
   } satisfies Partial<FlowTestInput>
   const make = async (input: FlowTestInput) => ((await call('POST', '/v1/flows/tests', input)) as { id: string }).id
@@ -67,7 +70,12 @@ export async function createFlowTests(call: Call, origin: string, domainId: stri
 }
 
 const auditOf = (origin: string, domainId: string): AuditInput => ({
-  ...{ name: 'The whole shop', domainId, startUrls: [`${origin}/`], delayMs: 0, settleMs: 300, severity: 'low' },
+  name: 'The whole shop',
+  domainId,
+  startUrls: [`${origin}/`],
+  delayMs: 0,
+  settleMs: 300,
+  severity: 'low',
   expect: [
     { vendor: GA4, event: 'page_view' },
     { path: '^/thank-you', vendor: GA4, event: 'purchase' },

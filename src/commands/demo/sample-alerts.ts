@@ -12,7 +12,9 @@ const MARKETING = { type: 'email', target: 'marketing@shop.example' } as const
  */
 export function firstAlerts(domains: { shop: string; magazine: string }, onCall: string): AlertInput[] {
   const shared = {
-    ...{ alertType: 'data_validation', vendors: ['Google Analytics 4'], period: '1d' },
+    alertType: 'data_validation',
+    vendors: ['Google Analytics 4'],
+    period: '1d',
     channels: [MARKETING],
   } satisfies Partial<AlertInput>
   return [

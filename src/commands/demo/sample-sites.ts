@@ -34,8 +34,15 @@ export const VERSIONS = { first: 39, harmless: 40, harmful: 41 } as const
 export function demoTimelineOf(now: Instant): DemoTimeline {
   const ago = (days: number, hours = 0, minutes = 0) => now - days * DAY_MS - hours * HOUR_MS - minutes * MINUTE_MS
   return {
-    ...{ from: ago(21), joinedAt: ago(13), harmlessAt: ago(12, 4), untitledAt: ago(11, 2), leakedAt: ago(9, 3) },
-    ...{ harmfulAt: ago(3, 5), collectedAt: ago(0, 22), silentAt: ago(0, 20, 10), now },
+    from: ago(21),
+    joinedAt: ago(13),
+    harmlessAt: ago(12, 4),
+    untitledAt: ago(11, 2),
+    leakedAt: ago(9, 3),
+    harmfulAt: ago(3, 5),
+    collectedAt: ago(0, 22),
+    silentAt: ago(0, 20, 10),
+    now,
   }
 }
 
@@ -67,8 +74,14 @@ export class SampleSites {
     this.all = [
       new Shop({ host: HOSTS.shop, visits: 220, seed, version, orders: 'A', leakedAt, lostCurrencyAt }),
       new Shop({
-        ...{ host: HOSTS.outlet, visits: 120, seed: seed + 1, version: () => 7, orders: 'B', until },
-        ...{ tellsRefusers: true, tells: [GTM, GA4, META] },
+        host: HOSTS.outlet,
+        visits: 120,
+        seed: seed + 1,
+        version: () => 7,
+        orders: 'B',
+        until,
+        tellsRefusers: true,
+        tells: [GTM, GA4, META],
       }),
       new Magazine({ host: HOSTS.magazine, visits: 70, seed: seed + 2, version: () => 3 }),
     ]

@@ -33,24 +33,39 @@ const fieldsOf = (params: Record<string, string>) =>
 
 const GA4_ACCOUNT = 'G-ABCDE12345'
 export const GA4: SampleVendor = {
-  ...{ vendor: 'Google Analytics 4', account: GA4_ACCOUNT, kind: 'event', saysConsent: true },
+  vendor: 'Google Analytics 4',
+  account: GA4_ACCOUNT,
+  kind: 'event',
+  saysConsent: true,
   code: { host: 'www.google-analytics.com', bytes: 21_300, blockMs: 18 },
   base: (event, { url, title, client }) => ({
-    ...{ v: '2', tid: GA4_ACCOUNT, en: event, cid: client, ul: 'en-us', dl: url, dt: title },
+    v: '2',
+    tid: GA4_ACCOUNT,
+    en: event,
+    cid: client,
+    ul: 'en-us',
+    dl: url,
+    dt: title,
   }),
   request: (params) => ({ url: `https://www.google-analytics.com/g/collect?${fieldsOf(params)}` }),
 }
 
 const META_ACCOUNT = '1234567890123456'
 export const META: SampleVendor = {
-  ...{ vendor: 'Meta Pixel', account: META_ACCOUNT, kind: 'event', advertises: true },
+  vendor: 'Meta Pixel',
+  account: META_ACCOUNT,
+  kind: 'event',
+  advertises: true,
   code: { host: 'connect.facebook.net', bytes: 73_800, blockMs: 64 },
   base: (event) => ({ id: META_ACCOUNT, ev: event }),
   request: (params) => ({ url: `https://www.facebook.com/tr/?${fieldsOf(params)}` }),
 }
 
 export const ADS: SampleVendor = {
-  ...{ vendor: 'Google Ads', account: 'AW-123456789', kind: 'event', saysConsent: true },
+  vendor: 'Google Ads',
+  account: 'AW-123456789',
+  kind: 'event',
+  saysConsent: true,
   code: { host: 'www.googleadservices.com', bytes: 19_100, blockMs: 9 },
   base: () => ({}),
   request: (params) => ({ url: `https://www.googleadservices.com/pagead/conversion/123456789/?${fieldsOf(params)}` }),
@@ -58,25 +73,36 @@ export const ADS: SampleVendor = {
 
 const TIKTOK_ACCOUNT = 'C0ABCDEFGHIJKLMNOPQR'
 export const TIKTOK: SampleVendor = {
-  ...{ vendor: 'TikTok Pixel', account: TIKTOK_ACCOUNT, kind: 'event', advertises: true },
+  vendor: 'TikTok Pixel',
+  account: TIKTOK_ACCOUNT,
+  kind: 'event',
+  advertises: true,
   code: { host: 'analytics.tiktok.com', bytes: 118_200, blockMs: 97 },
   base: (event) => ({ event, 'context.pixel.code': TIKTOK_ACCOUNT }),
   request: (params) => ({
-    ...{ url: 'https://analytics.tiktok.com/api/v2/pixel', method: 'POST', body: JSON.stringify(nested(params)) },
+    url: 'https://analytics.tiktok.com/api/v2/pixel',
+    method: 'POST',
+    body: JSON.stringify(nested(params)),
   }),
 }
 
 export const PLAUSIBLE: SampleVendor = {
-  ...{ vendor: 'Plausible', account: 'magazine.example', kind: 'event' },
+  vendor: 'Plausible',
+  account: 'magazine.example',
+  kind: 'event',
   code: { host: 'plausible.io', bytes: 1_400, blockMs: 1 },
   base: (event, { url }) => ({ n: event, u: url, d: 'magazine.example' }),
   request: (params) => ({
-    ...{ url: 'https://plausible.io/api/event', method: 'POST', body: JSON.stringify(params) },
+    url: 'https://plausible.io/api/event',
+    method: 'POST',
+    body: JSON.stringify(params),
   }),
 }
 
 export const GTM: SampleVendor = {
-  ...{ vendor: 'Google Tag Manager', account: 'GTM-ABC123', kind: 'tag' },
+  vendor: 'Google Tag Manager',
+  account: 'GTM-ABC123',
+  kind: 'tag',
   code: { host: 'www.googletagmanager.com', bytes: 96_400, blockMs: 52 },
   base: () => ({ tagId: '7', name: 'GA4 configuration' }),
 }

@@ -60,7 +60,8 @@ const PAGES: Record<string, (isReleased: boolean) => [title: string, content: st
 export function openShopWebsite(): ShopWebsite {
   let isReleased = false
   const server = Bun.serve({
-    ...{ hostname: '127.0.0.1', port: 0 },
+    hostname: '127.0.0.1',
+    port: 0,
     fetch(request) {
       const page = PAGES[new URL(request.url).pathname]
       if (!page) return new Response('Page not found.', { status: 404 })

@@ -14,8 +14,12 @@ export interface ShopOptions extends SiteOptions {
 }
 
 const PRICES = {
-  ...{ 'blue-shirt': 24.9, 'red-shirt': 26.5, 'green-cap': 14.9 },
-  ...{ 'black-coat': 129, 'white-shoes': 79.9, 'grey-socks': 7.5 },
+  'blue-shirt': 24.9,
+  'red-shirt': 26.5,
+  'green-cap': 14.9,
+  'black-coat': 129,
+  'white-shoes': 79.9,
+  'grey-socks': 7.5,
 }
 const PRODUCTS = Object.keys(PRICES) as (keyof typeof PRICES)[]
 const TITLES: Record<string, string> = {

@@ -39,31 +39,43 @@ function troublesOf({ untitledAt, leakedAt, harmfulAt }: DemoTimeline): Trouble[
   const healedAt = leakedAt + LEAK_DAYS * DAY_MS
   return [
     {
-      ...{ alert: UNTITLED_VIDEO, from: untitledAt, to: untitledAt + DAY_MS },
+      alert: UNTITLED_VIDEO,
+      from: untitledAt,
+      to: untitledAt + DAY_MS,
       isBrokenBy: ({ event, params }) => event === 'video_start' && !('ep.video_title' in params),
       answers: [
         {
-          ...{ by: 'mara', at: (first) => first + 3 * HOUR_MS, status: 'muted' },
+          by: 'mara',
+          at: (first) => first + 3 * HOUR_MS,
+          status: 'muted',
           notes: 'The video player on this page is from a third party and sends no titles. Known issue.',
         },
       ],
     },
     {
-      ...{ alert: LEAKING_FORM, from: leakedAt, to: healedAt },
+      alert: LEAKING_FORM,
+      from: leakedAt,
+      to: healedAt,
       isBrokenBy: ({ params }) => 'ep.form_field' in params,
       answers: [
         {
-          ...{ by: 'mara', at: (first) => first + 48 * MINUTE_MS, status: 'acknowledged' },
+          by: 'mara',
+          at: (first) => first + 48 * MINUTE_MS,
+          status: 'acknowledged',
           notes: 'The newsletter form copies the e-mail address into a parameter. Jonas is removing it.',
         },
         {
-          ...{ by: 'jonas', at: () => healedAt + HOUR_MS, status: 'resolved' },
+          by: 'jonas',
+          at: () => healedAt + HOUR_MS,
+          status: 'resolved',
           notes: 'The fix is live. No more violations since then.',
         },
       ],
     },
     {
-      ...{ alert: CART_WITHOUT_CURRENCY, from: harmfulAt, to: harmfulAt + 8 * HOUR_MS },
+      alert: CART_WITHOUT_CURRENCY,
+      from: harmfulAt,
+      to: harmfulAt + 8 * HOUR_MS,
       isBrokenBy: ({ host, event, params }) =>
         host === HOSTS.shop && event === 'add_to_cart' && !('ep.currency' in params),
       answers: [],
@@ -134,7 +146,8 @@ async function setUp(
   await owner('POST', '/v1/projects', { name: 'Content', domainIds: [magazine] })
   for (const [label, members] of Object.entries(LABELS)) {
     await owner('POST', '/v1/insights/labels/assign', {
-      ...{ label, kind: 'step' },
+      label,
+      kind: 'step',
       members: members.map(([vendor, event]) => ({ vendor, event })),
     })
   }
@@ -182,8 +195,11 @@ function actsOf(
     at,
     do: () =>
       calls.jonas('POST', '/v1/changes', {
-        ...{ domainId: domainIds[HOSTS.shop], source: 'pipeline', ref: `release-${version}` },
-        ...{ title: `Release ${version}: ${title}`, windowMinutes: DAY_MS / MINUTE_MS },
+        domainId: domainIds[HOSTS.shop],
+        source: 'pipeline',
+        ref: `release-${version}`,
+        title: `Release ${version}: ${title}`,
+        windowMinutes: DAY_MS / MINUTE_MS,
       }),
   })
   const answers = troublesOf(plot).flatMap(({ alert, isBrokenBy, answers }) => {

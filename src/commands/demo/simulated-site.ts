@@ -147,7 +147,13 @@ export abstract class Site {
     const title = this.titleOf(visit.path)
     const page = { url: `https://${host}${visit.path}`, title, client: visit.client }
     this.events.push({
-      ...{ at: visit.at, of, event, host, path: visit.path, title, sessionId: visit.id },
+      at: visit.at,
+      of,
+      event,
+      host,
+      path: visit.path,
+      title,
+      sessionId: visit.id,
       status: this.random() < 0.004 ? 'failure' : 'ok',
       durMs: Math.round(30 + this.random() * 120),
       version: version(visit.at),

@@ -7,7 +7,10 @@ import { type DigestSection, WEIGHT } from './section.ts'
 import { countCells } from './traffic.ts'
 
 const KIND: Readonly<Record<Nameable['kind'], string>> = {
-  ...{ domain: 'Domain', vendor: 'Vendor', event: 'Event', label: 'Label' },
+  domain: 'Domain',
+  vendor: 'Vendor',
+  event: 'Event',
+  label: 'Label',
 }
 
 /** The names in the recipient's context, with the traffic and issues of each name. The first section of the digest. */

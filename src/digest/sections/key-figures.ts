@@ -15,22 +15,30 @@ export const valueSection: DigestSection = {
     const opened = issues.opened.length
     const worth = (amount: number) => amountText(amount, facts.currency)
     const stake: Figure = {
-      ...{ label: 'Value at stake', value: worth(value.open), tone: value.open > 0 ? 'bad' : 'plain' },
+      label: 'Value at stake',
+      value: worth(value.open),
+      tone: value.open > 0 ? 'bad' : 'plain',
       note: `${worth(value.opened)} new`,
     }
     const resolved: Figure = {
-      ...{ label: 'Value resolved', value: worth(value.resolved), tone: value.resolved > 0 ? 'good' : 'plain' },
+      label: 'Value resolved',
+      value: worth(value.resolved),
+      tone: value.resolved > 0 ? 'good' : 'plain',
       note: `${worth(value.resolved30d)} in 30 days`,
     }
     const score: Figure[] = scores
       ? [{ label: 'Score', value: String(scores.overall), note: 'of 100', tone: scoreTone(scores.overall) }]
       : []
     const openIssues: Figure = {
-      ...{ label: 'Open issues', value: countText(issues.open.length), tone: opened > 0 ? 'bad' : 'plain' },
+      label: 'Open issues',
+      value: countText(issues.open.length),
+      tone: opened > 0 ? 'bad' : 'plain',
       note: `${countText(opened)} new, ${countText(issues.openedBefore)} a week earlier`,
     }
     const events: Figure = {
-      ...{ label: 'Events', value: eventCount(total.now), tone: moveTone(total.now, total.before) },
+      label: 'Events',
+      value: eventCount(total.now),
+      tone: moveTone(total.now, total.before),
       note: comparisonText(total.now, total.before),
     }
     const hasValue = value.open + value.resolved + value.resolved30d > 0

@@ -12,12 +12,26 @@ const scoresOf = (overall: number) => ({ overall, availability: score, accuracy:
 
 function aWeek(values: Partial<WeeklyReport> = {}): WeeklyReport {
   const worst = {
-    ...{ id: 'iss_9', alertId: 'alr_1', status: 'open', severity: 'critical', title: 'Purchases are lost on Shop' },
-    ...{ alertType: 'volume_anomaly', occurrences: 3, capReached: false, notificationsSent: 1, impactValue: 900 },
-    ...{ notes: null, trackerKey: null, firstSeenAt: from, lastSeenAt: from },
+    id: 'iss_9',
+    alertId: 'alr_1',
+    status: 'open',
+    severity: 'critical',
+    title: 'Purchases are lost on Shop',
+    alertType: 'volume_anomaly',
+    occurrences: 3,
+    capReached: false,
+    notificationsSent: 1,
+    impactValue: 900,
+    notes: null,
+    trackerKey: null,
+    firstSeenAt: from,
+    lastSeenAt: from,
   } as WeeklyReport['worst'][number]
   return {
-    ...{ week: '2026-W01', from, to: from + WEEK_MS, changes: [] },
+    week: '2026-W01',
+    from,
+    to: from + WEEK_MS,
+    changes: [],
     scores: { now: scoresOf(84), before: scoresOf(91) },
     issues: { opened: 3, resolved: 2, open: 1, medianResolveMs: 2.5 * HOUR_MS },
     value: { resolved: 5000, open: 900 },

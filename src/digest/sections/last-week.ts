@@ -17,13 +17,18 @@ export const weekSection: DigestSection = {
       ({ id, title, severity, status }): Item => ({
         title,
         badge: { text: `${severity} · ${status}`, tone: status === 'resolved' ? 'good' : SEVERITY_TONE[severity] },
-        ...{ note: '', lines: [], rows: [] },
+        note: '',
+        lines: [],
+        rows: [],
         url: `${publicUrl}/issues/${encodeURIComponent(id)}`,
       }),
     )
     const report: Item = {
       title: `Weekly report to print or share: ${week.week}`,
-      ...{ badge: null, note: signalsText(week), lines: [], rows: [] },
+      badge: null,
+      note: signalsText(week),
+      lines: [],
+      rows: [],
       url: `${publicUrl}/report?week=${week.week}`,
     }
     return {
@@ -42,7 +47,9 @@ const hasSomething = ({ issues, volume }: WeeklyReport) =>
 function figuresOf({ issues, value, scores, volume }: WeeklyReport, currency: string | null): Figure[] {
   const { opened, resolved, open, medianResolveMs } = issues
   const broke: Figure = {
-    ...{ label: 'Issues opened', value: countText(opened), tone: opened > 0 ? 'warn' : 'good' },
+    label: 'Issues opened',
+    value: countText(opened),
+    tone: opened > 0 ? 'warn' : 'good',
     note: `${countText(resolved)} resolved, ${countText(open)} open at the end of the week`,
   }
   const took: Figure[] =
@@ -53,7 +60,9 @@ function figuresOf({ issues, value, scores, volume }: WeeklyReport, currency: st
     value.resolved + value.open > 0
       ? [
           {
-            ...{ label: 'Value resolved', value: amountText(value.resolved, currency), tone: 'plain' },
+            label: 'Value resolved',
+            value: amountText(value.resolved, currency),
+            tone: 'plain',
             note: `${amountText(value.open, currency)} still open`,
           },
         ]
@@ -61,13 +70,17 @@ function figuresOf({ issues, value, scores, volume }: WeeklyReport, currency: st
   const score: Figure[] = scores.now
     ? [
         {
-          ...{ label: 'Score', value: String(scores.now.overall), tone: 'plain' },
+          label: 'Score',
+          value: String(scores.now.overall),
+          tone: 'plain',
           note: scores.before ? `${scores.before.overall} in the week before` : 'of 100',
         },
       ]
     : []
   const events: Figure = {
-    ...{ label: 'Events', value: eventCount(volume.events), tone: 'plain' },
+    label: 'Events',
+    value: eventCount(volume.events),
+    tone: 'plain',
     note: comparisonText(volume.events, volume.before, 'the week before'),
   }
   return [broke, ...took, ...worth, ...score, events]

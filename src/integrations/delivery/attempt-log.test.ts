@@ -22,7 +22,12 @@ function setUp(options: GroupFixtureOptions = {}) {
     (await call('GET', `/v1/notifications/deliveries/${id}`, { as: keys[caller] })).body
   const integrate = (url: string) =>
     insertIntegration(db, box, {
-      ...{ orgId, provider: 'webhook', label: 'On call', config: { url }, secrets: { secret }, createdAt: clock.now() },
+      orgId,
+      provider: 'webhook',
+      label: 'On call',
+      config: { url },
+      secrets: { secret },
+      createdAt: clock.now(),
     }).id
   return { ...world, read, integrate }
 }
@@ -42,17 +47,19 @@ describe('the log of a delivery', () => {
     await deliver()
     const durMs = expect.any(Number)
     expect(await read(id)).toEqual({
-      ...{
-        id,
-        issueId: 'iss_1',
-        alertId: 'alr_1',
-        alertName: 'Purchase has a value',
-        transition: 'opened',
-        status: 'delivered',
-        attempts: 2,
-      },
-      ...{ channel: { type: 'webhook', target: server.url }, dueAt: null, lastError: null, createdAt: at },
-      ...{ lastAttemptAt: clock.now(), deliveredAt: clock.now() },
+      id,
+      issueId: 'iss_1',
+      alertId: 'alr_1',
+      alertName: 'Purchase has a value',
+      transition: 'opened',
+      status: 'delivered',
+      attempts: 2,
+      channel: { type: 'webhook', target: server.url },
+      dueAt: null,
+      lastError: null,
+      createdAt: at,
+      lastAttemptAt: clock.now(),
+      deliveredAt: clock.now(),
       log: [
         { at, durMs, outcome: 'retry', reason: 'HTTP 503', answer: 'starting up' },
         { at: clock.now(), durMs, outcome: 'delivered', reason: null, answer: 'ok' },
@@ -132,7 +139,8 @@ describe('an unfinished attempt', () => {
     const [id = ''] = open('iss_1', [{ type: 'webhook', target: server.url }]).deliveryIds
     await deliver()
     expect(await read(id)).toMatchObject({
-      ...{ status: 'pending', attempts: 0 },
+      status: 'pending',
+      attempts: 0,
       log: [{ outcome: 'stopped', reason: 'the server was stopped', answer: null }],
     })
   })
@@ -144,7 +152,8 @@ describe('an unfinished attempt', () => {
     clock.advance(SECOND_MS)
     recoverInterrupted(db)
     expect(await read(id)).toMatchObject({
-      ...{ status: 'pending', attempts: 0 },
+      status: 'pending',
+      attempts: 0,
       log: [
         { at: clock.now() - SECOND_MS, durMs: 0, outcome: 'stopped', reason: 'the server was killed', answer: null },
       ],

@@ -62,7 +62,11 @@ export function listDeliveries(
        ORDER BY seq DESC LIMIT @limit + 1`,
     )
     .all({
-      ...{ orgId, issueId: issueId ?? null, status: status ?? null, after, limit },
+      orgId,
+      issueId: issueId ?? null,
+      status: status ?? null,
+      after,
+      limit,
       domainIds: domainIds && JSON.stringify(domainIds),
     })
 }

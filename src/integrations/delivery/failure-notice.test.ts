@@ -60,8 +60,12 @@ describe('a failed delivery', () => {
     await using chat = roomServer()
     const { db, box, orgId, clock, alertTelling, lose, losses } = setUp()
     const { id } = insertIntegration(db, box, {
-      ...{ orgId, provider: 'webhook', label: 'Failing', createdAt: clock.now() },
-      ...{ config: { url: works.url }, secrets: { secret: `whsec_${Buffer.alloc(24, 9).toString('base64')}` } },
+      orgId,
+      provider: 'webhook',
+      label: 'Failing',
+      createdAt: clock.now(),
+      config: { url: works.url },
+      secrets: { secret: `whsec_${Buffer.alloc(24, 9).toString('base64')}` },
     })
     const failing = { type: 'webhook', target: id } as const
     setIntegrationStatus(db, id, 'failing')

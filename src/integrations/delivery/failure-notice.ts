@@ -104,8 +104,16 @@ function enqueueFailureNotice(
      VALUES (@id, @orgId, @issueId, @alertId, 'delivery_failed', @noticeKey, @transitionKey, @type, @target, @message,
        'pending', 0, @now, @now)`,
   ).run({
-    ...{ id: newId('dlv', now), orgId, issueId, alertId, noticeKey, transitionKey },
-    ...{ type: channel.type, target: channel.target, message: JSON.stringify(message), now },
+    id: newId('dlv', now),
+    orgId,
+    issueId,
+    alertId,
+    noticeKey,
+    transitionKey,
+    type: channel.type,
+    target: channel.target,
+    message: JSON.stringify(message),
+    now,
   })
 }
 

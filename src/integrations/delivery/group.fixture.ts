@@ -43,7 +43,12 @@ export function groupFixture({
   const stopping = new AbortController()
   const smtpUrl = smtpPort === undefined ? null : `smtp://127.0.0.1:${smtpPort}`
   const parts = {
-    ...{ db: world.db, clock: world.clock, box: world.box, jitter: () => 0, providers, operator },
+    db: world.db,
+    clock: world.clock,
+    box: world.box,
+    jitter: () => 0,
+    providers,
+    operator,
     mailConfigured: smtpUrl !== null,
     transport: transport({
       http: httpTransport({ guard: addressGuard(['127.0.0.0/8']), timeoutMs }),

@@ -143,7 +143,11 @@ function channelOf<Server extends AsyncDisposable>(
 ): Channel {
   if (!integration) return { type, target: target?.(server) ?? '' }
   const { id } = insertIntegration(db, box, {
-    ...{ orgId, provider: type as ProviderType, label: 'Table', createdAt: clock.now(), ...integration(server) },
+    orgId,
+    provider: type as ProviderType,
+    label: 'Table',
+    createdAt: clock.now(),
+    ...integration(server),
   })
   const present = typeof state === 'function' ? state(server) : state
   if (present !== undefined)

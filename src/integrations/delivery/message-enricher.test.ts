@@ -139,7 +139,9 @@ test('e-mails get the history once per notification before they are sent, and we
           return { kind: 'status', status: 250, headers: {}, body: '' }
         },
       }),
-      ...{ jitter: () => 0, mailConfigured: true, enricher: historyAsker },
+      jitter: () => 0,
+      mailConfigured: true,
+      enricher: historyAsker,
       report: (error) => {
         throw error
       },

@@ -95,7 +95,8 @@ type Became = Omit<Expected, 'status'> & { status: IntegrationStatus | null }
 /** Sends openings through a provider. Each opening is the first in its channel. */
 function world(table: OutcomeTable, url: string, timeoutMs = 5000) {
   const world = groupFixture({
-    ...{ timeoutMs, providers: [table.provider] },
+    timeoutMs,
+    providers: [table.provider],
     ...(table.operator ? { operator: table.operator(url) } : {}),
   })
   const { db, box, orgId, clock, deliveries, dispatcher, open } = world
@@ -104,7 +105,12 @@ function world(table: OutcomeTable, url: string, timeoutMs = 5000) {
     const { config, secrets } = table.integration?.(url) ?? { config: {}, secrets: {} }
     const { type } = table.provider
     const { id } = insertIntegration(db, box, {
-      ...{ orgId, provider: type as ProviderType, label: 'Table', config, secrets, createdAt: clock.now() },
+      orgId,
+      provider: type as ProviderType,
+      label: 'Table',
+      config,
+      secrets,
+      createdAt: clock.now(),
     })
     const state = typeof table.state === 'function' ? table.state(url) : table.state
     if (state !== undefined) {

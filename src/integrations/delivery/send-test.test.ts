@@ -8,7 +8,10 @@ import { testIntegration } from './send-test.ts'
 
 /** A provider that sends no notifications and whose connection test waits until it is aborted. */
 const patient = provider({
-  ...{ type: 'tag_manager', title: 'Patient', help: 'Waits.', connect: { by: 'none' } },
+  type: 'tag_manager',
+  title: 'Patient',
+  help: 'Waits.',
+  connect: { by: 'none' },
   configured: { schema: Closed({}), prepare: () => ({}) },
   test: ({ signal }) =>
     new Promise((_, reject) => {
@@ -21,7 +24,12 @@ test('a test interrupted by a shutdown returns that reason and is not reported a
   const stopping = new AbortController()
   const reported: unknown[] = []
   const parts = {
-    ...{ db, clock, box, mailConfigured: false, jitter: () => 0, providers: [patient] },
+    db,
+    clock,
+    box,
+    mailConfigured: false,
+    jitter: () => 0,
+    providers: [patient],
     transport: { send: async () => ({ kind: 'error', message: 'no connection', permanent: true }) as const },
     report: (error: unknown) => void reported.push(error),
   }

@@ -30,15 +30,39 @@ interface Colors {
 }
 
 const LIGHT: Colors = {
-  ...{ page: '#f3f4f6', card: '#ffffff', ink: '#16191d', muted: '#57606a', line: '#e2e5e9', accent: '#0b57d0' },
-  ...{ soft: '#f6f7f9', good: '#17693a', onGood: '#e4f5ea', bad: '#b3261e', onBad: '#fdebea' },
-  ...{ warn: '#855200', onWarn: '#fdf2de', bar: '#3b78e7', barBefore: '#c6d3ea' },
+  page: '#f3f4f6',
+  card: '#ffffff',
+  ink: '#16191d',
+  muted: '#57606a',
+  line: '#e2e5e9',
+  accent: '#0b57d0',
+  soft: '#f6f7f9',
+  good: '#17693a',
+  onGood: '#e4f5ea',
+  bad: '#b3261e',
+  onBad: '#fdebea',
+  warn: '#855200',
+  onWarn: '#fdf2de',
+  bar: '#3b78e7',
+  barBefore: '#c6d3ea',
 }
 
 const DARK: Colors = {
-  ...{ page: '#0f1113', card: '#1a1d21', ink: '#e8eaed', muted: '#a6adb5', line: '#32373d', accent: '#8ab4f8' },
-  ...{ soft: '#22262b', good: '#7ed99a', onGood: '#15301f', bad: '#ff9d94', onBad: '#3c1b19' },
-  ...{ warn: '#f2c066', onWarn: '#362910', bar: '#7aa9f5', barBefore: '#3b4a63' },
+  page: '#0f1113',
+  card: '#1a1d21',
+  ink: '#e8eaed',
+  muted: '#a6adb5',
+  line: '#32373d',
+  accent: '#8ab4f8',
+  soft: '#22262b',
+  good: '#7ed99a',
+  onGood: '#15301f',
+  bad: '#ff9d94',
+  onBad: '#3c1b19',
+  warn: '#f2c066',
+  onWarn: '#362910',
+  bar: '#7aa9f5',
+  barBefore: '#3b4a63',
 }
 
 const FONT = "system-ui,-apple-system,'Segoe UI',Roboto,Helvetica,Arial,sans-serif"

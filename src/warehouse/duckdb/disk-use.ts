@@ -93,16 +93,30 @@ const COUNT_BYTES = '50 + strlen(vendor) + strlen(event)'
 const PAGE_BYTES = `100 + strlen(coalesce(path, '')) + 8 * len(durMs)`
 
 const ofEvents = ({ path, orgId, minReceivedAt, sizeBytes }: EventFile): Held => ({
-  ...{ kind: 'events', path, orgId, from: minReceivedAt, sizeBytes, weight: EVENT_BYTES },
+  kind: 'events',
+  path,
+  orgId,
+  from: minReceivedAt,
+  sizeBytes,
+  weight: EVENT_BYTES,
 })
 
 const ofCounts = (file: RollupFile): Held => ({
-  ...{ kind: 'counts', path: file.path, orgId: file.orgId, from: file.minMinute, sizeBytes: file.sizeBytes },
+  kind: 'counts',
+  path: file.path,
+  orgId: file.orgId,
+  from: file.minMinute,
+  sizeBytes: file.sizeBytes,
   weight: isOpen(file) ? `${COUNT_BYTES} + 8 * len(sessionHashes)` : COUNT_BYTES,
 })
 
 const ofPages = ({ path, orgId, minReceivedAt, sizeBytes }: PageFile): Held => ({
-  ...{ kind: 'pages', path, orgId, from: minReceivedAt, sizeBytes, weight: PAGE_BYTES },
+  kind: 'pages',
+  path,
+  orgId,
+  from: minReceivedAt,
+  sizeBytes,
+  weight: PAGE_BYTES,
 })
 
 function piecesOf({ kind, path, orgId, from, sizeBytes }: Held, shares: Shares): Piece[] {

@@ -142,7 +142,9 @@ export class DuckdbWarehouse implements Warehouse {
     const rows = await this.parquet.track(this.parquet.digest<T>(whole, { params, read: query.read }))
     const eventsIn = (some: readonly { rows: number }[]) => some.reduce((sum, { rows }) => sum + rows, 0)
     return {
-      ...{ rows, events: eventsIn(files), left: eventsIn(all) - eventsIn(files) },
+      rows,
+      events: eventsIn(files),
+      left: eventsIn(all) - eventsIn(files),
       commit: (account) => manifest.markScanned(files, clock.now(), account),
     }
   }

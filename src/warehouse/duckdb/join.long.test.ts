@@ -41,7 +41,9 @@ async function answersOf(fixture: WarehouseFixture) {
   }
   const names = await fixture.query('SELECT DISTINCT name FROM names ORDER BY name', {}, { over: 'names' })
   return {
-    ...{ names, whole: await fixture.wholeEvents({ window }), part: await fixture.wholeEvents(asked) },
+    names,
+    whole: await fixture.wholeEvents({ window }),
+    part: await fixture.wholeEvents(asked),
     values: await fixture.valuesOf(NASTY_KEYS),
     one: await fixture.valuesOf(['a'], asked),
     rows: await fixture.query('SELECT id, ts, seq FROM events ORDER BY seq'),

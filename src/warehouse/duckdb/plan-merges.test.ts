@@ -206,7 +206,9 @@ function mergedFiles({ files, level }: ReturnType<typeof planMerges>[number]): E
   const orgs = level === 'merged' ? [null] : [...new Set(files.map(({ orgId }) => orgId ?? 'org_1'))]
   return orgs.map((orgId, at) =>
     file({
-      ...{ orgId, level, hour: Math.min(...files.map(({ hour }) => hour)) },
+      orgId,
+      level,
+      hour: Math.min(...files.map(({ hour }) => hour)),
       rows: at === 0 ? rowsOf(files) : 0,
       sizeBytes: files.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0),
       ...(first?.lookedAt && { lookedAt: first.lookedAt }),

@@ -8,7 +8,10 @@ import { admitNames, MAX_NAMES, type NameCount } from './tracked-names.ts'
 
 const TODAY = Math.floor(HOUR / DAY_MS)
 const nameOf = (event: string, events = 1, day = TODAY): NameCount => ({
-  ...{ domainId: 'dom_1', vendor: 'V', event, events },
+  domainId: 'dom_1',
+  vendor: 'V',
+  event,
+  events,
   lastReceivedAt: day * DAY_MS,
 })
 const keyOf = (event: string) => `V\0${event}`

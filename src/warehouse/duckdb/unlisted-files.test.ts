@@ -20,7 +20,10 @@ import {
 } from './unlisted-files.ts'
 
 const partsOf = (fixture: WarehouseFixture, manifest = fixture.manifest) => ({
-  ...{ parquet: fixture.parquet, manifest, folder: fixture.folder, spoolFolder: fixture.spoolFolder },
+  parquet: fixture.parquet,
+  manifest,
+  folder: fixture.folder,
+  spoolFolder: fixture.spoolFolder,
 })
 
 /** Returns a fixture with files of every level from three organizations. */

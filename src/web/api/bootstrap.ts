@@ -27,7 +27,9 @@ export const beginAtProvider = (): void => sessionStorage.setItem(OIDC_KEY, loca
 export async function bootstrap(): Promise<LinkParams> {
   const given = new URLSearchParams(location.hash.slice(1))
   const arrival: LinkParams = {
-    ...{ setUp: given.get('setup'), invite: given.get('invite'), reset: given.get('reset') },
+    setUp: given.get('setup'),
+    invite: given.get('invite'),
+    reset: given.get('reset'),
     failure: null,
   }
   if ([...given.keys()].length > 0) history.replaceState(null, '', location.pathname + location.search)

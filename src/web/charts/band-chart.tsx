@@ -85,7 +85,12 @@ export function BandChart({ points, unit, scope, changes = [], bad, onPick, ...c
     >
       {(width) => (
         <Plot
-          {...{ points, changes, bad, width, zone, onPick }}
+          points={points}
+          changes={changes}
+          bad={bad}
+          width={width}
+          zone={zone}
+          onPick={onPick}
           title={chart.title}
           height={chart.height ?? HEIGHT_PX}
         />

@@ -9,8 +9,11 @@ const point = (
   observed: number | null,
   range: [number | null, number | null] = [null, null],
 ): BandPoint => ({
-  ...{ start: hour * HOUR, observed, partial: false },
-  ...{ low: range[0], high: range[1] },
+  start: hour * HOUR,
+  observed,
+  partial: false,
+  low: range[0],
+  high: range[1],
 })
 const lay = (points: BandPoint[], more: object = {}) => {
   const drawing = layOutBand({ points, changes: [], width: 640, height: 240, zone: 'UTC', ...more })

@@ -124,7 +124,12 @@ export function layOutBand({ points, changes, bad, width, height, zone }: BandIn
   const spans = (bad ?? badSpans(points)).filter((span) => span.to > from && span.from < to)
   const [inside] = spans.slice(-1)
   return {
-    ...{ axis, left, right, top, bottom, xs },
+    axis,
+    left,
+    right,
+    top,
+    bottom,
+    xs,
     ticks: bucketTicks(
       points.map(({ start }) => start),
       step,
@@ -283,7 +288,9 @@ export function placeChanges(
       const row = taken.findIndex((until) => until <= begin)
       if (row >= 0) taken[row] = end
       return {
-        ...{ x: at, count: group.length, row: Math.max(0, row) },
+        x: at,
+        count: group.length,
+        row: Math.max(0, row),
         side: isRight ? 'right' : 'left',
         label: row < 0 ? null : label,
       } as const

@@ -52,7 +52,7 @@ export function BarChart({ points, unit, scope, badWord, onPick, height = HEIGHT
       table={() => barsTable(points, zone, sayBad)}
     >
       {(width) => (
-        <Plot {...{ points, width, height, zone }}>
+        <Plot points={points} width={width} height={height} zone={zone}>
           {(xs) => (
             <PointSlider
               label={messages.charts.dataPoints(chart.title)}

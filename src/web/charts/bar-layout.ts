@@ -51,7 +51,10 @@ export function layOutBars(
   const slot = x(from + step) - left
   const gap = Math.min(4, slot * 0.2)
   return {
-    ...{ axis, left, right, bottom },
+    axis,
+    left,
+    right,
+    bottom,
     ticks: bucketTicks(
       points.map(({ start }) => start),
       step,

@@ -57,7 +57,15 @@ export function Flow({ flows, caption, chosen, choose, height = HEIGHT_PX, ...ch
         width < NARROW_PX ? (
           <FlowColumns graph={graph} all={all} chosenId={chosenId} press={press} />
         ) : (
-          <Drawing {...{ graph, all, width, height, chosenId, press }} summary={chart.summary} />
+          <Drawing
+            graph={graph}
+            all={all}
+            width={width}
+            height={height}
+            chosenId={chosenId}
+            press={press}
+            summary={chart.summary}
+          />
         )
       }
     </ChartFrame>

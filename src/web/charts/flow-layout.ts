@@ -78,7 +78,12 @@ function withLeft(nodes: readonly FlowNode[], links: readonly FlowLink[], lastSt
     const gone = sessions - links.filter(({ from }) => from === id).reduce((sum, link) => sum + link.sessions, 0)
     if (gone <= 0) continue
     const end = left.get(step + 1) ?? {
-      ...{ id: `${step + 1} left`, step: step + 1, kind: 'left', path: null, count: null, sessions: 0 },
+      id: `${step + 1} left`,
+      step: step + 1,
+      kind: 'left',
+      path: null,
+      count: null,
+      sessions: 0,
     }
     left.set(step + 1, { ...end, kind: 'left', sessions: end.sessions + gone })
     ends.push({ from: id, to: end.id, sessions: gone })
@@ -128,15 +133,26 @@ export function layOutFlow({ nodes, links }: FlowGraph, width: number, height: n
   return {
     nodes: graph.nodes.map(
       ({ x0 = 0, y0 = 0, y1 = 0, id, step, kind, path, count, sessions }): PlacedNode => ({
-        ...{ id, step, kind, path, count, sessions },
+        id,
+        step,
+        kind,
+        path,
+        count,
+        sessions,
         // With a single column, the distance between columns is not finite.
-        ...{ x: Number.isFinite(x0) ? x0 : 1, y: y0, width: NODE_PX, height: Math.max(1, y1 - y0) },
+        x: Number.isFinite(x0) ? x0 : 1,
+        y: y0,
+        width: NODE_PX,
+        height: Math.max(1, y1 - y0),
       }),
     ),
     links: graph.links.map(
       (link): PlacedLink => ({
-        ...{ from: idOf(link.source), to: idOf(link.target), sessions: link.value },
-        ...{ path: path(link) ?? '', width: Math.max(1, link.width ?? 0) },
+        from: idOf(link.source),
+        to: idOf(link.target),
+        sessions: link.value,
+        path: path(link) ?? '',
+        width: Math.max(1, link.width ?? 0),
       }),
     ),
   }

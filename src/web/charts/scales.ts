@@ -40,7 +40,9 @@ export function countAxis(highest: number, topPx: number, bottomPx: number): Cou
   }
   const y = (value: number) => bottomPx - (value / top) * (bottomPx - topPx)
   const ticks = Array.from({ length: top / step + 1 }, (_, index) => index * step).map((value) => ({
-    ...{ value, y: px(y(value)), label: formatCompact(value) },
+    value,
+    y: px(y(value)),
+    label: formatCompact(value),
   }))
   const longest = Math.max(...ticks.map(({ label }) => label.length))
   return { y, top, ticks, left: Math.max(LEFT_MIN_PX, longest * PX_A_LETTER + 10) }

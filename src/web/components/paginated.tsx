@@ -54,7 +54,11 @@ export function usePage<T>(
   const hasMore = pages?.hasNextPage ?? false
   const shown = rows.slice(first, first + size)
   return {
-    ...{ shown, first, count: shown.length, size, total: hasMore ? null : rows.length },
+    shown,
+    first,
+    count: shown.length,
+    size,
+    total: hasMore ? null : rows.length,
     isAsking: pages?.isFetchingNextPage ?? false,
     goTo: show,
     async goOn() {

@@ -62,7 +62,8 @@ export function SchemaForm({ schema, value, change, path = '', without = [], ...
         <SchemaField
           key={name}
           {...shared}
-          {...{ name, schema: withoutNull(part) }}
+          name={name}
+          schema={withoutNull(part)}
           path={path ? `${path}.${name}` : name}
           isRequired={required.includes(name)}
           value={value[name]}
@@ -270,7 +271,15 @@ function GroupField(props: SchemaFieldProps) {
   return (
     <Fieldset className={classes.group} variant="unstyled" legend={<Data>{titleOf(props)}</Data>}>
       <FrameError {...props} />
-      <SchemaForm {...{ schema, path, errorOf, isSet, suggest, change }} value={(value as FormValue) ?? {}} />
+      <SchemaForm
+        schema={schema}
+        path={path}
+        errorOf={errorOf}
+        isSet={isSet}
+        suggest={suggest}
+        change={change}
+        value={(value as FormValue) ?? {}}
+      />
     </Fieldset>
   )
 }
@@ -362,7 +371,15 @@ function ShapeField(props: SchemaFieldProps) {
             }))}
           />
         )}
-        <SchemaForm {...{ path, errorOf, isSet, suggest, change }} schema={shape} value={(value as FormValue) ?? {}} />
+        <SchemaForm
+          path={path}
+          errorOf={errorOf}
+          isSet={isSet}
+          suggest={suggest}
+          change={change}
+          schema={shape}
+          value={(value as FormValue) ?? {}}
+        />
       </Stack>
     </Fieldset>
   )

@@ -10,8 +10,12 @@ import classes from './time-ago.module.css'
 import { useTimeZone } from './use-time-zone.ts'
 
 const EXACT: Intl.DateTimeFormatOptions = {
-  ...{ day: 'numeric', month: 'short', year: 'numeric' },
-  ...{ hour: '2-digit', minute: '2-digit', second: '2-digit' },
+  day: 'numeric',
+  month: 'short',
+  year: 'numeric',
+  hour: '2-digit',
+  minute: '2-digit',
+  second: '2-digit',
 }
 const MARGIN_PX = 8
 

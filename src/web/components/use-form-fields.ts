@@ -19,7 +19,8 @@ export function useFormFields<Values extends object>(initialValues: Values, act:
     /** Props of an input. */
     field: <N extends Name>(name: N) => ({
       ...getInputProps(name),
-      ...{ value: values[name], error: sending.errorOf(name) },
+      value: values[name],
+      error: sending.errorOf(name),
     }),
     /** Props of a switch or checkbox. */
     check: (name: Name) => ({ ...getInputProps(name, { type: 'checkbox' }), error: sending.errorOf(name) }),

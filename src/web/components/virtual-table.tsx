@@ -109,7 +109,10 @@ export function VirtualTable<Row>(props: VirtualTableProps<Row>) {
             return (
               <TableRow
                 key={id}
-                {...{ row, id, index, columns }}
+                row={row}
+                id={id}
+                index={index}
+                columns={columns}
                 link={linkOf}
                 name={selection ? (props.nameOf?.(row) ?? id) : null}
                 isSelected={selection?.ids.has(id) ?? false}
@@ -165,7 +168,9 @@ function useWindow<Row>({
   const range = isWhole ? rows.map((_, index) => index) : near.map(({ index }) => index)
   const first = range[0] ?? 0
   return {
-    ...{ body, range, height },
+    body,
+    range,
+    height,
     above: first * height,
     below: isWhole ? 0 : (rows.length - 1 - last) * height,
     showRow: (index: number) => virtualizer.scrollToIndex(index, { align: 'auto' }),
@@ -280,7 +285,7 @@ const TableRow = memo(function TableRow<Row>(props: RowProps<Row>) {
         </td>
       )}
       {columns.map((column) => (
-        <Cell key={column.id} {...{ column, row, link, under }} />
+        <Cell key={column.id} column={column} row={row} link={link} under={under} />
       ))}
     </tr>
   )

@@ -175,11 +175,15 @@ function useOffers(typed: string): Item[] {
   ].map((act) => ({ ...act, keywords: palette.themeKeywords }))
   const pages = [
     ...NAVIGATION.flatMap(({ entries }) => entries).map(({ name, to, key }) => ({
-      ...{ name: shell.pages[name], letter: `g ${key}`, run: go(to) },
+      name: shell.pages[name],
+      letter: `g ${key}`,
+      run: go(to),
     })),
     { name: palette.weeklyReport, letter: 'g r', run: go('/report') },
     ...Object.entries(settings.pages).map(([name, title]) => ({
-      ...{ name: title, keywords: shell.settings, run: go(`/settings/${name}`) },
+      name: title,
+      keywords: shell.settings,
+      run: go(`/settings/${name}`),
     })),
   ]
   const acts = [...paletteActions(), ...(mayEdit ? making : []), ...(typed.trim() === '' ? [] : themes)]
@@ -193,7 +197,11 @@ function useOffers(typed: string): Item[] {
 function recentItems(go: (path: string) => () => void): Item[] {
   const places: Readonly<Record<string, string>> = { ...messages.shell.pages, audits: messages.tests.audits }
   return recentPages.before(location.pathname).map(({ path, name }) => ({
-    ...{ key: `recent${path}`, group: 'recent', name, isData: true, run: go(path) },
+    key: `recent${path}`,
+    group: 'recent',
+    name,
+    isData: true,
+    run: go(path),
     detail: { kind: places[path.split('/')[1] ?? ''] ?? '' },
   }))
 }
@@ -210,7 +218,10 @@ function useFound(typed: string) {
   })
   const items = (isAsked ? (data?.results ?? []) : []).map(
     ({ kind, id, title, detail, path }): Item => ({
-      ...{ key: `${kind}${id}`, group: 'things', name: title, isData: true },
+      key: `${kind}${id}`,
+      group: 'things',
+      name: title,
+      isData: true,
       detail: { kind: messages.palette.kinds[kind], text: detail },
       run: () => history.push(path),
     }),

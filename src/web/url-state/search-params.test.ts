@@ -50,8 +50,16 @@ describe('a URL query', () => {
 
   test('has default values for missing parameters', () => {
     expect(valuesOf(FIELDS, { q: 'a' })).toEqual({
-      ...{ project: '', range: '24h', from: null, to: null, q: 'a' },
-      ...{ status: ['open', 'acknowledged'], sort: 'severity', show: null, domainId: [], at: null },
+      project: '',
+      range: '24h',
+      from: null,
+      to: null,
+      q: 'a',
+      status: ['open', 'acknowledged'],
+      sort: 'severity',
+      show: null,
+      domainId: [],
+      at: null,
     })
   })
 
@@ -59,7 +67,10 @@ describe('a URL query', () => {
     const raw = { status: 'acknowledged,open', sort: 'purple', domainId: '', at: '7' }
     const { status, sort, domainId, at } = valuesOf(FIELDS, raw)
     expect({ status, sort, domainId, at }).toEqual({
-      ...{ status: ['open', 'acknowledged'], sort: 'severity', domainId: [], at: 7 },
+      status: ['open', 'acknowledged'],
+      sort: 'severity',
+      domainId: [],
+      at: 7,
     })
   })
 })

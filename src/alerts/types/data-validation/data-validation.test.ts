@@ -158,8 +158,19 @@ describe('a sample of a finding', () => {
 
   test('is omitted when the event was deleted, and queried only when there is a finding', () => {
     const finding = {
-      ...{ domainId: 'dom_shop', subject: '', vendor: null, event: null, occurrences: 1, summary: '', observed: 1 },
-      ...{ expected: 0, firstAt: NOON, lastAt: NOON, hosts: [], sample: null, sampleSeq: 1 },
+      domainId: 'dom_shop',
+      subject: '',
+      vendor: null,
+      event: null,
+      occurrences: 1,
+      summary: '',
+      observed: 1,
+      expected: 0,
+      firstAt: NOON,
+      lastAt: NOON,
+      hosts: [],
+      sample: null,
+      sampleSeq: 1,
     }
     expect(withSamples(alert, [finding], [])).toMatchObject([{ sample: null, occurrences: 1 }])
     expect(samplesQuery('org_a', [])).toBeNull()

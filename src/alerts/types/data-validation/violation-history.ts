@@ -122,8 +122,12 @@ function selectViolations(
 }
 
 const rowOf = ({ domainId, receivedAt, seq, weight }: StoredEvent): BucketRow => ({
-  ...{ domainId, bucketAt: receivedAt, occurrences: weight },
-  ...{ firstAt: receivedAt, lastAt: receivedAt, sampleSeq: seq },
+  domainId,
+  bucketAt: receivedAt,
+  occurrences: weight,
+  firstAt: receivedAt,
+  lastAt: receivedAt,
+  sampleSeq: seq,
 })
 
 /** Returns one row per domain. Vendor, event and hosts are omitted, because only notifications need them. */

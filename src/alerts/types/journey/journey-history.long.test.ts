@@ -98,7 +98,11 @@ async function inParts(fixture: WarehouseFixture, alert: Alert, windows: readonl
 
 const brief = (findings: readonly Finding[]) =>
   findings.map(({ domainId, occurrences, hosts, lastAt, firstAt }) => ({
-    ...{ domainId, count: occurrences, hosts: hosts.toSorted(), lastAt, firstAt },
+    domainId,
+    count: occurrences,
+    hosts: hosts.toSorted(),
+    lastAt,
+    firstAt,
   }))
 
 test('evaluating many windows at once returns the findings of the scheduler and of the reference', async () => {

@@ -155,7 +155,13 @@ describe('sessions', () => {
 describe('sessions across midnight and across files', () => {
   const midnight = HOUR + 12 * HOUR_MS
   const sent = (sessionId: string, vendor: string, event: string, path: string): EventFields => ({
-    ...{ orgId: 'org_a', domainId: 'dom_shop', host: 'shop.example', sessionId, vendor, event, path },
+    orgId: 'org_a',
+    domainId: 'dom_shop',
+    host: 'shop.example',
+    sessionId,
+    vendor,
+    event,
+    path,
   })
   const view = (id: string) => sent(id, 'ga4', 'page_view', '/thanks')
   const purchase = (id: string) => sent(id, 'meta', 'Purchase', '/thanks')

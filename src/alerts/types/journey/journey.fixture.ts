@@ -94,7 +94,11 @@ export function sessionOf(text: string, values: Partial<StoredEvent> = {}, endsA
       const at = minute++ * MINUTE_MS
       return [
         {
-          ...{ vendor, event, path: path ?? null, ts: at - Number(late) * MINUTE_MS, receivedAt: at },
+          vendor,
+          event,
+          path: path ?? null,
+          ts: at - Number(late) * MINUTE_MS,
+          receivedAt: at,
           params: Object.fromEntries(pairs.map((pair) => pair.split('='))),
         },
       ]

@@ -7,7 +7,10 @@ import type { AlertInput } from '../../alert.ts'
 import { sensitivityOf, volumeAnomaly } from './volume-anomaly.ts'
 
 const anomaly = (values: Partial<AlertInput> = {}): AlertInput => ({
-  ...{ name: 'Strays', alertType: 'volume_anomaly', volume: { vendor: 'ga4' }, period: '1h' },
+  name: 'Strays',
+  alertType: 'volume_anomaly',
+  volume: { vendor: 'ga4' },
+  period: '1h',
   channels: [{ type: 'email', target: 'ops@example.com' }],
   ...values,
 })
@@ -62,10 +65,28 @@ const low: Partial<VerdictRow> = {
 function rowOf(values: Partial<VerdictRow> = {}): VerdictRow {
   const scope = { ...(scopesOf(every)[0] ?? missing()) }
   return {
-    ...{ scope, domainId: 'dom_a', vendor: 'ga4', event: 'purchase', sensitivity: 5, muted: false },
-    ...{ state: 'normal', learningUntil: null, observed: 90, expected: 95.4, low: 53, high: 150 },
-    ...{ open: false, alarm: false, down: false, explained: false, explains: false },
-    ...{ silentSince: null, lastEventAt: NOON - MINUTE_MS, score: 9, at: NOON, since: NOON - HOUR_MS },
+    scope,
+    domainId: 'dom_a',
+    vendor: 'ga4',
+    event: 'purchase',
+    sensitivity: 5,
+    muted: false,
+    state: 'normal',
+    learningUntil: null,
+    observed: 90,
+    expected: 95.4,
+    low: 53,
+    high: 150,
+    open: false,
+    alarm: false,
+    down: false,
+    explained: false,
+    explains: false,
+    silentSince: null,
+    lastEventAt: NOON - MINUTE_MS,
+    score: 9,
+    at: NOON,
+    since: NOON - HOUR_MS,
     ...values,
   }
 }
@@ -87,10 +108,19 @@ describe('a finding of a volume anomaly alert', () => {
     ])
     expect(findings).toEqual([
       {
-        ...{ domainId: 'dom_a', subject: 'ga4 purchase', vendor: 'ga4', event: 'purchase', occurrences: 1 },
+        domainId: 'dom_a',
+        subject: 'ga4 purchase',
+        vendor: 'ga4',
+        event: 'purchase',
+        occurrences: 1,
         summary: '13 events from 2026-04-01 11:00 UTC to 12:00, about 95 expected',
-        ...{ observed: 13, expected: 95, firstAt: NOON - HOUR_MS, lastAt: NOON - 1 },
-        ...{ hosts: [], sample: null, sampleSeq: null },
+        observed: 13,
+        expected: 95,
+        firstAt: NOON - HOUR_MS,
+        lastAt: NOON - 1,
+        hosts: [],
+        sample: null,
+        sampleSeq: null,
       },
       expect.objectContaining({ domainId: 'dom_b', subject: 'ga4', event: null, continues: true }),
     ])
@@ -186,6 +216,10 @@ describe('an anomaly alert for all signals', () => {
 test('judges partial windows at ticks and counts how often it fired', () => {
   const { partial, countsFirings, measure, historyQuery: past, newestViolations: newest } = volumeAnomaly
   expect({ partial, countsFirings, measure, past, newest }).toEqual({
-    ...{ partial: true, countsFirings: true, measure: undefined, past: undefined, newest: undefined },
+    partial: true,
+    countsFirings: true,
+    measure: undefined,
+    past: undefined,
+    newest: undefined,
   })
 })
