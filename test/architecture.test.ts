@@ -173,9 +173,11 @@ describe('source folders', () => {
     expect(faults.map(({ path }) => path)).toEqual([])
   })
 
-  test('of integrations import only earlier ones', () => {
-    const order = ['message', 'providers', 'context', 'delivery', 'status', 'inbound']
-    const folderOf = (path: string) => /^src\/integrations\/([^/]+)\//.exec(path)?.[1]
+  test.each<[string, string[]]>([
+    ['integrations', ['message', 'providers', 'context', 'delivery', 'status', 'inbound']],
+    ['web', ['messages', 'theme', 'state', 'url-state', 'api', 'components', 'charts', 'shell', 'pages']],
+  ])('in %s import only earlier ones', (room, order) => {
+    const folderOf = (path: string) => RegExp(`^src/${room}/([^/]+)/`).exec(path)?.[1]
     const inFolders = production.flatMap((file) => {
       const folder = folderOf(file.path)
       return folder === undefined ? [] : [{ ...file, folder }]

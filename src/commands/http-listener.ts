@@ -5,7 +5,7 @@ import { MINUTE_MS, SECOND_MS } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
 import { type CallerAddress, callerAddress } from '../http/caller-address.ts'
 import { bugResponse, errorResponse, refusalOf } from '../http/error-responses.ts'
-import { type BodyTimeLimits, endsConnection, isReadingBody, setBodyTimeLimits } from '../http/read-body.ts'
+import { type BodyTimeLimits, endsConnection, isReadingBody, limitBodyTime } from '../http/read-body.ts'
 import { noteAddress } from '../http/request-origin.ts'
 import { abortRequest } from '../http/request-signal.ts'
 import { EVENTS_PATH } from '../ingest/collector.ts'
@@ -55,7 +55,6 @@ export function serve(
   log: Log,
   timeouts: ServerTimeouts,
 ): Server {
-  setBodyTimeLimits(timeouts.bodies)
   const callerOf = callerAddress(config.trustedProxies)
   const isBusy = (server: Server) => server.pendingRequests > config.maxConnections
   const web = async (request: Request, path: string, server: Server) => {
@@ -80,12 +79,15 @@ export function serve(
     // Body size is checked while reading, because Bun's own error response is not JSON.
     maxRequestBodySize: Number.MAX_SAFE_INTEGER,
     // A separate route, because it receives thousands of requests per second.
-    ...(collector ? { routes: { [EVENTS_PATH]: eventsRoute(collector, isBusy, isSecure) } } : {}),
+    ...(collector
+      ? { routes: { [EVENTS_PATH]: eventsRoute(collector, { isBusy, isSecure, bodies: timeouts.bodies }) } }
+      : {}),
     async fetch(original, server) {
       const request = withPlainUrl(original)
       const refusal = hasTwoHosts(original) ? TWO_HOSTS : request ? null : NO_HOST
       if (!request || refusal) return finished(original, errorResponse(refusal ?? NO_HOST), isSecure)
       noteCaller(request, server.requestIP(original), callerOf)
+      limitBodyTime(request, timeouts.bodies)
       const response = finished(request, await web(request, pathOf(request.url), server), isSecure)
       // Without this, an event stream would be closed like an idle connection.
       if (response.headers.get('content-type')?.startsWith('text/event-stream')) server.timeout(original, 0)
@@ -94,8 +96,15 @@ export function serve(
   })
 }
 
-function eventsRoute(collector: App['collector'], isBusy: (server: Server) => boolean, isSecure: boolean) {
+interface EventsRouteOptions {
+  isBusy(server: Server): boolean
+  isSecure: boolean
+  bodies: BodyTimeLimits
+}
+
+function eventsRoute(collector: App['collector'], { isBusy, isSecure, bodies }: EventsRouteOptions) {
   const take = (request: Request, server: Server) => {
+    limitBodyTime(request, bodies)
     const refusal = isBusy(server) ? BUSY : hasTwoHosts(request) ? TWO_HOSTS : null
     return refusal ? collector.refuse(request, refusal) : collector.events(request)
   }

@@ -21,6 +21,7 @@ const LARGEST_IGNORED_BYTES = 32 * 1024 * 1024
 
 interface Arrival {
   startedAt: number
+  limits: BodyTimeLimits
   /** The content length; without one, the bytes received so far. */
   bytes: number
   abort(): void
@@ -31,12 +32,13 @@ interface Arrival {
  */
 const arrivals = new Map<Request, Arrival>()
 const aborted = new WeakSet<Request>()
-let limits = BODY_TIME_LIMITS
+/** Limits of requests to servers whose limits are not the default. */
+const otherLimits = new WeakMap<Request, BodyTimeLimits>()
 let watching = false
 
-/** Replaces the time limits for all servers of the process. */
-export function setBodyTimeLimits(other: BodyTimeLimits): void {
-  limits = other
+/** Sets the time limits for the body of a request. Must be called before the body is read. */
+export function limitBodyTime(request: Request, limits: BodyTimeLimits): void {
+  if (limits !== BODY_TIME_LIMITS) otherLimits.set(request, limits)
 }
 
 /** True while the body of the request is being read. */
@@ -85,7 +87,8 @@ function arrival<T>(request: Request, bytes: number, body: Promise<T>, cancel?: 
       cancel?.()
       reject(new AppError('invalid', 'body: was not received in time'))
     }
-    arrivals.set(request, { startedAt: performance.now(), bytes, abort })
+    const limits = otherLimits.get(request) ?? BODY_TIME_LIMITS
+    arrivals.set(request, { startedAt: performance.now(), limits, bytes, abort })
     if (!watching) watch()
     body.then(
       (value) => {
@@ -107,7 +110,7 @@ function isDisconnect(error: unknown): boolean {
 
 function checkAll(): void {
   const now = performance.now()
-  for (const { startedAt, bytes, abort } of arrivals.values()) {
+  for (const { startedAt, limits, bytes, abort } of arrivals.values()) {
     if (now - startedAt > limits.baseMs + (bytes / limits.bytesPerSecond) * 1000) abort()
   }
   watching = false
@@ -116,7 +119,8 @@ function checkAll(): void {
 
 function watch(): void {
   watching = true
-  setTimeout(checkAll, limits.checkEveryMs).unref()
+  const checkEveryMs = Math.min(...arrivals.values().map(({ limits }) => limits.checkEveryMs))
+  setTimeout(checkAll, checkEveryMs).unref()
 }
 
 /** Reads a body without a content length. */

@@ -12,8 +12,8 @@ import { whoamiQuery } from './api/whoami.ts'
 import { isolateArguments } from './bidi-isolation.ts'
 import { english, messages, setMessages } from './messages.ts'
 import { router } from './router.ts'
-import { listenToKeys } from './shell/key-bindings.ts'
-import { preferences } from './shell/preferences.ts'
+import { listenToKeys } from './state/key-bindings.ts'
+import { preferences } from './state/preferences.ts'
 import { cssVariables, theme } from './theme/theme.ts'
 
 /** Maximum time to wait for the page's script before the first render. */

@@ -1,5 +1,5 @@
 import type { QueryKey } from '@tanstack/react-query'
-import { notices } from '../shell/notices.ts'
+import { notices } from '../state/notices.ts'
 import { errorMessage } from './api-error.ts'
 import { queries } from './queries.ts'
 

@@ -1,8 +1,8 @@
 import { Alert, Button, Group, Stack } from '@mantine/core'
 import { type FormEvent, type ReactNode, useLayoutEffect, useRef, useState } from 'react'
 import { errorMessage, type FieldError, fieldErrorFor } from '../api/api-error.ts'
-import { useKeyBindings } from '../shell/key-bindings.ts'
-import { notices } from '../shell/notices.ts'
+import { useKeyBindings } from '../state/key-bindings.ts'
+import { notices } from '../state/notices.ts'
 import { Data } from './data-text.tsx'
 import { useIsMounted } from './use-is-mounted.ts'
 

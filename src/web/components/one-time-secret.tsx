@@ -1,6 +1,6 @@
 import { Button, Group, Stack, TextInput } from '@mantine/core'
 import { messages } from '../messages.ts'
-import { notices } from '../shell/notices.ts'
+import { notices } from '../state/notices.ts'
 import { copyText } from './copy-text.ts'
 
 interface SecretProps {

@@ -1,5 +1,5 @@
 import { type FocusEvent, type RefObject, useLayoutEffect, useRef } from 'react'
-import { useKeyBindings } from '../shell/key-bindings.ts'
+import { useKeyBindings } from '../state/key-bindings.ts'
 import type { Selection } from './use-selection.ts'
 
 interface RowKeysGiven<Row> {

@@ -1,4 +1,4 @@
-import { usePreferences } from '../shell/preferences.ts'
+import { usePreferences } from '../state/preferences.ts'
 
 const browsers = new Intl.DateTimeFormat().resolvedOptions().timeZone
 

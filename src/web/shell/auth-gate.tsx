@@ -6,9 +6,9 @@ import { useLinkParams } from '../api/bootstrap.ts'
 import { type SessionState, useSessionState } from '../api/session.ts'
 import { LazyMount } from '../components/lazy-mount.tsx'
 import { messages } from '../messages.ts'
-import { SignIn, SignInForms } from '../pages/sign-in/sign-in.tsx'
 import { NoticeList } from './notice-list.tsx'
 import { Shell } from './shell.tsx'
+import { SignIn, SignInForms } from './sign-in/sign-in.tsx'
 
 /** Pages that don't require a session. */
 const OPEN_PATHS = ['/setup', '/invite', '/reset']

@@ -8,11 +8,11 @@ import { session, useSessionState } from '../api/session.ts'
 import { useWhoami } from '../api/whoami.ts'
 import { dataOption } from '../components/data-text.tsx'
 import { messages } from '../messages.ts'
+import { notices } from '../state/notices.ts'
 import { RANGES } from '../url-state/search-params.ts'
 import { useSharedParams } from '../url-state/use-search-params.ts'
 import classes from './header.module.css'
 import { LiveIndicator } from './live-indicator.tsx'
-import { notices } from './notices.ts'
 
 const CTRL_K = 'Ctrl K'
 

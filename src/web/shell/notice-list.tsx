@@ -2,8 +2,8 @@ import { Button, CloseButton, Paper } from '@mantine/core'
 import { useEffect, useRef } from 'react'
 import { Data } from '../components/data-text.tsx'
 import { messages } from '../messages.ts'
+import { type Notice, notices, UNDO_MS, useNotices } from '../state/notices.ts'
 import classes from './notice-list.module.css'
-import { type Notice, notices, UNDO_MS, useNotices } from './notices.ts'
 
 /** The visible notices. The status region is always mounted, so that screen readers announce its changes. */
 export function NoticeList() {

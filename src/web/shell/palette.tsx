@@ -9,9 +9,9 @@ import { useHasRole } from '../api/whoami.ts'
 import { Data } from '../components/data-text.tsx'
 import { ErrorNotice } from '../components/query-state.tsx'
 import { messages } from '../messages.ts'
+import { matching, type PaletteAction, paletteActions } from '../state/palette-actions.ts'
 import { NAVIGATION } from './navigation.tsx'
 import classes from './palette.module.css'
-import { matching, type PaletteAction, paletteActions } from './palette-actions.ts'
 
 /** Minimum length, and pause in typing, before a search request is sent. */
 const LETTERS = 2

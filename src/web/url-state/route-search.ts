@@ -1,6 +1,6 @@
 import { retainSearchParams } from '@tanstack/react-router'
 import { messages } from '../messages.ts'
-import { notices } from '../shell/notices.ts'
+import { notices } from '../state/notices.ts'
 import type { ParamTypes, SearchOf } from './param-types.ts'
 import type { Dropped } from './search-params.ts'
 import { readSearch, SHARED_PARAMS, type SharedParams } from './search-params.ts'

@@ -28,7 +28,7 @@ import { SimpleTable } from '../../components/simple-table.tsx'
 import { useIsMounted } from '../../components/use-is-mounted.ts'
 import type { PagedQuery } from '../../components/virtual-table.tsx'
 import { messages } from '../../messages.ts'
-import { notices } from '../../shell/notices.ts'
+import { notices } from '../../state/notices.ts'
 import classes from './explore.module.css'
 import { ExploreHeader } from './explore-header.tsx'
 

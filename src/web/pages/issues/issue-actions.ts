@@ -3,7 +3,7 @@ import type { Issue, IssueDetail, IssueEvidence, IssueList } from '#client/types
 import { type CacheUpdate, mutate } from '../../api/mutate.ts'
 import { updatePages } from '../../api/pagination.ts'
 import { messages } from '../../messages.ts'
-import { notices } from '../../shell/notices.ts'
+import { notices } from '../../state/notices.ts'
 
 export type IssueStatus = Issue['status']
 

@@ -11,7 +11,7 @@ import { RoleNotice } from '../../components/role-notice.tsx'
 import { TimeAgo } from '../../components/time-ago.tsx'
 import { useFormFields } from '../../components/use-form-fields.ts'
 import { messages } from '../../messages.ts'
-import { notices } from '../../shell/notices.ts'
+import { notices } from '../../state/notices.ts'
 import { SettingsLayout } from './settings-layout.tsx'
 
 /** `/settings/digest`: subscription to the e-mail digest. */

@@ -17,7 +17,7 @@ import { TimeAgo } from '../../components/time-ago.tsx'
 import { useFormFields } from '../../components/use-form-fields.ts'
 import type { PagedQuery } from '../../components/virtual-table.tsx'
 import { messages } from '../../messages.ts'
-import { notices } from '../../shell/notices.ts'
+import { notices } from '../../state/notices.ts'
 import { SettingsLayout } from './settings-layout.tsx'
 
 /** `/settings/keys`: API keys. A secret is shown once. */

@@ -18,7 +18,7 @@ import { TimeAgo } from '../../components/time-ago.tsx'
 import { useFormFields } from '../../components/use-form-fields.ts'
 import type { PagedQuery } from '../../components/virtual-table.tsx'
 import { messages } from '../../messages.ts'
-import { notices } from '../../shell/notices.ts'
+import { notices } from '../../state/notices.ts'
 import { SettingsLayout } from './settings-layout.tsx'
 
 /** The display name of a member: the name, or else the e-mail address, or else the id. */

@@ -10,7 +10,7 @@ import { QueryState } from '../../components/query-state.tsx'
 import { RoleNotice } from '../../components/role-notice.tsx'
 import { useFormFields } from '../../components/use-form-fields.ts'
 import { messages } from '../../messages.ts'
-import { notices } from '../../shell/notices.ts'
+import { notices } from '../../state/notices.ts'
 import { SettingsLayout } from './settings-layout.tsx'
 
 /** `/settings/organization`: name, currency and personal-data settings. */

@@ -23,8 +23,8 @@ import { SimpleTable } from '../../components/simple-table.tsx'
 import { TimeAgo } from '../../components/time-ago.tsx'
 import { useFormFields } from '../../components/use-form-fields.ts'
 import { messages } from '../../messages.ts'
-import { notices } from '../../shell/notices.ts'
-import { preferences, usePreferences } from '../../shell/preferences.ts'
+import { notices } from '../../state/notices.ts'
+import { preferences, usePreferences } from '../../state/preferences.ts'
 import { SettingsLayout } from './settings-layout.tsx'
 
 /** `/settings/preferences`: settings of this browser, and the user's name and password. */

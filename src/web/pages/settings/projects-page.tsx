@@ -18,7 +18,7 @@ import { useFormFields } from '../../components/use-form-fields.ts'
 import { useIsMounted } from '../../components/use-is-mounted.ts'
 import type { PagedQuery } from '../../components/virtual-table.tsx'
 import { messages } from '../../messages.ts'
-import { notices } from '../../shell/notices.ts'
+import { notices } from '../../state/notices.ts'
 import { SettingsLayout } from './settings-layout.tsx'
 
 /** `/settings/projects`: groups of domains. */

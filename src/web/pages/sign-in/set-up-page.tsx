@@ -5,10 +5,10 @@ import { listSignInMethodsOptions } from '#client/@tanstack/react-query.gen'
 import { acceptInvitation, setUp } from '#client/sdk.gen'
 import { keepSession, useLinkParams } from '../../api/bootstrap.ts'
 import { messages } from '../../messages.ts'
-import { notices } from '../../shell/notices.ts'
-import { Card, EntryForm } from './card.tsx'
-import { EmailField, NameField, OrganizationField, PasswordField } from './fields.tsx'
-import { SignIn } from './sign-in.tsx'
+import { Card, EntryForm } from '../../shell/sign-in/card.tsx'
+import { EmailField, NameField, OrganizationField, PasswordField } from '../../shell/sign-in/fields.tsx'
+import { SignIn } from '../../shell/sign-in/sign-in.tsx'
+import { notices } from '../../state/notices.ts'
 
 /** `/setup`: creates the first organization and its owner. Opened from a link in the server's log. */
 export function SetUpPage() {

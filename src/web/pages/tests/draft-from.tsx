@@ -5,7 +5,7 @@ import type { FlowDraft, FlowDraftInput } from '#client/types.gen'
 import { Data } from '../../components/data-text.tsx'
 import { useSubmit } from '../../components/form.tsx'
 import { messages } from '../../messages.ts'
-import { notices } from '../../shell/notices.ts'
+import { notices } from '../../state/notices.ts'
 import { useSearchParams } from '../../url-state/use-search-params.ts'
 import { NEW_TEST } from './queries.ts'
 

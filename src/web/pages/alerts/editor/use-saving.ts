@@ -5,7 +5,7 @@ import type { Alert, AlertInput, Form } from '#client/types.gen'
 import { useSubmit } from '../../../components/form.tsx'
 import { useNavigateIfMounted } from '../../../components/use-is-mounted.ts'
 import { messages } from '../../../messages.ts'
-import { notices } from '../../../shell/notices.ts'
+import { notices } from '../../../state/notices.ts'
 import { type Draft, suggestedName } from './draft.ts'
 import { toInput } from './draft-input.ts'
 

@@ -10,7 +10,7 @@ import { formatPercent } from '../../../components/format.ts'
 import { LabelledSwitch } from '../../../components/labelled-switch.tsx'
 import { QueryState } from '../../../components/query-state.tsx'
 import { messages } from '../../../messages.ts'
-import { notices } from '../../../shell/notices.ts'
+import { notices } from '../../../state/notices.ts'
 import { isApp } from './domain-platform.ts'
 
 type Rate = CaptureSettings['sampleRate']['prod']

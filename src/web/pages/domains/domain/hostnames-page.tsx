@@ -13,7 +13,7 @@ import { RoleNotice } from '../../../components/role-notice.tsx'
 import { SimpleTable } from '../../../components/simple-table.tsx'
 import { TimeAgo } from '../../../components/time-ago.tsx'
 import { messages } from '../../../messages.ts'
-import { notices } from '../../../shell/notices.ts'
+import { notices } from '../../../state/notices.ts'
 import { DomainLayout, useDomainId } from './domain-layout.tsx'
 
 /** `/domains/{id}/hostnames`: approves or denies hosts that send events. */

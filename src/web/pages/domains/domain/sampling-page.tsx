@@ -13,7 +13,7 @@ import { Num } from '../../../components/numbers.tsx'
 import { QueryState } from '../../../components/query-state.tsx'
 import { RoleNotice } from '../../../components/role-notice.tsx'
 import { messages } from '../../../messages.ts'
-import { notices } from '../../../shell/notices.ts'
+import { notices } from '../../../state/notices.ts'
 import { DomainLayout, useDomainId } from './domain-layout.tsx'
 
 /** `/domains/{id}/sampling`: the share of page views that is stored. */

@@ -10,7 +10,7 @@ import { RoleNotice } from '../../../components/role-notice.tsx'
 import { useFormFields } from '../../../components/use-form-fields.ts'
 import { useNavigateIfMounted } from '../../../components/use-is-mounted.ts'
 import { messages } from '../../../messages.ts'
-import { notices } from '../../../shell/notices.ts'
+import { notices } from '../../../state/notices.ts'
 import { CaptureForm } from './capture-form.tsx'
 import { DomainLayout } from './domain-layout.tsx'
 

@@ -5,7 +5,7 @@ import { copyText } from '../../../components/copy-text.ts'
 import { Code, Data } from '../../../components/data-text.tsx'
 import { DateTime } from '../../../components/time-ago.tsx'
 import { messages } from '../../../messages.ts'
-import { notices } from '../../../shell/notices.ts'
+import { notices } from '../../../state/notices.ts'
 
 /** Event fields, spelled with a dollar sign as in conditions. */
 const FIELDS = [
