@@ -24,7 +24,14 @@ export function goldenFiles(routes: readonly Route[]): Record<string, string> {
 
 /** Returns the guide to alerts with its table of alert types regenerated. The rest is written by hand. */
 export function withTypes(guide: string): string {
-  const rows = alertTypes.map(({ kind, guide: { fires, needs } }) => `| \`${kind}\` | ${fires} | ${needs} |\n`)
+  const rows = alertTypes.map(
+    ({
+      kind,
+      form: {
+        guide: { fires, needs },
+      },
+    }) => `| \`${kind}\` | ${fires} | ${needs} |\n`,
+  )
   return guide.replace(/^(\| `alertType` .*\n\|[-|]+\n)(?:\|.*\n)*/m, (_, head) => head + rows.join(''))
 }
 

@@ -3,8 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { AlertInput } from '../../src/alerts/alert.ts'
 import { activeAlerts, createAlert } from '../../src/alerts/alert-store.ts'
-import { measure } from '../../src/alerts/types/alert-type.ts'
-import { alertTypeOf } from '../../src/alerts/types/index.ts'
+import { measuredTypeOf } from '../../src/alerts/types/index.ts'
 import { PLAIN_PRIVACY } from '../../src/conditions/privacy-settings.ts'
 import { HOUR_MS, MINUTE_MS } from '../../src/core/clock.ts'
 import { secretBox } from '../../src/core/secret-box.ts'
@@ -128,13 +127,13 @@ function volumes({ db, orgId, domainIds }: EvaluationFixture): void {
 /** Returns the time for queries and evaluation, without storing the result, in ms. */
 async function measureMs({ db, warehouse, domainIds }: EvaluationFixture): Promise<number> {
   const alerts = activeAlerts(db).map(({ alert }) => alert)
-  const type = alertTypeOf('data_validation')
+  const type = measuredTypeOf('data_validation')
   const whole = { ...window, complete: true }
   const domains = domainIds.map((id) => ({ id, createdAt: 0 }))
   return medianMs(
     `${VALIDATIONS} rules`,
     async () => {
-      const rows = await warehouse.query<unknown>(measure(type, alerts, whole, domains))
+      const rows = await warehouse.query<unknown>(type.measure(alerts, whole, domains))
       for (const alert of alerts) type.judge(alert, rows, whole, domains)
     },
     RUNS,

@@ -46,8 +46,8 @@ export function readAlertInput(value: unknown, root = '', maxCost = Number.POSIT
   const input = given.timezone === '' ? { ...given, timezone: 'UTC' } : given
   return withPathPrefix(root, () => {
     const type = alertTypeOf(input.alertType)
-    const rule = new RuleCheck(type.judgedOnArrival ? maxCost : MAX_RULE_COST)
-    checkAll([() => checkRule(input, '', rule), () => type.check(input, rule)])
+    const rule = new RuleCheck(type.evaluated === 'on arrival' ? maxCost : MAX_RULE_COST)
+    checkAll([() => checkRule(input, '', rule), () => type.form.check(input, rule)])
     return input
   })
 }

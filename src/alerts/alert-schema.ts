@@ -7,7 +7,7 @@ import { describeJudgedData } from './types/type-descriptions.ts'
 /** Returns the fields with the alert types' notes appended to their descriptions. */
 function noted<Fields extends Record<string, TSchema>>(fields: Fields): Fields {
   const withNotes = Object.entries(fields).map(([field, schema]) => {
-    const notes = alertTypes.flatMap(({ notes }) => notes?.[field] ?? [])
+    const notes = alertTypes.flatMap(({ form: { notes } }) => notes[field] ?? [])
     return [field, notes.length === 0 ? schema : { ...schema, description: [schema.description, ...notes].join('. ') }]
   })
   return Object.fromEntries(withNotes)
@@ -26,7 +26,7 @@ const inputFields = {
   enabled,
 }
 
-const examples = alertTypes.map(({ example }) => example)
+const examples = alertTypes.map(({ form }) => form.example)
 
 export const AlertInputSchema = Closed(inputFields, {
   $id: 'AlertInput',

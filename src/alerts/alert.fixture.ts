@@ -10,8 +10,8 @@ import { DuckdbWarehouse } from '../warehouse/duckdb/duckdb-warehouse.ts'
 import { Manifest } from '../warehouse/duckdb/manifest.ts'
 import type { Alert, AlertInput } from './alert.ts'
 import type { Finding, Window } from './finding.ts'
-import { measure, type WatchedDomain } from './types/alert-type.ts'
-import { alertTypeOf } from './types/index.ts'
+import { scanKeyOf, type WatchedDomain } from './types/alert-type.ts'
+import { measuredTypeOf } from './types/index.ts'
 
 /** Noon on a Wednesday. */
 export const NOON: Instant = Date.UTC(2026, 3, 1, 12)
@@ -101,10 +101,10 @@ export async function evaluate(
   domains: readonly WatchedDomain[],
   window = HOUR_BEFORE_NOON,
 ): Promise<Record<string, Finding[]>> {
-  const type = alertTypeOf(alerts[0].alertType)
+  const type = measuredTypeOf(alerts[0].alertType)
   const findings = Object.fromEntries(alerts.map(({ id }): [string, Finding[]] => [id, []]))
-  for (const group of Map.groupBy(alerts, (alert) => type.scanKey?.(alert, window)).values()) {
-    const rows = await warehouse.query(measure(type, group, window, domains))
+  for (const group of Map.groupBy(alerts, (alert) => scanKeyOf(type, alert, window)).values()) {
+    const rows = await warehouse.query(type.measure(group, window, domains))
     for (const alert of group) findings[alert.id] = type.judge(alert, rows, window, domains)
   }
   return findings

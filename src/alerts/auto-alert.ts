@@ -96,7 +96,8 @@ export function domainsWithAutoAlert(
  * changed the type of the automatic alert.
  */
 export function signalSensitivity(alert: Alert): number {
-  return alertTypeOf(alert.alertType).sensitivityOf?.(alert) ?? SIGNAL_SENSITIVITY
+  const type = alertTypeOf(alert.alertType)
+  return type.evaluated === 'along a series' ? type.sensitivityOf(alert) : SIGNAL_SENSITIVITY
 }
 
 /**

@@ -17,7 +17,6 @@ import { judgeOf } from './judge.fixture.ts'
 import { judgeHistory } from './judge-history.ts'
 import { parsePeriod } from './period.ts'
 import { preview } from './preview.ts'
-import { measure } from './types/alert-type.ts'
 import { alertTypeOf } from './types/index.ts'
 
 const channels: AlertInput['channels'] = [{ type: 'email', target: 'ann@example.com' }]
@@ -179,7 +178,9 @@ async function judged(fixture: WarehouseFixture, alert: Alert, now: Instant) {
   const type = alertTypeOf(alert.alertType)
   const seriesMonitor = new SeriesMonitor({ warehouse: fixture.warehouse, gapsOf: () => [], settingsOf: () => [] })
   const rowsOf = async (window: Window) => {
-    if (!type.series) return fixture.warehouse.query<unknown>(measure(type, [alert], window, DOMAINS))
+    if (type.evaluated !== 'along a series') {
+      return fixture.warehouse.query<unknown>(type.measure([alert], window, DOMAINS))
+    }
     return (await seriesMonitor.verdicts(type.series(alert, DOMAINS), [window]))[0] ?? []
   }
   const verdicts = []

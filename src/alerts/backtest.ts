@@ -9,7 +9,7 @@ import { causesNotification, type Finding, type Window } from './finding.ts'
 import { chartHistory, type HistoryDeps, judgeHistory } from './judge-history.ts'
 import { parsePeriod } from './period.ts'
 import { meetsRunWindow } from './run-window.ts'
-import { alertTypeOf, alertTypes } from './types/index.ts'
+import { alertTypeOf, seriesTypes } from './types/index.ts'
 import { describeByType, kindsWith } from './types/type-descriptions.ts'
 
 /** Maximum number of rows in a series. If there are more, the newest are returned. */
@@ -25,7 +25,7 @@ export const AlertBacktestInputSchema = Closed(
       Type.Array(Type.Number({ minimum: 2, maximum: 8 }), {
         minItems: 1,
         maxItems: 13,
-        description: `Additional sensitivities to try. Only for ${kindsWith(({ series }) => series !== undefined)}`,
+        description: `Additional sensitivities to try. Only for ${kindsWith(({ evaluated }) => evaluated === 'along a series')}`,
       }),
     ),
     series: Type.Optional(
@@ -39,7 +39,7 @@ export const AlertBacktestInputSchema = Closed(
     $id: 'AlertBacktestInput',
     examples: [
       {
-        rule: alertTypes.find(({ series }) => series)?.example,
+        rule: seriesTypes[0]?.form.example,
         days: 14,
         sensitivities: [3, 4, 5],
       },
@@ -55,7 +55,7 @@ export const AlertBacktestSchema = Closed(
     buckets: Type.Array(
       Closed({
         start: InstantSchema,
-        matchCount: Int({ description: describeByType(({ unit }) => unit.meaning) }),
+        matchCount: Int({ description: describeByType(({ messages }) => messages.unit.meaning) }),
         wouldFire: Type.Boolean({
           description: 'Whether a notification would have been sent, taking `runWindows` into account',
         }),
@@ -109,8 +109,9 @@ export async function backtest(
   parts: HistoryDeps,
   sensitivities?: readonly number[],
 ): Promise<AlertBacktest> {
-  const { countsFirings, series } = alertTypeOf(alert.alertType)
-  if (sensitivities && !series) {
+  const type = alertTypeOf(alert.alertType)
+  const { countsFirings } = type.messages
+  if (sensitivities && type.evaluated !== 'along a series') {
     throw new AppError('invalid', `sensitivities: not supported for a ${alert.alertType} rule`)
   }
   const period = parsePeriod(alert.period)

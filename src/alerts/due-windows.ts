@@ -3,6 +3,7 @@ import { TICK_MS, tickBefore } from '../signals/series.ts'
 import type { Alert } from './alert.ts'
 import type { Window } from './finding.ts'
 import { nextWindow, type Period, parsePeriod, previousWindow, windowAt } from './period.ts'
+import { isPartial } from './types/alert-type.ts'
 import { alertTypeOf } from './types/index.ts'
 
 /** Maximum number of past windows that are evaluated after a downtime. */
@@ -104,6 +105,7 @@ export function nextDueAt({ evaluatedThrough, windowStartAt }: Cursor, schedule:
 
 /** Returns the alert's schedule. Throws `AppError('invalid')` for an alert type that this version does not support. */
 export function scheduleOf({ alertType, period, timezone }: Alert): Schedule {
-  const { partial, series } = alertTypeOf(alertType)
-  return { period: parsePeriod(period), timezone, partial, ticks: series !== undefined }
+  const type = alertTypeOf(alertType)
+  const ticks = type.evaluated === 'along a series'
+  return { period: parsePeriod(period), timezone, partial: isPartial(type), ticks }
 }

@@ -23,7 +23,7 @@ export function samplesQuery(orgId: string, findings: readonly Finding[]): Query
  * of the alert tests for personal data.
  */
 export function maskOf(alert: Alert, privacy: Privacy): ReturnType<typeof compileMask> {
-  const own = alertTypeOf(alert.alertType).ownConditions?.(alert) ?? []
+  const own = alertTypeOf(alert.alertType).ownConditions(alert)
   return compileMask([...conditionsOf(alert), ...own], privacy)
 }
 
@@ -39,14 +39,16 @@ export function withSamples(
   privacy: Privacy = PLAIN_PRIVACY,
   totals: readonly TotalRow[] = [],
 ): Finding[] {
-  const { explain } = alertTypeOf(alert.alertType)
+  const type = alertTypeOf(alert.alertType)
+  const { regions } = privacy
   const mask = maskOf(alert, privacy)
   const bySeq = new Map(events.map((event) => [event.seq, event]))
   return findings.map((finding) => {
     const event = (finding.sampleSeq === null ? null : bySeq.get(finding.sampleSeq)) ?? null
     const masked = event && mask(event)
     const name = event && masked && finding.event === event.event ? masked.event : finding.event
-    const known = explain ? explain(alert, finding, { event, name, totals, regions: privacy.regions }) : finding
+    const known =
+      type.evaluated === 'on arrival' ? type.explain(alert, finding, { event, name, totals, regions }) : finding
     if (!event || !masked) return known
     const { orgId, violations, ...sample } = masked
     return {

@@ -3,19 +3,16 @@ import { exceedsMaxCoverage, type Gap } from '../signals/gap.ts'
 import { rowStart, type SeriesScope } from '../signals/series.ts'
 import type { Alert } from './alert.ts'
 import type { Window } from './finding.ts'
-import type { AlertType } from './types/alert-type.ts'
+import { type AlertType, countedRangesOf } from './types/alert-type.ts'
 
 /** Returns the collection gaps in a time range, in order and without overlaps. */
 export type GapsOf = (from: Instant, to: Instant) => readonly Gap[]
 
 /** True when collection gaps cover too much of the time range that determines the window's verdict. */
-export function isWindowUnreliable(
-  { countedRanges }: Pick<AlertType, 'countedRanges'>,
-  alert: Alert,
-  window: Window,
-  gapsOf: GapsOf,
-): boolean {
-  return (countedRanges?.(alert, window) ?? []).some((span) => exceedsMaxCoverage(gapsOf(span.from, span.to), span))
+export function isWindowUnreliable(type: AlertType, alert: Alert, window: Window, gapsOf: GapsOf): boolean {
+  return (countedRangesOf(type, alert, window) ?? []).some((span) =>
+    exceedsMaxCoverage(gapsOf(span.from, span.to), span),
+  )
 }
 
 /**

@@ -13,9 +13,9 @@ import { spanOf } from './alert-windows.ts'
 import type { Finding, Window } from './finding.ts'
 import { type GapsOf, isWindowUnreliable } from './gap-coverage.ts'
 import { isInRunWindow } from './run-window.ts'
-import { type AlertType, measure, type WatchedDomain } from './types/alert-type.ts'
+import type { MeasuredType, SeriesType, WatchedDomain } from './types/alert-type.ts'
 import { scopeTests } from './types/event-scope.ts'
-import { alertTypeOf } from './types/index.ts'
+import { alertTypeOf, seriesOf } from './types/index.ts'
 
 /**
  * Maximum number of events in scope that are read in full. Above it, events are sampled, so that the response takes
@@ -54,8 +54,7 @@ export interface HistoryFindings {
 }
 
 /**
- * Evaluates adjacent past windows with the same code as current windows. Alert types with `historyQuery` query many
- * windows at once, other types one window at a time. Windows with too many collection gaps are skipped.
+ * Evaluates adjacent past windows with the same code as current windows. Windows with too many collection gaps are skipped.
  * `sensitivities`: additional sensitivities, for types that monitor series. Throws `AppError('unavailable')` when the
  * warehouse is unavailable.
  */
@@ -68,7 +67,7 @@ export async function judgeHistory(
   const { gapsOf = () => [], membersOf = noMembers } = parts
   const alert = resolveLabels(saved, membersOf)
   const type = alertTypeOf(alert.alertType)
-  if (type.series) return followHistory(type, alert, windows, parts, sensitivities)
+  if (type.evaluated === 'along a series') return followHistory(type, alert, windows, parts, sensitivities)
   const found = await measureHistory(type, alert, windows, parts)
   const judged = found.findings.map((findings, index) =>
     isWindowUnreliable(type, alert, windows[index] ?? missingWindow(), gapsOf) ? [] : findings,
@@ -78,14 +77,14 @@ export async function judgeHistory(
 
 /** Returns the findings of a type that monitors series, using a separate series monitor. */
 async function followHistory(
-  type: AlertType,
+  type: SeriesType,
   alert: Alert,
   windows: readonly Window[],
   { warehouse, domains, gapsOf = () => [], settingsOf = () => [] }: HistoryDeps,
   others: readonly number[],
 ): Promise<HistoryFindings> {
   const { runWindows, timezone } = alert
-  const scopes = type.series?.(alert, domains) ?? []
+  const scopes = type.series(alert, domains)
   const own = scopes[0]?.sensitivity ?? 0
   const seriesMonitor = new SeriesMonitor({ warehouse, gapsOf, settingsOf, memoryBytes: 0 })
   const counts = (instant: number) => isInRunWindow(runWindows, timezone, instant)
@@ -110,7 +109,7 @@ export async function chartHistory(
   range: { from: Instant; to: Instant },
   { warehouse, domains, gapsOf = () => [], settingsOf = () => [] }: HistoryDeps,
 ): Promise<SeriesPoint[] | null> {
-  const [scope, ...others] = alertTypeOf(alert.alertType).series?.(alert, domains) ?? []
+  const [scope, ...others] = seriesOf(alert, domains)
   if (!scope || scope.vendor === ALL_SIGNALS || others.length > 0) return null
   const { createdAt = range.from } = domains.find(({ id }) => id === scope.domainId) ?? {}
   const seriesMonitor = new SeriesMonitor({ warehouse, gapsOf, settingsOf, memoryBytes: 0 })
@@ -119,27 +118,26 @@ export async function chartHistory(
 }
 
 async function measureHistory(
-  type: AlertType,
+  { history, judge }: MeasuredType,
   alert: Alert,
   windows: readonly Window[],
-  parts: HistoryDeps,
+  { warehouse, domains, privacy, membersOf }: HistoryDeps,
 ): Promise<HistoryFindings> {
-  const { warehouse, domains, privacy, membersOf } = parts
   const { regions } = privacy
-  if (windows.length === 0 || !type.historyQuery) return measureEachWindow(type, alert, windows, parts)
+  if (windows.length === 0) return { findings: [], alternatives: [], method: 'sql', coverage: null, exact: true }
   // Compiling a large rule is slow, so the query is reused unless events are sampled or windows are split.
-  const whole = type.historyQuery(alert, windows, { regions, oneIn: 1 }, membersOf)
+  const whole = history.query(alert, windows, { regions, oneIn: 1 }, membersOf)
   const { method } = whole
   const total = method === 'sql' ? (await eventsInScope(alert, spanOf(windows), warehouse)).events : 0
   const oneIn = Math.max(1, Math.ceil(total / MAX_SCANNED_EVENTS))
   const findings: Finding[][] = []
   let exact = oneIn === 1
-  for (const part of splitWindows(windows, type, { events: total / oneIn, domains: domains.length })) {
+  for (const part of splitWindows(windows, history, { events: total / oneIn, domains: domains.length })) {
     const past =
-      exact && part.length === windows.length ? whole : type.historyQuery(alert, part, { regions, oneIn }, membersOf)
+      exact && part.length === windows.length ? whole : history.query(alert, part, { regions, oneIn }, membersOf)
     const answer = await warehouse.query<never>(past.query)
     for (const [index, rows] of past.rowsOf(answer).entries()) {
-      findings.push(type.judge(alert, rows, part[index] ?? missingWindow(), domains))
+      findings.push(judge(alert, rows, part[index] ?? missingWindow(), domains))
     }
     exact &&= past.isComplete(answer)
   }
@@ -147,32 +145,22 @@ async function measureHistory(
   return { findings, alternatives: [], method: coverage ? 'sampled' : method, coverage, exact }
 }
 
-/** Splits the windows into parts that do not exceed the type's limits per query. */
+/** Splits the windows into parts that do not exceed the limits of a query. */
 function splitWindows(
   windows: readonly Window[],
-  { historyLimits: most = {} }: AlertType,
+  { limits }: MeasuredType['history'],
   { events, domains }: { events: number; domains: number },
 ): Window[][] {
-  const { events: mostEvents = Number.POSITIVE_INFINITY, rows: mostRows = Number.POSITIVE_INFINITY } = most
-  const parts = Math.max(1, events / mostEvents, (windows.length * domains) / mostRows)
+  const parts = Math.max(
+    1,
+    events / limits.events,
+    windows.length / limits.windows,
+    (windows.length * domains) / limits.rows,
+  )
   const size = Math.max(1, Math.floor(windows.length / parts))
   return Array.from({ length: Math.ceil(windows.length / size) }, (_, part) =>
     windows.slice(part * size, (part + 1) * size),
   )
-}
-
-async function measureEachWindow(
-  type: AlertType,
-  alert: Alert,
-  windows: readonly Window[],
-  { warehouse, domains, membersOf }: HistoryDeps,
-): Promise<HistoryFindings> {
-  const findings: Finding[][] = []
-  for (const window of windows) {
-    const rows = await warehouse.query<unknown>(measure(type, [alert], window, domains, membersOf))
-    findings.push(type.judge(alert, rows, window, domains))
-  }
-  return { findings, alternatives: [], method: 'sql', coverage: null, exact: true }
 }
 
 const missingWindow = (): never => {

@@ -28,7 +28,7 @@ export const AlertPreviewInputSchema = Closed(
 export const AlertPreviewSchema = Closed(
   {
     scanned: Int({ description: "Number of events with the rule's domains, vendors and event, weighted for sampling" }),
-    matched: Int({ description: describeByType(({ unit }) => unit.meaning) }),
+    matched: Int({ description: describeByType(({ messages }) => messages.unit.meaning) }),
     windowHours: Type.Number(),
     samples: Type.Array(Type.Record(Type.String(), Type.Unknown()), {
       maxItems: MAX_SAMPLES,
@@ -49,16 +49,16 @@ export type AlertPreview = Static<typeof AlertPreviewSchema>
  */
 export async function preview(saved: Alert, hours: number, now: Instant, parts: HistoryDeps): Promise<AlertPreview> {
   const alert = resolveLabels(saved, parts.membersOf ?? noMembers)
-  const type = alertTypeOf(alert.alertType)
-  const windows = type.countsFirings ? endedWindows(alert, hours, now) : [lastHours(hours, now)]
+  const { countsFirings } = alertTypeOf(alert.alertType).messages
+  const windows = countsFirings ? endedWindows(alert, hours, now) : [lastHours(hours, now)]
   const window = { from: windows[0]?.from ?? now, to: windows.at(-1)?.to ?? now }
   const [{ weight }, { findings }] = await Promise.all([
     eventsInScope(alert, window, parts.warehouse),
     judgeHistory(alert, windows, parts),
   ])
   const found = findings.flat()
-  const matched = type.countsFirings ? found.length : found.reduce((sum, { occurrences }) => sum + occurrences, 0)
-  const samples = type.countsFirings ? firingsOf(found) : await eventsOf(alert, found, window, parts)
+  const matched = countsFirings ? found.length : found.reduce((sum, { occurrences }) => sum + occurrences, 0)
+  const samples = countsFirings ? firingsOf(found) : await eventsOf(alert, found, window, parts)
   // Counts are weighted: a sampled event counts as several events, in both numbers.
   return { scanned: Math.round(weight), matched, windowHours: hours, samples }
 }
@@ -104,12 +104,10 @@ async function newestOf(
   window: { from: Instant; to: Instant },
   { warehouse, privacy }: Pick<HistoryDeps, 'warehouse' | 'privacy'>,
 ): Promise<Finding[]> {
-  const newest = alertTypeOf(alert.alertType).newestViolations?.(alert, window, {
-    regions: privacy.regions,
-    limit: MAX_SAMPLES,
-  })
+  const type = alertTypeOf(alert.alertType)
   const [finding] = found
-  if (!newest || !finding) return found.slice(0, MAX_SAMPLES)
+  if (type.evaluated !== 'on arrival' || !finding) return found.slice(0, MAX_SAMPLES)
+  const newest = type.newestViolations(alert, window, { regions: privacy.regions, limit: MAX_SAMPLES })
   const events = await warehouse.query<EventPosition>(newest)
   return events.map(({ seq, receivedAt }) => ({ ...finding, sampleSeq: seq, sampleAt: receivedAt }))
 }

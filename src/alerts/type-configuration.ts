@@ -12,7 +12,9 @@ interface Configured {
 
 /** The types with a type-specific field, by name of the field. */
 const byField = Map.groupBy(
-  alertTypes.flatMap(({ kind, configuration }): Configured[] => (configuration ? [{ kind, configuration }] : [])),
+  alertTypes.flatMap(({ kind, form: { configuration } }): Configured[] =>
+    configuration ? [{ kind, configuration }] : [],
+  ),
   ({ configuration: { field } }) => field,
 )
 
@@ -57,7 +59,7 @@ function requiredIn({ required = [], anyOf }: TSchema): string[] {
  * Throws `AppError('invalid')`, naming the first field, when `input` has a field of another type, or when the type's
  * own field is absent or invalid.
  */
-export function checkConfiguration({ kind, configuration }: AlertType, input: AlertInput): void {
+export function checkConfiguration({ kind, form: { configuration } }: AlertType, input: AlertInput): void {
   const foreign = Object.keys(configurationFields).find(
     (field) => field !== configuration?.field && input[field] !== undefined,
   )

@@ -178,7 +178,7 @@ const RESOLVED = ['resolved'] as const
 
 function digestIssue(issue: IssueRecord, domains: ReadonlyMap<string, string>, mask: Mask): DigestIssue {
   const { id, title, status, severity, domainId, occurrences, impactValue, firstSeenAt, evidence, alertType } = issue
-  const { unit } = issueKindOf(alertType)
+  const { unit } = issueKindOf(alertType).messages
   return {
     id,
     status,

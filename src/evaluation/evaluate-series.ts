@@ -1,7 +1,7 @@
 import { type ActiveAlert, dueAlerts, watchedDomains } from '../alerts/alert-store.ts'
 import { areRowsUnreliable } from '../alerts/gap-coverage.ts'
 import { isInRunWindow } from '../alerts/run-window.ts'
-import { alertTypeOf, alertTypes } from '../alerts/types/index.ts'
+import { alertTypeOf, seriesOf, seriesTypes } from '../alerts/types/index.ts'
 import { type Instant, MINUTE_MS } from '../core/clock.ts'
 import { onlyImported } from '../ingest/import-store.ts'
 import type { Spool } from '../ingest/spool.ts'
@@ -31,8 +31,6 @@ export interface EvaluateSeriesDeps extends CommitDeps {
   signalChanges?: Pick<SignalChanges, 'take'>
 }
 
-const SERIES_TYPES = alertTypes.filter(({ series }) => series)
-
 /**
  * Evaluates the alerts that monitor series, at every tick. Runs separately, because other alerts must not wait for the
  * relearning after a start. If an alert fails, it is retried in the next round, and the promise rejects at the end.
@@ -42,7 +40,7 @@ export async function evaluateSeries(parts: EvaluateSeriesDeps, stopping?: Abort
   const { db, spool } = parts
   const watermark = spool.watermark()
   const following: ActiveAlert[] = []
-  for (const { kind } of SERIES_TYPES) following.push(...(await dueAlerts(db, kind, watermark)))
+  for (const { kind } of seriesTypes) following.push(...(await dueAlerts(db, kind, watermark)))
   const tasks = skipImported(
     db,
     tasksOfAll(db, following, watermark, () => false),
@@ -70,7 +68,7 @@ async function resultsOf(
   if (!first) return []
   const { alert, due } = first
   const domains = watchedDomains(parts.db, alert.orgId)
-  const followed = group.map((task) => alertTypeOf(task.alert.alertType).series?.(task.alert, domains) ?? [])
+  const followed = group.map((task) => seriesOf(task.alert, domains))
   const { runWindows, timezone } = alert
   const counts = (instant: Instant) => isInRunWindow(runWindows, timezone, instant)
   const options = { ...(runWindows ? { counts } : {}), ...(stopping ? { stopping } : {}) }

@@ -3,8 +3,8 @@ import { type TotalRow, totalsQuery } from '../alerts/event-totals.ts'
 import type { Finding } from '../alerts/finding.ts'
 import { samplesQuery, withSamples } from '../alerts/finding-samples.ts'
 import { isWindowUnreliable } from '../alerts/gap-coverage.ts'
-import { type AlertType, measure, type WatchedDomain } from '../alerts/types/alert-type.ts'
-import { alertTypeOf, alertTypes } from '../alerts/types/index.ts'
+import { isPartial, type MeasuredType, scanKeyOf, type WatchedDomain } from '../alerts/types/alert-type.ts'
+import { alertTypeOf, measuredTypeOf, measuredTypes } from '../alerts/types/index.ts'
 import { resolveLabels } from '../conditions/label-conditions.ts'
 import type { Privacy } from '../conditions/privacy-settings.ts'
 import { type Instant, MINUTE_MS } from '../core/clock.ts'
@@ -125,9 +125,6 @@ function hasActiveIssue(db: Db, alertId: string, domainId: string): boolean {
   return row !== undefined
 }
 
-/** Types whose rows come from a query; types that monitor series are evaluated separately. */
-const MEASURED = alertTypes.filter(({ series }) => !series)
-
 /**
  * Evaluates all due alerts, oldest windows first. Alerts with the same window share one query. If an alert fails, the
  * others are not affected; the alert is retried in the next round, and the promise rejects at the end. Returns early
@@ -136,9 +133,9 @@ const MEASURED = alertTypes.filter(({ series }) => !series)
 export async function evaluate(parts: EvaluateDeps, stopping?: AbortSignal): Promise<void> {
   const watermark = parts.spool.watermark()
   const shared = Map.groupBy(await tasksNow(parts, watermark), ({ alert, due: { window }, late }) => {
-    const type = alertTypeOf(alert.alertType)
-    const begins = type.measureSince ? alert.period : window.from
-    const scan = type.scanKey?.(alert, window)
+    const type = measuredTypeOf(alert.alertType)
+    const begins = type.evaluated === 'on arrival' ? alert.period : window.from
+    const scan = scanKeyOf(type, alert, window)
     return [alert.orgId, type.kind, begins, window.to, window.complete, scan, late?.lastSeq].join(' ')
   })
   const failures: Failure[] = []
@@ -154,9 +151,9 @@ async function tasksNow({ db, woken, spool }: EvaluateDeps, watermark: Instant):
   const candidates = woken.candidates()
   const early = new Set(candidates?.filter((id) => woken.take(db, id, watermark)))
   const found: ActiveAlert[] = []
-  for (const { kind, partial } of MEASURED) {
-    const isWhole = candidates === null && partial
-    found.push(...(await dueAlerts(db, kind, isWhole ? Number.POSITIVE_INFINITY : watermark)))
+  for (const type of measuredTypes) {
+    const isWhole = candidates === null && isPartial(type)
+    found.push(...(await dueAlerts(db, type.kind, isWhole ? Number.POSITIVE_INFINITY : watermark)))
   }
   woken.roundEnded()
   const due = new Set(found.map(({ alert }) => alert.id))
@@ -202,7 +199,7 @@ async function findingsOf(parts: EvaluateDeps, given: readonly EvaluationTask[])
   if (!first) return []
   const { late = null } = first
   const { orgId } = first.alert
-  const type = alertTypeOf(first.alert.alertType)
+  const type = measuredTypeOf(first.alert.alertType)
   const domains = watchedDomains(db, orgId)
   const members = membersOf(db, orgId)
   const group = given.map((task) => ({ ...task, alert: resolveLabels(task.alert, members) }))
@@ -222,9 +219,13 @@ async function findingsOf(parts: EvaluateDeps, given: readonly EvaluationTask[])
  * Returns the query for the total number of similar events since the start of the window. Null when the group has
  * different windows, or when a window is evaluated a second time.
  */
-function totalQueryOf(type: AlertType, group: readonly EvaluationTask[], findings: readonly Finding[]): Query | null {
+function totalQueryOf(
+  type: MeasuredType,
+  group: readonly EvaluationTask[],
+  findings: readonly Finding[],
+): Query | null {
   const [first] = group
-  if (!type.explain || !first || first.late) return null
+  if (type.evaluated !== 'on arrival' || !first || first.late) return null
   const { window, windowStartAt } = first.due
   const isShared = group.every(({ due }) => due.windowStartAt === windowStartAt)
   return isShared ? totalsQuery(first.alert.orgId, findings, { ...window, from: windowStartAt }) : null
@@ -232,7 +233,7 @@ function totalQueryOf(type: AlertType, group: readonly EvaluationTask[], finding
 
 /** Returns one query for all tasks, starting at the earliest beginning. */
 function queryOf(
-  type: AlertType,
+  type: MeasuredType,
   group: readonly EvaluationTask[],
   domains: readonly WatchedDomain[],
   members: MembersOf,
@@ -243,6 +244,6 @@ function queryOf(
   const from = begins.reduce((first, one) => Math.min(first, one))
   const whole = { to: 0, complete: false, ...windows[0], from }
   const isApart = begins.some((one) => one !== from)
-  if (isApart && type.measureSince) return type.measureSince(alerts, begins, whole)
-  return measure(type, alerts, whole, domains, members)
+  if (isApart && type.evaluated === 'on arrival') return type.measureSince(alerts, begins, whole)
+  return type.measure(alerts, whole, domains, members)
 }

@@ -1,4 +1,5 @@
 import { domainsOf } from '../alerts/alert.ts'
+import { countedRangesOf } from '../alerts/types/alert-type.ts'
 import { alertTypeOf } from '../alerts/types/index.ts'
 import type { Instant } from '../core/clock.ts'
 import { importedUntil } from '../ingest/import-store.ts'
@@ -32,8 +33,9 @@ export function skipImported(db: Db, tasks: readonly EvaluationTask[]): Evaluati
   const untilOf = imports(db)
   return tasks.map((task) => {
     const { orgId, alertType } = task.alert
-    const { countedRanges, judgedOnArrival, settlingMs = 0 } = alertTypeOf(alertType)
-    if (countedRanges || judgedOnArrival) return task
+    const type = alertTypeOf(alertType)
+    if (type.evaluated === 'on arrival' || countedRangesOf(type, task.alert, task.due.window)) return task
+    const settlingMs = type.evaluated === 'by window' ? type.settlingMs : 0
     const last = importedBefore(task, untilOf(orgId))
     const { window } = task.due
     if (last === 0 || window.from > last + settlingMs) return task
@@ -49,7 +51,7 @@ export function includesImports(db: Db): (task: EvaluationTask) => boolean {
     const { alert, due } = task
     const last = importedBefore(task, untilOf(alert.orgId))
     if (last === 0) return false
-    const spans = alertTypeOf(alert.alertType).countedRanges?.(alert, due.window) ?? []
+    const spans = countedRangesOf(alertTypeOf(alert.alertType), alert, due.window) ?? []
     return spans.some(({ from }) => from <= last)
   }
 }

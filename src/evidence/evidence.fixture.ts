@@ -5,8 +5,7 @@ import { activeAlerts, createAlert, deleteAlert } from '../alerts/alert-store.ts
 import { samplesQuery, withSamples } from '../alerts/finding-samples.ts'
 import { judgeOf } from '../alerts/judge.fixture.ts'
 import { parsePeriod } from '../alerts/period.ts'
-import { measure } from '../alerts/types/alert-type.ts'
-import { alertTypeOf } from '../alerts/types/index.ts'
+import { measuredTypeOf } from '../alerts/types/index.ts'
 import { PLAIN_PRIVACY } from '../conditions/privacy-settings.ts'
 import { DAY_MS, MINUTE_MS } from '../core/clock.ts'
 import type { StoredEvent } from '../core/event.ts'
@@ -81,9 +80,9 @@ export class EvidenceFixture {
     const { db, clock, warehouse } = this.fixture
     clock.set(HOUR + to * MINUTE_MS)
     const window = { from: HOUR + from * MINUTE_MS, to: HOUR + to * MINUTE_MS, complete: true }
-    const type = alertTypeOf(alert.alertType)
+    const type = measuredTypeOf(alert.alertType)
     const domains = [{ id: this.domainId, createdAt: 0 }]
-    const findings = type.judge(alert, await warehouse.query(measure(type, [alert], window, domains)), window, domains)
+    const findings = type.judge(alert, await warehouse.query(type.measure([alert], window, domains)), window, domains)
     const query = samplesQuery(alert.orgId, findings)
     const samples = query ? await warehouse.query<StoredEvent>(query) : []
     const periodMs = parsePeriod(alert.period).lengthMs

@@ -149,7 +149,7 @@ const name = (text: string) => oneLine(text, MAX_NAME_LENGTH)
 
 function whatOf({ alertType, evidence }: IssueRecord): string {
   const subject = [evidence?.vendor, evidence?.event].flatMap((part) => (part ? [name(part)] : [])).join(' ')
-  return issueKindOf(alertType).text.summary({ subject, summary: evidence && name(evidence.summary) })
+  return issueKindOf(alertType).messages.summary({ subject, summary: evidence && name(evidence.summary) })
 }
 
 function placeOf(domain: string | null, hosts: readonly string[]): string {
@@ -162,7 +162,7 @@ function placeOf(domain: string | null, hosts: readonly string[]): string {
 
 /** Returns `12 times`, or `in 3 windows` for types that count windows. */
 function timesOf({ alertType, occurrences }: IssueRecord): string {
-  const { countsFirings, unit } = issueKindOf(alertType)
+  const { countsFirings, unit } = issueKindOf(alertType).messages
   const [one, many] = countsFirings ? [unit.one, unit.many] : ['time', 'times']
   const count = `${countText(occurrences)} ${occurrences === 1 ? one : many}`
   return countsFirings ? `in ${count}` : count

@@ -71,7 +71,7 @@ function pointsOf(series: readonly ChartPoint[]): MessageHistory['series'] {
  * parameter.
  */
 function fieldsOf(rule: Alert): string[] {
-  const own = alertTypeOf(rule.alertType).ownConditions?.(rule) ?? []
+  const own = alertTypeOf(rule.alertType).ownConditions(rule)
   const groups = rule.conditionGroups?.flatMap(({ items }) => items) ?? []
   const named = [...(rule.conditions?.items ?? []), ...groups, ...own].map(({ parameter }) => parameter)
   return [...new Set(named)].filter((parameter) => parameter !== '*')

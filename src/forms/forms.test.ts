@@ -95,16 +95,16 @@ test('the target can be an integration for every kind of channel that has integr
   })
 })
 
-test.each(alertTypes.map((type) => [type.kind, type] as const))(
+test.each(alertTypes.map(({ kind, form }) => [kind, form] as const))(
   'the defaults of the form for %s are a valid alert',
-  (kind, type) => {
+  (kind, { configuration, example }) => {
     const form = forms.alertTypes.find((one) => one.kind === kind)
-    const field = type.configuration?.field
-    const own = field === undefined ? {} : { [field]: (type.example as Record<string, unknown>)[field] }
+    const field = configuration?.field
+    const own = field === undefined ? {} : { [field]: (example as Record<string, unknown>)[field] }
     const check = judge().compile(structuredClone(form?.schema ?? {}))
     expect([check(own), check.errors]).toEqual([true, null])
     expect(check({ ...own, surprise: 1 })).toBe(false)
-    expect(readAlertInput({ ...type.example, ...own })).toMatchObject(own)
+    expect(readAlertInput({ ...example, ...own })).toMatchObject(own)
   },
 )
 

@@ -56,7 +56,7 @@ export function formsOfAll(
   return {
     channels: providers.filter(({ deliver }) => deliver).map(channelForm),
     integrations: providers.flatMap(integrationForm),
-    alertTypes: alertTypes.map(({ kind, title, guide, configuration }) => {
+    alertTypes: alertTypes.map(({ kind, form: { title, guide, configuration } }) => {
       const fields = configuration ? { [configuration.field]: configuration.schema } : {}
       return { kind, title, help: `Fires ${guide.fires}.`, schema: schemaOf(Closed(fields)) }
     }),

@@ -1,7 +1,7 @@
 import type { Alert } from '../alerts/alert.ts'
 import { autoAlertOf, signalSensitivity } from '../alerts/auto-alert.ts'
 import { signalOf } from '../alerts/finding.ts'
-import { alertTypeOf } from '../alerts/types/index.ts'
+import { seriesOf } from '../alerts/types/index.ts'
 import type { IssueRecord } from '../issues/issue.ts'
 import { ALL_SIGNALS, type Series, type SeriesScope } from '../signals/series.ts'
 import { SIGNAL_SENSITIVITY } from '../signals/signal.ts'
@@ -20,9 +20,8 @@ export function signalScope(db: Db, series: Omit<Series, 'timezone'>): SeriesSco
 
 /** Returns the scope of the series that the alert of an issue monitors; null for alert types without a series. */
 export function followedScope(db: Db, { domainId, evidence }: IssueRecord, rule: Alert): SeriesScope | null {
-  const { series } = alertTypeOf(rule.alertType)
-  if (!series || domainId === null) return null
-  const [scope] = series(rule, [{ id: domainId, createdAt: 0 }])
+  if (domainId === null) return null
+  const [scope] = seriesOf(rule, [{ id: domainId, createdAt: 0 }])
   if (!scope || scope.vendor !== ALL_SIGNALS) return scope ?? null
   return withSetting(db, { ...scope, ...signalOf(evidence) })
 }

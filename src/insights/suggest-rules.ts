@@ -179,7 +179,7 @@ export function byMoney(a: Presence, b: Presence): number {
 
 /** Returns whether a single-event rule of this alert has a condition on this key of this event. */
 function watches(alert: Alert, { domainId, vendor, event, key }: KeyFacts): boolean {
-  if (!alertTypeOf(alert.alertType).judgedOnArrival) return false
+  if (alertTypeOf(alert.alertType).evaluated !== 'on arrival') return false
   const { vendors = [], filters = [] } = alert
   const domains = domainsOf(alert)
   if (domains.length > 0 && !domains.includes(domainId)) return false

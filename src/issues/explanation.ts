@@ -36,7 +36,12 @@ interface Episode {
  */
 export function explanationOf(db: Db, problem: IssueWithAlert): Explanation | null {
   const { issue } = problem
-  if (!issueKindOf(issue.alertType).countsFirings || issue.domainId === null || isOfDomain(issue) || isRise(problem))
+  if (
+    !issueKindOf(issue.alertType).messages.countsFirings ||
+    issue.domainId === null ||
+    isOfDomain(issue) ||
+    isRise(problem)
+  )
     return null
   const named = issue.evidence?.explainedBy
   const cause =
@@ -50,13 +55,13 @@ export function isDomainFall(problem: IssueWithAlert): boolean {
 }
 
 /** Kinds whose issues without a subject are about all traffic of a domain. */
-const EXPLAINING = issueKinds.flatMap(({ kind, explainsDrops }) => (explainsDrops ? [kind] : []))
+const EXPLAINING = issueKinds.flatMap(({ kind, messages }) => (messages.explainsDrops ? [kind] : []))
 
 const isOfDomain = ({ alertType, subject }: IssueRecord) => subject === '' && EXPLAINING.includes(alertType)
 
 function isRise({ issue, rule }: IssueWithAlert): boolean {
-  const isRise = rule && issueKindOf(rule.alertType).isRise?.(rule)
-  if (isRise !== null && isRise !== undefined) return isRise
+  const isRise = rule && issueKindOf(rule.alertType).messages.isRise(rule)
+  if (isRise !== null) return isRise
   const { observed = null, expected = null } = issue.evidence ?? {}
   return observed !== null && expected !== null && observed > expected
 }

@@ -1,29 +1,24 @@
-import type { AlertType } from '../alerts/types/alert-type.ts'
 import type { Evidence } from '../alerts/types/evidence.ts'
 import { alertTypes } from '../alerts/types/index.ts'
+import type { IssueMessages } from '../alerts/types/issue-messages.ts'
 import { describeKindGroups } from '../alerts/types/type-descriptions.ts'
 import { HOUR_MS } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
 
-type OfAlertType = Pick<
-  AlertType,
-  'kind' | 'title' | 'unit' | 'text' | 'countsFirings' | 'explainsDrops' | 'isRise' | 'summarize'
->
-
-/**
- * A source of issues: an alert type or a kind of run. Provides the data that lists, messages, the digest and evidence
- * need. Every `AlertType` is an `IssueKind`.
- */
-export interface IssueKind extends OfAlertType {
-  /** If `valid` is absent, no valid event is shown next to the violating one. */
-  evidence: Omit<Evidence, 'valid'> & Partial<Pick<Evidence, 'valid'>>
+/** A source of issues: an alert type or a kind of run. */
+export interface IssueKind {
+  kind: string
+  title: string
+  messages: IssueMessages
+  /** If `valid` is null, no valid event is shown next to the violating one. */
+  evidence: Omit<Evidence, 'valid'> & { valid: Evidence['valid'] | null }
   /**
    * True if the next run without a finding resolves the issue; otherwise the issue is resolved after a time without
    * violations.
    */
-  clearsAtOnce?: boolean
-  /** Minimum time between repeated notifications for an ongoing issue, and between its history entries. Default 0. */
-  renotifyAfterMs?: number
+  clearsAtOnce: boolean
+  /** Minimum time between repeated notifications for an ongoing issue, and between its history entries. */
+  renotifyAfterMs: number
 }
 
 /**
@@ -36,16 +31,24 @@ const RENOTIFY_AFTER_MS = 12 * HOUR_MS
 const ofRuns = (kind: string, title: string, unit: { one: string; many: string }): IssueKind => ({
   kind,
   title,
-  countsFirings: false,
   clearsAtOnce: true,
   renotifyAfterMs: RENOTIFY_AFTER_MS,
-  unit: { ...unit, meaning: 'runs with this finding' },
-  text: {
+  messages: {
+    unit: { ...unit, meaning: 'runs with this finding' },
     title: ({ name, finding }) => `${name}: ${finding.summary}`,
     summary: ({ summary }) => summary ?? `the ${unit.one} found a problem`,
     expected: null,
+    countsFirings: false,
+    explainsDrops: false,
+    isRise: () => null,
+    summarize: () => null,
   },
-  evidence: { seriesDescription: 'runs with this finding', series: () => 'occurrences', validMatchesViolating: false },
+  evidence: {
+    seriesDescription: 'runs with this finding',
+    series: () => 'occurrences',
+    validMatchesViolating: false,
+    valid: null,
+  },
 })
 
 /** Issues of flow tests; their `alertId` is the id of the flow test. */
@@ -55,7 +58,20 @@ export const FLOW_TEST: IssueKind = ofRuns('flow_test', 'Flow test', { one: 'run
 export const AUDIT: IssueKind = ofRuns('audit', 'Audit', { one: 'audit', many: 'audits' })
 
 /** All kinds in documentation order: alert types, then kinds of runs. */
-export const issueKinds: readonly IssueKind[] = [...alertTypes, FLOW_TEST, AUDIT]
+export const issueKinds: readonly IssueKind[] = [
+  ...alertTypes.map(
+    ({ kind, form: { title }, messages, evidence }): IssueKind => ({
+      kind,
+      title,
+      messages,
+      evidence,
+      clearsAtOnce: false,
+      renotifyAfterMs: 0,
+    }),
+  ),
+  FLOW_TEST,
+  AUDIT,
+]
 
 /** Wire names, the values of an issue's `alertType`. */
 export const ISSUE_KINDS: readonly string[] = issueKinds.map(({ kind }) => kind)

@@ -121,10 +121,10 @@ const isUnsettled = (row: Row | undefined) => row !== undefined && row.status !=
 function noteCounted(world: World, { subject, occurrences, inRunWindow, isNews, wasUnsettled }: Counted): void {
   const { alert, windowStartAt } = world
   const row = rowsOf(world).findLast((one) => one.subject === subject)
-  if (!row || (!inRunWindow && (!wasUnsettled || issueKindOf(alert.alertType).countsFirings))) return
+  if (!row || (!inRunWindow && (!wasUnsettled || issueKindOf(alert.alertType).messages.countsFirings))) return
   if (!wasUnsettled && !isNews) return
   const place = `${row.id} ${windowStartAt}`
-  const isCounted = issueKindOf(alert.alertType).countsFirings && world.countedIn.get(subject) === place
+  const isCounted = issueKindOf(alert.alertType).messages.countsFirings && world.countedIn.get(subject) === place
   if (!isCounted) world.counted.set(subject, (world.counted.get(subject) ?? 0) + occurrences)
   world.countedIn.set(subject, place)
 }

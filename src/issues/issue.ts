@@ -41,7 +41,7 @@ const issueFields = {
   severity: OneOf(SEVERITIES),
   title: Type.String({ description: 'Name of the alert and its finding, in one sentence' }),
   alertType: OneOf(ISSUE_KINDS),
-  occurrences: Int({ description: describeByKind(({ unit }) => unit.meaning) }),
+  occurrences: Int({ description: describeByKind(({ messages }) => messages.unit.meaning) }),
   capReached: Type.Boolean({ description: 'True if the throttle is holding back notifications' }),
   notificationsSent: Int(),
   impactValue: Nullable(Int()),
@@ -252,7 +252,7 @@ function whereOf(finding: Finding): string {
 /** Returns a one-sentence title for lists, tickets and subject lines. The wording depends on the kind of issue. */
 export function issueTitle(alert: { name: string; alertType: string }, finding: Finding): string {
   const what = namesMissingIn(alert.name, [finding.vendor, finding.event]).join(' ')
-  const { title } = issueKindOf(alert.alertType).text
+  const { title } = issueKindOf(alert.alertType).messages
   const parts = { name: alert.name, what, where: whereOf(finding), finding }
   return cutText(title(parts), MAX_TITLE_LENGTH, '…')
 }

@@ -97,7 +97,7 @@ function merge(a: Finding, b: Finding): Finding {
  */
 function windowSoFar({ alert, windowStartAt }: Evaluation, issue: IssueRecord, finding: Finding): Finding {
   const before = issue.evidence
-  if (issueKindOf(alert.alertType).countsFirings || !before || issue.lastSeenAt < windowStartAt) return finding
+  if (issueKindOf(alert.alertType).messages.countsFirings || !before || issue.lastSeenAt < windowStartAt) return finding
   const sum = (a: number | null, b: number | null) => (a === null || b === null ? null : a + b)
   const whole: Finding = {
     ...merge(before, finding),
@@ -105,8 +105,8 @@ function windowSoFar({ alert, windowStartAt }: Evaluation, issue: IssueRecord, f
     event: before.event === finding.event ? finding.event : null,
     observed: sum(before.observed, finding.observed),
   }
-  const summary = issueKindOf(alert.alertType).summarize?.(whole)
-  return summary === undefined ? whole : { ...whole, summary }
+  const summary = issueKindOf(alert.alertType).messages.summarize(whole)
+  return summary === null ? whole : { ...whole, summary }
 }
 
 function withoutMarks({ continues: _continues, explainedBy: _explainedBy, ...finding }: Finding): Finding {
@@ -126,7 +126,7 @@ function onFinding(evaluation: Evaluation, issue: IssueRecord | undefined, findi
     if (isStale) return count(evaluation, issue, finding)
     return reopen(evaluation, issue, finding)
   }
-  if (!inRunWindow) return issueKindOf(alert.alertType).countsFirings ? [] : count(evaluation, issue, finding)
+  if (!inRunWindow) return issueKindOf(alert.alertType).messages.countsFirings ? [] : count(evaluation, issue, finding)
   if (issue.status === 'acknowledged' && !issue.firing) return reopen(evaluation, issue, finding)
   return [
     ...count(evaluation, issue, finding, { firing: true, clearWindows: 0 }),
@@ -136,7 +136,8 @@ function onFinding(evaluation: Evaluation, issue: IssueRecord | undefined, findi
 
 function keep(evaluation: Evaluation, issue: IssueRecord | undefined, finding: Finding): Change[] {
   const { alert, inRunWindow } = evaluation
-  if (!issue || issue.status === 'resolved' || (!inRunWindow && issueKindOf(alert.alertType).countsFirings)) return []
+  if (!issue || issue.status === 'resolved' || (!inRunWindow && issueKindOf(alert.alertType).messages.countsFirings))
+    return []
   return count(evaluation, issue, finding, inRunWindow ? { clearWindows: 0 } : {})
 }
 
@@ -147,7 +148,7 @@ function keep(evaluation: Evaluation, issue: IssueRecord | undefined, finding: F
 function onSilence(evaluation: Evaluation, issue: IssueRecord): Change[] {
   const { alert, window, windowStartAt } = evaluation
   // An earlier part of this window fired and was counted at that time. For counts, it was also reported at that time.
-  if (issueKindOf(alert.alertType).countsFirings) {
+  if (issueKindOf(alert.alertType).messages.countsFirings) {
     if (issue.lastSeenAt >= windowStartAt) return []
   } else if (issue.firing && issue.lastSeenAt >= windowStartAt) return report(evaluation, issue, issue.evidence)
   const clearWindows = Math.min(issue.clearWindows + 1, CLEAR_WINDOWS)
@@ -159,7 +160,7 @@ function onSilence(evaluation: Evaluation, issue: IssueRecord): Change[] {
 function isOver({ alert, window, gapMs }: Evaluation, issue: IssueRecord, clearWindows: number): boolean {
   const kind = issueKindOf(alert.alertType)
   if (kind.clearsAtOnce) return true
-  if (kind.countsFirings) return clearWindows >= CLEAR_WINDOWS
+  if (kind.messages.countsFirings) return clearWindows >= CLEAR_WINDOWS
   // The quiet time of a manually opened issue starts again; otherwise the next evaluation would resolve the issue.
   const openedByHandAt = issue.status === 'open' && issue.statusBy !== null ? issue.statusAt : 0
   const quietFrom = Math.max(issue.lastSeenAt, openedByHandAt)
@@ -176,7 +177,9 @@ function seenAt({ window }: Evaluation, finding: Finding): Instant {
 
 /** Returns the last instant that the finding covers. A count covers its whole window. */
 function occurredAt(evaluation: Evaluation, finding: Finding): Instant {
-  return issueKindOf(evaluation.alert.alertType).countsFirings ? evaluation.window.to - 1 : seenAt(evaluation, finding)
+  return issueKindOf(evaluation.alert.alertType).messages.countsFirings
+    ? evaluation.window.to - 1
+    : seenAt(evaluation, finding)
 }
 
 function open(evaluation: Evaluation, finding: Finding): Change[] {
@@ -243,7 +246,8 @@ function reopen(evaluation: Evaluation, issue: IssueRecord, finding: Finding): C
 }
 
 function resolve({ alert, now }: Evaluation, issue: IssueRecord, window: Window): Change[] {
-  const { clearsAtOnce, countsFirings, unit } = issueKindOf(alert.alertType)
+  const { clearsAtOnce, messages } = issueKindOf(alert.alertType)
+  const { countsFirings, unit } = messages
   const reason = clearsAtOnce
     ? `not found in the latest ${unit.one}`
     : countsFirings
@@ -278,10 +282,11 @@ function resolve({ alert, now }: Evaluation, issue: IssueRecord, window: Window)
  */
 function report(evaluation: Evaluation, issue: IssueRecord, finding: Finding | null): Change[] {
   const { alert, now, window, windowStartAt } = evaluation
-  const { countsFirings, renotifyAfterMs: tellsAgainAfterMs = 0 } = issueKindOf(alert.alertType)
+  const { messages, renotifyAfterMs } = issueKindOf(alert.alertType)
+  const { countsFirings } = messages
   const isEarly = !window.complete && !countsFirings
   const sinceMs = windowStartAt - issue.firedWindowAt
-  if (isEarly || sinceMs <= 0 || sinceMs < tellsAgainAfterMs) return []
+  if (isEarly || sinceMs <= 0 || sinceMs < renotifyAfterMs) return []
   const notice: Notice | null = issue.status === 'open' ? { transition: 'repeated', finding, delayMs: 0 } : null
   return [
     { kind: 'update', issueId: issue.id, values: { firedWindowAt: windowStartAt } },
@@ -300,7 +305,7 @@ function count(
   values: Extract<Change, { kind: 'update' }>['values'] = {},
 ): Change[] {
   const { alert, windowStartAt } = evaluation
-  const isCounted = issueKindOf(alert.alertType).countsFirings && issue.lastSeenAt >= windowStartAt
+  const isCounted = issueKindOf(alert.alertType).messages.countsFirings && issue.lastSeenAt >= windowStartAt
   return [
     {
       kind: 'update',

@@ -68,7 +68,7 @@ interface Source<R extends Row> {
 /** Hides the row type of a source, so that all sources can be in one list. */
 const source = <R extends Row>(value: Source<R>): Source<Row> => value as unknown as Source<Row>
 
-const typeTitles = new Map(alertTypes.map(({ kind, title }) => [kind, title]))
+const typeTitles = new Map(alertTypes.map(({ kind, form }) => [kind, form.title]))
 const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1)
 const dictionary = (query: Record<string, string>) => `/explore/dictionary?${new URLSearchParams(query)}`
 

@@ -42,7 +42,7 @@ test('issues are opened by alert types and run kinds, each with a unique name', 
 const EXAMPLES = ['src/commands/demo/sample-alerts.ts', 'src/web/pages/alerts/editor/templates.ts']
 
 test('only alert types and examples refer to a type by name or to its own field', async () => {
-  const fields = alertTypes.flatMap(({ configuration }) => configuration?.field ?? [])
+  const fields = alertTypes.flatMap(({ form }) => form.configuration?.field ?? [])
   const words = [
     ...ALERT_KINDS.map((kind) => `['"\`]${kind}['"\`]`),
     ...fields.map((field) => String.raw`\.${field}\b`),

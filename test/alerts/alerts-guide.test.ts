@@ -49,7 +49,10 @@ test('the guide documents every type, operator and event field', () => {
 
 test('the example of each type can be saved, except for its domain', async () => {
   await using t = await testApp()
-  for (const { kind, example } of alertTypes) {
+  for (const {
+    kind,
+    form: { example },
+  } of alertTypes) {
     const made = await t.call('POST', '/v1/alerts', { body: { ...example, domainId: undefined } })
     expect([kind, made.status, made.body.alertType]).toEqual([kind, 201, kind])
   }

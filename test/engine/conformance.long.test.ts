@@ -9,10 +9,10 @@ import { totalsQuery } from '../../src/alerts/event-totals.ts'
 import { findEvents } from '../../src/alerts/find-events.ts'
 import { judgeHistory } from '../../src/alerts/judge-history.ts'
 import { parsePeriod } from '../../src/alerts/period.ts'
-import { measure } from '../../src/alerts/types/alert-type.ts'
-import { alertTypeOf } from '../../src/alerts/types/index.ts'
+import { dataValidation } from '../../src/alerts/types/data-validation/data-validation.ts'
 import { aSpec, journeyInput, membersOf } from '../../src/alerts/types/journey/journey.fixture.ts'
 import { journey } from '../../src/alerts/types/journey/journey.ts'
+import { tagVolumeChange } from '../../src/alerts/types/volume/volume-change.ts'
 import {
   consentQuery,
   earlierPeriodsQuery,
@@ -105,10 +105,10 @@ describe.skipIf(typeof loaded === 'string')(`both engines return the same result
     const { both, window, alert } = world
     const ids = ['alr_1', 'alr_2', "alr_'4", 'alr_5']
     const alerts = ids.map((id) => alert({}, id))
-    const type = alertTypeOf('data_validation')
+    const type = dataValidation
     const many = [...alerts, ...Array.from({ length: 120 }, (_, n) => alert({}, `alr_none${n}`))]
     for (const some of [alerts, alerts.slice(0, 1), many]) {
-      const query = measure(type, some, { ...window, complete: true }, [])
+      const query = type.measure(some, { ...window, complete: true }, [])
       const rows = await both.query<never>(query)
       // After the clock was set back.
       await both.query(
@@ -120,8 +120,7 @@ describe.skipIf(typeof loaded === 'string')(`both engines return the same result
       if (totals) await both.query(totals)
     }
     const begins = alerts.map((_, n) => window.from + n * 5 * HOUR_MS)
-    const apart = type.measureSince?.(alerts, begins, { ...window, complete: true })
-    if (apart) await both.query(apart)
+    await both.query(type.measureSince(alerts, begins, { ...window, complete: true }))
   })
 
   test('past violations of every kind of rule, and the newest violating events, are equal', async () => {
@@ -132,12 +131,9 @@ describe.skipIf(typeof loaded === 'string')(`both engines return the same result
       const one = alert({ ...(rule as object), ...scope })
       both.confirm = conditionsOf(one).every(isExact) ? null : compileViolation(one)
       const windows = wholeWindows(parsePeriod('6h'), 'UTC', window.from, window.to)
-      const type = alertTypeOf('data_validation')
-      const { query } = type.historyQuery?.(one, windows, { regions: [], oneIn: n % 5 === 0 ? 3 : 1 }) ?? {}
-      if (query) await both.query(query)
+      await both.query(dataValidation.history.query(one, windows, { regions: [], oneIn: n % 5 === 0 ? 3 : 1 }).query)
       if (n % 4 === 0) {
-        const newest = type.newestViolations?.(one, window, { regions: [], limit: 20 })
-        if (newest) await both.query(newest)
+        await both.query(dataValidation.newestViolations(one, window, { regions: [], limit: 20 }))
       }
     }
     both.confirm = null
@@ -150,7 +146,7 @@ describe.skipIf(typeof loaded === 'string')(`both engines return the same result
 
   test('counts are equal, with and without filters', async () => {
     const { both, alert, window, domainIds } = world
-    const type = alertTypeOf('tag_volume_change')
+    const type = tagVolumeChange
     const half = window.from + DAY_MS
     const shapes = sample(aRule, 60).map(({ read: rule }, n) => {
       const filters = conditionsOf(rule as Rule).filter(isExact)
@@ -166,14 +162,13 @@ describe.skipIf(typeof loaded === 'string')(`both engines return the same result
         `alr_${n}`,
       )
     })
-    const groups = Map.groupBy(shapes, (one) => type.scanKey?.(one, { from: half, to: window.to, complete: true }))
+    const groups = Map.groupBy(shapes, (one) => type.scanKey(one, { from: half, to: window.to, complete: true }))
     for (const some of groups.values()) {
-      await both.query(measure(type, some, { from: half, to: half + DAY_MS, complete: true }, []))
+      await both.query(type.measure(some, { from: half, to: half + DAY_MS, complete: true }, []))
     }
     const windows = wholeWindows(parsePeriod('1h'), 'UTC', window.from, window.to)
     for (const one of shapes) {
-      const { query } = type.historyQuery?.(one, windows, { regions: [], oneIn: 1 }) ?? {}
-      if (query) await both.query(query)
+      await both.query(type.history.query(one, windows, { regions: [], oneIn: 1 }).query)
     }
   })
 
@@ -195,7 +190,7 @@ describe.skipIf(typeof loaded === 'string')(`both engines return the same result
     }
     const windows = wholeWindows(parsePeriod('1h'), 'UTC', window.from, window.to)
     for (const alert of alerts.slice(0, 8)) {
-      await both.query(journey.historyQuery(alert, windows, { regions: [], oneIn: 1 }, membersOf).query)
+      await both.query(journey.history.query(alert, windows, { regions: [], oneIn: 1 }, membersOf).query)
     }
   })
 
@@ -203,7 +198,7 @@ describe.skipIf(typeof loaded === 'string')(`both engines return the same result
     const { both, alert, window, fixture } = world
     const windows = wholeWindows(parsePeriod('1h'), 'UTC', window.from, window.to)
     const any = alert(journeyInput({ steps: [{ vendor: 'a' }] }))
-    const sampled = (oneIn: number) => journey.historyQuery(any, windows, { regions: [], oneIn }, membersOf).query
+    const sampled = (oneIn: number) => journey.history.query(any, windows, { regions: [], oneIn }, membersOf).query
     const sessions = (rows: readonly object[]) =>
       (rows as { sessions: number }[]).reduce((sum, row) => sum + row.sessions, 0)
     const whole = sessions(await both.query(sampled(1)))

@@ -30,6 +30,6 @@ test('every audit log action has a label', async () => {
 })
 
 test('alert types have the same titles in the dashboard and in the API', () => {
-  const titles = Object.fromEntries(alertTypes.map(({ kind, title }) => [kind, title]))
+  const titles = Object.fromEntries(alertTypes.map(({ kind, form }) => [kind, form.title]))
   expect(messages.displayNames.alertTypes).toMatchObject(titles)
 })

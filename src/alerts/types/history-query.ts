@@ -1,5 +1,8 @@
 import type { PhoneRegions } from '../../conditions/phone.ts'
+import type { MembersOf } from '../../labels/label.ts'
 import type { Query } from '../../warehouse/query.ts'
+import type { Alert } from '../alert.ts'
+import type { Window } from '../finding.ts'
 
 /** Maximum number of rows in memory at once, for any number of windows and domains. */
 export const MAX_ROWS_AT_ONCE = 100_000
@@ -21,6 +24,19 @@ export interface HistoryQuery<Row> {
   /** Returns false when the result is incomplete. */
   isComplete(answer: readonly never[]): boolean
 }
+
+/** Past windows of one alert, measured from the stored events instead of the `violations` stored on arrival. */
+export interface HistoryMeasure<Row> {
+  /**
+   * Maximum size of a query: events in scope, windows, and windows times domains. Larger requests are split. Infinity
+   * means unlimited.
+   */
+  limits: { events: number; windows: number; rows: number }
+  /** Returns one query for adjacent windows. */
+  query(alert: Alert, windows: readonly Window[], options: HistoryOptions, membersOf?: MembersOf): HistoryQuery<Row>
+}
+
+export const UNLIMITED = Number.POSITIVE_INFINITY
 
 /** `limit`: maximum number of events to return, newest first. */
 export interface NewestOptions {

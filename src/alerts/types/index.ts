@@ -1,6 +1,7 @@
 import { AppError } from '../../core/error.ts'
+import type { SeriesScope } from '../../signals/series.ts'
 import type { Alert, AlertKind } from '../alert.ts'
-import type { AlertType } from './alert-type.ts'
+import type { AlertType, MeasuredType, SeriesType, WatchedDomain } from './alert-type.ts'
 import { dataValidation } from './data-validation/data-validation.ts'
 import { journey } from './journey/journey.ts'
 import { volumeAnomaly } from './volume/volume-anomaly.ts'
@@ -26,7 +27,24 @@ export function alertTypeOf(kind: AlertKind): AlertType {
   return type
 }
 
+/** The types whose rows come from queries, and those whose rows come from a series monitor. */
+export const measuredTypes = alertTypes.filter((type): type is MeasuredType => type.evaluated !== 'along a series')
+export const seriesTypes = alertTypes.filter((type): type is SeriesType => type.evaluated === 'along a series')
+
+/** Returns the type, whose rows come from queries. Throws a plain `Error` for a type that monitors series. */
+export function measuredTypeOf(kind: AlertKind): MeasuredType {
+  const type = alertTypeOf(kind)
+  if (type.evaluated === 'along a series') throw new Error(`${kind} monitors series and has no query`)
+  return type
+}
+
+/** Returns the series that an alert monitors. Empty for types that monitor none. */
+export function seriesOf(alert: Alert, domains: readonly WatchedDomain[]): SeriesScope[] {
+  const type = alertTypeOf(alert.alertType)
+  return type.evaluated === 'along a series' ? type.series(alert, domains) : []
+}
+
 /** True for enabled alerts whose rule is evaluated for each event on arrival. */
 export function isJudgedOnArrival({ alertType, enabled }: Pick<Alert, 'alertType' | 'enabled'>): boolean {
-  return enabled && alertTypes.some(({ kind, judgedOnArrival }) => kind === alertType && judgedOnArrival)
+  return enabled && alertTypes.some(({ kind, evaluated }) => kind === alertType && evaluated === 'on arrival')
 }

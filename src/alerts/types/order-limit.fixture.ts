@@ -3,11 +3,13 @@ import type { Instant } from '../../core/clock.ts'
 import { AppError } from '../../core/error.ts'
 import { Closed, parser, Text, Type } from '../../core/schema.ts'
 import { countText } from '../../core/text.ts'
-import { type Binder, query } from '../../warehouse/query.ts'
+import { type Binder, type Query, query } from '../../warehouse/query.ts'
 import { type Alert, domainsOf } from '../alert.ts'
-import { type AlertType, organizationOf } from './alert-type.ts'
+import type { Window } from '../finding.ts'
+import { organizationOf, type WindowType } from './alert-type.ts'
 import { scopeOfIssue, scopeTests } from './event-scope.ts'
 import { type EventFilter, type EvidenceContext, NO_BOUNDS } from './evidence.ts'
+import { UNLIMITED } from './history-query.ts'
 import { rejectConditions } from './reject-conditions.ts'
 
 /*
@@ -41,24 +43,43 @@ interface OrderRow {
 }
 
 const ALL = { vendors: [], event: null }
+const NO_WINDOW: Window = { from: 0, to: 0, complete: true }
 const ABOVE = 'orders above the limit'
 
 /** Fires for each domain with an order whose value exceeds the alert's limit. */
-export const orderLimit: AlertType<OrderRow> = {
+export const orderLimit: WindowType<OrderRow> = {
   kind: 'order_limit',
-  title: 'Order limit',
-  judges: 'orders, by `limit`',
-  guide: { fires: 'for orders above a limit', needs: '`limit`: `{"parameter": "value", "most": 100}`' },
-  notes: { conditions: 'Not used by `order_limit`' },
-  configuration: { field: 'limit', schema: OrderLimitSchema, read: readLimit },
-  partial: true,
-  countsFirings: false,
-  unit: { one: 'order', many: 'orders', meaning: ABOVE },
+  evaluated: 'by window',
+  form: {
+    title: 'Order limit',
+    judges: 'orders, by `limit`',
+    guide: { fires: 'for orders above a limit', needs: '`limit`: `{"parameter": "value", "most": 100}`' },
+    notes: { conditions: 'Not used by `order_limit`' },
+    configuration: { field: 'limit', schema: OrderLimitSchema, read: readLimit },
+    example: {
+      name: 'Orders above 100',
+      alertType: 'order_limit',
+      limit: { parameter: 'value', most: 100 },
+      period: '1h',
+      channels: [{ type: 'email', target: 'ann@example.com' }],
+    },
 
-  text: {
+    check(input) {
+      rejectConditions(input, 'not allowed in an order_limit alert')
+      if (readLimit(input.limit, 'limit').parameter !== '*') return
+      throw new AppError('invalid', 'limit.parameter: must name one parameter')
+    },
+  },
+
+  messages: {
+    unit: { one: 'order', many: 'orders', meaning: ABOVE },
     title: ({ name, where }) => `${name}: there are ${ABOVE}${where}`,
     summary: ({ summary }) => `order values exceed the limit, most recently ${summary}`,
     expected: 'no order above the limit',
+    countsFirings: false,
+    explainsDrops: false,
+    isRise: () => null,
+    summarize: () => null,
   },
 
   evidence: {
@@ -74,19 +95,9 @@ export const orderLimit: AlertType<OrderRow> = {
     valid: (incident) => ({ where: (binder) => ordersOf(incident, '<=', binder) }),
   },
 
-  example: {
-    name: 'Orders above 100',
-    alertType: 'order_limit',
-    limit: { parameter: 'value', most: 100 },
-    period: '1h',
-    channels: [{ type: 'email', target: 'ann@example.com' }],
-  },
-
-  check(input) {
-    rejectConditions(input, 'not allowed in an order_limit alert')
-    if (readLimit(input.limit, 'limit').parameter !== '*') return
-    throw new AppError('invalid', 'limit.parameter: must name one parameter')
-  },
+  partial: true,
+  settlingMs: 0,
+  countedRanges: () => null,
 
   ownConditions({ limit }): Condition[] {
     const { secret } = readLimit(limit, 'limit')
@@ -96,22 +107,17 @@ export const orderLimit: AlertType<OrderRow> = {
   scope: () => ALL,
   scanKey: ({ id }) => id,
 
-  measure(alerts, window) {
-    const [alert] = alerts
-    if (!alert) throw new Error('no alert')
-    return query('test.order-limit', {
-      orgId: organizationOf(alerts),
-      window,
-      write(binder) {
-        const { sql, ...reads } = worthOf(alert, '>', binder)
-        const tests = [...scopeTests({ domainIds: domainsOf(alert), ...ALL }, binder), sql]
-        return {
-          ...reads,
-          sql: `SELECT domainId, sum(weight) AS orders, min(receivedAt) AS firstAt, max(receivedAt) AS lastAt, max(seq) AS lastSeq
-            FROM events WHERE ${tests.join(' AND ')} GROUP BY domainId ORDER BY domainId`,
-        }
-      },
-    })
+  measure: ordersQuery,
+
+  // One window per query.
+  history: {
+    limits: { events: UNLIMITED, windows: 1, rows: UNLIMITED },
+    query: (alert, [window]) => ({
+      method: 'sql',
+      query: ordersQuery([alert], window ?? NO_WINDOW),
+      rowsOf: (rows) => [[...rows]],
+      isComplete: () => true,
+    }),
   },
 
   judge(alert, rows) {
@@ -132,6 +138,24 @@ export const orderLimit: AlertType<OrderRow> = {
       sampleSeq: lastSeq,
     }))
   },
+}
+
+function ordersQuery(alerts: readonly Alert[], window: Window): Query {
+  const [alert] = alerts
+  if (!alert) throw new Error('no alert')
+  return query('test.order-limit', {
+    orgId: organizationOf(alerts),
+    window,
+    write(binder) {
+      const { sql, ...reads } = worthOf(alert, '>', binder)
+      const tests = [...scopeTests({ domainIds: domainsOf(alert), ...ALL }, binder), sql]
+      return {
+        ...reads,
+        sql: `SELECT domainId, sum(weight) AS orders, min(receivedAt) AS firstAt, max(receivedAt) AS lastAt, max(seq) AS lastSeq
+          FROM events WHERE ${tests.join(' AND ')} GROUP BY domainId ORDER BY domainId`,
+      }
+    },
+  })
 }
 
 function worthOf({ limit }: Alert, op: '>' | '<=', binder: Binder): EventFilter {

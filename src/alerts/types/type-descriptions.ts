@@ -14,7 +14,7 @@ function grouped<K extends { kind: string }>(kinds: readonly K[], describe: (kin
  * by `volume` ``.
  */
 export function describeJudgedData(): string {
-  return grouped(alertTypes, ({ judges }) => judges)
+  return grouped(alertTypes, ({ form }) => form.judges)
     .map(([kinds, text]) => `${kinds}: ${text}`)
     .join('. ')
 }

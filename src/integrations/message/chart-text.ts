@@ -7,7 +7,7 @@ import type { Message } from './message.ts'
 /** Title of the chart: `Violating events per hour`. */
 export function chartTitle({ issue, series }: Message): string {
   const kind = issue && issueKindOf(issue.alertType)
-  const counted = kind && !kind.countsFirings ? kind.unit.meaning : 'events'
+  const counted = kind && !kind.messages.countsFirings ? kind.messages.unit.meaning : 'events'
   return `${capitalized(counted)} ${everyText(stepOf(series ?? []))}`
 }
 

@@ -73,10 +73,10 @@ function comparisonOf({ issue, observed, expected, expectation, observation }: M
     return rows
   }
   if (!issue) return []
-  const { unit, text: words } = issueKindOf(issue.alertType)
-  if (words.expected === null) return []
+  const { unit, expected: usual } = issueKindOf(issue.alertType).messages
+  if (usual === null) return []
   return [
-    ['Expected', words.expected],
+    ['Expected', usual],
     ['Observed', `${numberText(issue.occurrences)} ${issue.occurrences === 1 ? unit.one : unit.many} so far`],
   ]
 }

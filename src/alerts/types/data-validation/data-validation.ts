@@ -5,10 +5,10 @@ import { eventsText } from '../../../core/text.ts'
 import { type Binder, query, type Statement } from '../../../warehouse/query.ts'
 import type { Alert } from '../../alert.ts'
 import type { Finding } from '../../finding.ts'
-import { type AlertType, cachedByRows, organizationOf } from '../alert-type.ts'
+import { type ArrivalType, cachedByRows, organizationOf } from '../alert-type.ts'
 import { exactFilter, filteredSql, scopeOfIssue } from '../event-scope.ts'
 import { type EventFilter, type Evidence, type EvidenceContext, NO_BOUNDS } from '../evidence.ts'
-import { MAX_ROWS_AT_ONCE } from '../history-query.ts'
+import { MAX_ROWS_AT_ONCE, UNLIMITED } from '../history-query.ts'
 import { explainViolation, violationSummary } from './explain-violation.ts'
 import type { ViolationRow } from './violation-history.ts'
 import { newestViolationsQuery, validationHistoryQuery } from './violation-history.ts'
@@ -74,45 +74,51 @@ function validSql({ issue, rule, privacy }: EvidenceContext & { rule: Alert }, b
  * Fires for each domain in which events violated the rule. The rule was evaluated when the events were received, and
  * the result is stored in the `violations` column; no condition is evaluated here.
  */
-export const dataValidation: AlertType<ViolationRow> = {
+export const dataValidation: ArrivalType<ViolationRow> = {
   kind: 'data_validation',
-  title: 'Data validation',
-  judges: 'single events by `conditions`',
-  guide: {
-    fires: 'within seconds of an event that breaks the rule',
-    needs: '`conditions` or `conditionGroups`',
-  },
-  partial: true,
-  countsFirings: false,
-  judgedOnArrival: true,
-  unit: { one: 'event', many: 'events', meaning: 'violating events' },
-  evidence: validationEvidence,
+  evaluated: 'on arrival',
+  form: {
+    title: 'Data validation',
+    judges: 'single events by `conditions`',
+    guide: {
+      fires: 'within seconds of an event that breaks the rule',
+      needs: '`conditions` or `conditionGroups`',
+    },
+    notes: {},
+    configuration: null,
+    example: {
+      name: 'Purchase without transaction id',
+      domainId: 'dom_01ke7jm2q0d3k8f1z6y5b7n4ta',
+      alertType: 'data_validation',
+      severity: 'high',
+      vendors: ['Google Analytics 4'],
+      filters: [{ parameter: '$event', op: 'equals', values: ['purchase'] }],
+      conditions: { logic: 'any', items: [{ parameter: 'ep.transaction_id', op: 'is_blank' }] },
+      period: '1h',
+      throttle: { count: 1, per: 4, unit: 'hours' },
+      channels: [{ type: 'email', target: 'ann@example.com' }],
+      impactValue: 900,
+    },
 
-  text: {
+    check({ conditions, conditionGroups = [] }) {
+      if (conditions || conditionGroups.length > 0) return
+      throw new AppError('invalid', 'conditions: a data_validation alert requires conditions or conditionGroups')
+    },
+  },
+
+  messages: {
+    unit: { one: 'event', many: 'events', meaning: 'violating events' },
     title: ({ name, what, where, finding: { fault = 'break the rule' } }) =>
       `${name}: ${what ? `${what} events` : 'events'} ${fault}${where}`,
     summary: ({ subject }) => `${subject ? `${subject} ` : ''}events break the rule`,
     expected: 'no event that breaks the rule',
+    countsFirings: false,
+    explainsDrops: false,
+    isRise: () => null,
+    summarize: violationSummary,
   },
 
-  example: {
-    name: 'Purchase without transaction id',
-    domainId: 'dom_01ke7jm2q0d3k8f1z6y5b7n4ta',
-    alertType: 'data_validation',
-    severity: 'high',
-    vendors: ['Google Analytics 4'],
-    filters: [{ parameter: '$event', op: 'equals', values: ['purchase'] }],
-    conditions: { logic: 'any', items: [{ parameter: 'ep.transaction_id', op: 'is_blank' }] },
-    period: '1h',
-    throttle: { count: 1, per: 4, unit: 'hours' },
-    channels: [{ type: 'email', target: 'ann@example.com' }],
-    impactValue: 900,
-  },
-
-  check({ conditions, conditionGroups = [] }) {
-    if (conditions || conditionGroups.length > 0) return
-    throw new AppError('invalid', 'conditions: a data_validation alert requires conditions or conditionGroups')
-  },
+  evidence: validationEvidence,
 
   measure(alerts, window) {
     const ids = alerts.length <= MAX_FILTERED_ALERTS ? alerts.map(({ id }) => id) : []
@@ -135,13 +141,15 @@ export const dataValidation: AlertType<ViolationRow> = {
     })
   },
 
+  ownConditions: () => [],
   scope: ({ vendors = [] }) => ({ vendors, event: null }),
 
-  historyLimits: { rows: MAX_ROWS_AT_ONCE },
-  historyQuery: validationHistoryQuery,
+  history: {
+    limits: { events: UNLIMITED, windows: UNLIMITED, rows: MAX_ROWS_AT_ONCE },
+    query: validationHistoryQuery,
+  },
   newestViolations: newestViolationsQuery,
   explain: explainViolation,
-  summarize: violationSummary,
 
   judge(alert, rows) {
     return (rowsByAlert(rows).get(alert.id) ?? []).map(findingOf)

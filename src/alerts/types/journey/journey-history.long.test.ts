@@ -88,7 +88,7 @@ async function receive(fixture: WarehouseFixture, sent: readonly Sent[]): Promis
 async function inParts(fixture: WarehouseFixture, alert: Alert, windows: readonly Window[], size: number) {
   const findings: Finding[][] = []
   for (let first = 0; first < windows.length; first += size) {
-    const past = journey.historyQuery(alert, windows.slice(first, first + size), { regions: [], oneIn: 1 }, membersOf)
+    const past = journey.history.query(alert, windows.slice(first, first + size), { regions: [], oneIn: 1 }, membersOf)
     const answer = await fixture.warehouse.query<never>(past.query)
     expect(past.isComplete(answer)).toBe(true)
     findings.push(...past.rowsOf(answer).map((rows) => journey.judge(alert, rows)))
@@ -154,7 +154,7 @@ test('sampled senders are read with all of their sessions and are weighted for t
   const alert = journeyAlert(thanks)
   const window = { from: Date.UTC(2026, 3, 1, 10), to: Date.UTC(2026, 3, 1, 12), complete: true }
   const ask = async (oneIn: number) => {
-    const past = journey.historyQuery(alert, [window], { regions: [], oneIn })
+    const past = journey.history.query(alert, [window], { regions: [], oneIn })
     const [rows = []] = past.rowsOf(await history.query<never>(past.query))
     return journey.judge(alert, rows)[0]?.occurrences ?? 0
   }
@@ -175,7 +175,7 @@ test("events of any vendor are in scope, regardless of the rule's vendors", asyn
 })
 
 test('exceeding the limit of session shapes makes the result incomplete', () => {
-  const past = journey.historyQuery(
+  const past = journey.history.query(
     journeyAlert(thanks),
     [0, 1].map((n) => ({ from: n, to: n + 1, complete: true })),
     {

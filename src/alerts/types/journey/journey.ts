@@ -7,11 +7,11 @@ import { type MembersOf, noMembers } from '../../../labels/label.ts'
 import type { Binder, Query } from '../../../warehouse/query.ts'
 import type { Alert, AlertInput } from '../../alert.ts'
 import type { Finding, Window } from '../../finding.ts'
-import type { TitleParts } from '../alert-text.ts'
-import { type AlertType, cachedByRows, organizationOf, type WatchedDomain } from '../alert-type.ts'
+import { cachedByRows, organizationOf, type WatchedDomain, type WindowType } from '../alert-type.ts'
 import { scopeOfIssue, scopeTests } from '../event-scope.ts'
 import type { EventFilter, Evidence, EvidenceContext } from '../evidence.ts'
-import type { HistoryOptions, HistoryQuery } from '../history-query.ts'
+import { type HistoryOptions, type HistoryQuery, UNLIMITED } from '../history-query.ts'
+import type { TitleParts } from '../issue-messages.ts'
 import { rejectConditions, rejectInexactConditions } from '../reject-conditions.ts'
 import type { Matcher } from './journey-plan.ts'
 import { conditionsIn, type Hit, judgeSession, type Plan, planOf, readShape, type Unmet } from './journey-plan.ts'
@@ -75,55 +75,63 @@ function expectationsOf(spec: JourneySpec): readonly Expectation[] {
  */
 export const journey = {
   kind: 'journey',
-  title: 'Journey',
-  judges: 'sessions, by `journey`',
-  guide: { fires: 'for sessions that do not follow the expected steps', needs: '`journey`' },
-  notes: {
-    vendors: 'Ignored by `journey`',
-    filters: 'For `journey`: selects sessions with at least one matching event',
-  },
-  configuration: { field: 'journey', schema: JourneySpecSchema, read: readSpec },
-  partial: true,
-  countsFirings: false,
-  settlingMs: SESSION_GAP_MS,
-  unit: { one: 'session', many: 'sessions', meaning: 'sessions that did not follow the journey' },
-  evidence: journeyEvidence,
+  evaluated: 'by window',
+  form: {
+    title: 'Journey',
+    judges: 'sessions, by `journey`',
+    guide: { fires: 'for sessions that do not follow the expected steps', needs: '`journey`' },
+    notes: {
+      vendors: 'Ignored by `journey`',
+      filters: 'For `journey`: selects sessions with at least one matching event',
+    },
+    configuration: { field: 'journey', schema: JourneySpecSchema, read: readSpec },
+    example: {
+      name: 'Thank-you page without conversion',
+      domainId: 'dom_01ke7jm2q0d3k8f1z6y5b7n4ta',
+      alertType: 'journey',
+      severity: 'high',
+      journey: {
+        version: 2,
+        steps: [
+          {
+            anchor: { kind: 'page', path: '/checkout/thanks', op: 'starts_with' },
+            expect: [
+              { vendor: 'Google Analytics 4', event: 'purchase' },
+              { vendor: 'Meta Pixel', event: 'Purchase' },
+            ],
+          },
+        ],
+      },
+      period: '1h',
+      channels: [{ type: 'email', target: 'ann@example.com' }],
+    },
 
-  text: {
+    check(input: AlertInput, rule: RuleCheck): void {
+      rejectConditions(
+        input,
+        'not allowed in a journey alert; use `data` for conditions on an expected event, and `filters` to select sessions',
+      )
+      rejectInexactConditions(input.filters ?? [], 'filters')
+      checkSpec(readSpec(input.journey), rule)
+    },
+  },
+
+  messages: {
+    unit: { one: 'session', many: 'sessions', meaning: 'sessions that did not follow the journey' },
     title: ({ name, where }: TitleParts) => `${name}: ${FAULT_TEXT}${where}`,
     summary: () => FAULT_TEXT,
     expected: 'every session follows the journey',
+    countsFirings: false,
+    explainsDrops: false,
+    isRise: () => null,
+    summarize: () => null,
   },
 
-  example: {
-    name: 'Thank-you page without conversion',
-    domainId: 'dom_01ke7jm2q0d3k8f1z6y5b7n4ta',
-    alertType: 'journey',
-    severity: 'high',
-    journey: {
-      version: 2,
-      steps: [
-        {
-          anchor: { kind: 'page', path: '/checkout/thanks', op: 'starts_with' },
-          expect: [
-            { vendor: 'Google Analytics 4', event: 'purchase' },
-            { vendor: 'Meta Pixel', event: 'Purchase' },
-          ],
-        },
-      ],
-    },
-    period: '1h',
-    channels: [{ type: 'email', target: 'ann@example.com' }],
-  },
+  evidence: journeyEvidence,
 
-  check(input: AlertInput, rule: RuleCheck): void {
-    rejectConditions(
-      input,
-      'not allowed in a journey alert; use `data` for conditions on an expected event, and `filters` to select sessions',
-    )
-    rejectInexactConditions(input.filters ?? [], 'filters')
-    checkSpec(readSpec(input.journey), rule)
-  },
+  partial: true,
+  settlingMs: SESSION_GAP_MS,
+  countedRanges: () => null,
 
   ownConditions: ({ journey }: Alert) => conditionsIn(readSpec(journey)),
 
@@ -144,25 +152,27 @@ export const journey = {
     return journeysQuery(organizationOf(alerts), walked, [window], { membersOf })
   },
 
-  historyLimits: { events: EVENTS_AT_ONCE },
+  history: {
+    limits: { events: EVENTS_AT_ONCE, windows: UNLIMITED, rows: UNLIMITED },
 
-  /** Like `measure`. Samples senders, including all sessions of each sampled sender. */
-  historyQuery(
-    alert: Alert,
-    windows: readonly Window[],
-    { oneIn }: HistoryOptions,
-    membersOf: MembersOf = noMembers,
-  ): HistoryQuery<ShapeRow> {
-    const rowsOf = (answer: readonly ShapeRow[]) => {
-      const byWindow = Map.groupBy(answer, ({ windowIndex }) => windowIndex)
-      return windows.map((_, place) => byWindow.get(place) ?? [])
-    }
-    return {
-      method: 'sql',
-      query: journeysQuery(alert.orgId, [{ ...alert, plan: planFor(alert) }], windows, { membersOf, oneIn }),
-      rowsOf,
-      isComplete: (answer) => rowsOf(answer).every((rows) => rows.length < MAX_SHAPES),
-    }
+    /** Like `measure`. Samples senders, including all sessions of each sampled sender. */
+    query(
+      alert: Alert,
+      windows: readonly Window[],
+      { oneIn }: HistoryOptions,
+      membersOf: MembersOf = noMembers,
+    ): HistoryQuery<ShapeRow> {
+      const rowsOf = (answer: readonly ShapeRow[]) => {
+        const byWindow = Map.groupBy(answer, ({ windowIndex }) => windowIndex)
+        return windows.map((_, place) => byWindow.get(place) ?? [])
+      }
+      return {
+        method: 'sql',
+        query: journeysQuery(alert.orgId, [{ ...alert, plan: planFor(alert) }], windows, { membersOf, oneIn }),
+        rowsOf,
+        isComplete: (answer) => rowsOf(answer).every((rows) => rows.length < MAX_SHAPES),
+      }
+    },
   },
 
   judge(alert: Alert, rows: readonly ShapeRow[]): Finding[] {
@@ -172,7 +182,7 @@ export const journey = {
     const byDomain = Map.groupBy(own, ({ domainId }) => domainId)
     return [...byDomain].sort(byName).flatMap(([domainId, rows]) => findingsIn(domainId, rows, plan, isCut))
   },
-} satisfies AlertType<ShapeRow>
+} satisfies WindowType<ShapeRow>
 
 const byName = ([a]: [string, unknown], [b]: [string, unknown]) => (a < b ? -1 : 1)
 

@@ -4,6 +4,7 @@ import type { SeriesScope } from '../../../signals/series.ts'
 import type { VerdictRow } from '../../../signals/verdict-row.ts'
 import { alertOf, domainsNamed, HOUR_BEFORE_NOON, NOON } from '../../alert.fixture.ts'
 import type { AlertInput } from '../../alert.ts'
+import { isPartial } from '../alert-type.ts'
 import { sensitivityOf, volumeAnomaly } from './volume-anomaly.ts'
 
 const anomaly = (values: Partial<AlertInput> = {}): AlertInput => ({
@@ -213,13 +214,7 @@ describe('an anomaly alert for all signals', () => {
   })
 })
 
-test('judges partial windows at ticks and counts how often it fired', () => {
-  const { partial, countsFirings, measure, historyQuery: past, newestViolations: newest } = volumeAnomaly
-  expect({ partial, countsFirings, measure, past, newest }).toEqual({
-    partial: true,
-    countsFirings: true,
-    measure: undefined,
-    past: undefined,
-    newest: undefined,
-  })
+test('is evaluated at ticks in partial windows, and counts how often it fired', () => {
+  expect(volumeAnomaly.evaluated).toBe('along a series')
+  expect([isPartial(volumeAnomaly), volumeAnomaly.messages.countsFirings]).toEqual([true, true])
 })

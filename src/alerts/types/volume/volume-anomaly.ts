@@ -7,17 +7,10 @@ import type { VerdictRow } from '../../../signals/verdict-row.ts'
 import type { Alert, AlertInput } from '../../alert.ts'
 import { type Finding, signalOf } from '../../finding.ts'
 import { type Period, parsePeriod, windowAt } from '../../period.ts'
-import type { AlertType } from '../alert-type.ts'
+import type { SeriesType } from '../alert-type.ts'
 import type { NamedEvents } from '../event-scope.ts'
 import { NO_BOUNDS } from '../evidence.ts'
-import {
-  CountedEventSchema,
-  rejectForVolume,
-  volumeConfiguration,
-  volumeText,
-  watchedOf,
-  windowUnit,
-} from './volume-count.ts'
+import { CountedEventSchema, rejectForVolume, volumeConfiguration, volumeMessages, watchedOf } from './volume-count.ts'
 import { JUDGES_COUNTS, volumeEvidence } from './volume-evidence.ts'
 
 /** In deviations, for alerts without a sensitivity. */
@@ -73,44 +66,47 @@ function scopeOf({ volume }: Alert, finding?: Pick<Finding, 'vendor' | 'event'> 
  * the vendor, or (`*`) each signal: an event of a vendor with enough traffic. When all traffic of a domain drops, there
  * is one finding for the domain, which explains the drops of its signals.
  */
-export const volumeAnomaly: AlertType<VerdictRow> = {
+export const volumeAnomaly: SeriesType<VerdictRow> = {
   kind: 'volume_anomaly',
-  title: 'Volume anomaly',
-  judges: JUDGES_COUNTS,
-  guide: {
-    fires: 'when a count leaves the range expected from its own history, or events stop',
-    needs: '`volume`: `{"vendor": "Meta Pixel"}`',
+  evaluated: 'along a series',
+  form: {
+    title: 'Volume anomaly',
+    judges: JUDGES_COUNTS,
+    guide: {
+      fires: 'when a count leaves the range expected from its own history, or events stop',
+      needs: '`volume`: `{"vendor": "Meta Pixel"}`',
+    },
+    notes: { vendors: 'Not used by `volume_anomaly`' },
+    configuration: volumeConfiguration(AnomalySchema),
+    example: {
+      name: 'Unusual number of page views',
+      domainId: 'dom_01ke7jm2q0d3k8f1z6y5b7n4ta',
+      alertType: 'volume_anomaly',
+      severity: 'critical',
+      volume: { vendor: 'Google Analytics 4', event: 'page_view', sensitivity: 5 },
+      period: '1h',
+      channels: [{ type: 'email', target: 'ann@example.com' }],
+    },
+
+    check(input) {
+      rejectForVolume(input)
+      const { vendor, event } = readAnomaly(input.volume, 'volume')
+      rejectScope(input, vendor)
+      if (vendor !== ALL_SIGNALS) return
+      if (event) throw new AppError('invalid', 'volume.event: not allowed with vendor *, which covers every event')
+      if (parsePeriod(input.period).lengthMs % SIGNAL_STEP_MS !== 0) {
+        throw new AppError(
+          'invalid',
+          'period: must be whole hours, days or weeks, because vendor * is evaluated hourly',
+        )
+      }
+    },
   },
-  notes: { vendors: 'Not used by `volume_anomaly`' },
-  configuration: volumeConfiguration(AnomalySchema),
-  partial: true,
-  countsFirings: true,
-  explainsDrops: true,
-  unit: windowUnit,
-  text: volumeText,
+
+  messages: { ...volumeMessages, explainsDrops: true },
   evidence: volumeEvidence('events in scope, per evaluated interval', scopeOf, () => ({ boundsOf: () => NO_BOUNDS })),
 
-  example: {
-    name: 'Unusual number of page views',
-    domainId: 'dom_01ke7jm2q0d3k8f1z6y5b7n4ta',
-    alertType: 'volume_anomaly',
-    severity: 'critical',
-    volume: { vendor: 'Google Analytics 4', event: 'page_view', sensitivity: 5 },
-    period: '1h',
-    channels: [{ type: 'email', target: 'ann@example.com' }],
-  },
-
-  check(input) {
-    rejectForVolume(input)
-    const { vendor, event } = readAnomaly(input.volume, 'volume')
-    rejectScope(input, vendor)
-    if (vendor !== ALL_SIGNALS) return
-    if (event) throw new AppError('invalid', 'volume.event: not allowed with vendor *, which covers every event')
-    if (parsePeriod(input.period).lengthMs % SIGNAL_STEP_MS !== 0) {
-      throw new AppError('invalid', 'period: must be whole hours, days or weeks, because vendor * is evaluated hourly')
-    }
-  },
-
+  ownConditions: () => [],
   scope: scopeOf,
   sensitivityOf,
 

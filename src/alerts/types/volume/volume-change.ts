@@ -3,8 +3,8 @@ import { countText, eventsText } from '../../../core/text.ts'
 import type { Alert } from '../../alert.ts'
 import type { Window } from '../../finding.ts'
 import { type PeriodWindow, parsePeriod, previousWindow } from '../../period.ts'
-import type { MeasuredType } from '../alert-type.ts'
-import { MAX_ROWS_AT_ONCE } from '../history-query.ts'
+import type { WindowType } from '../alert-type.ts'
+import { MAX_ROWS_AT_ONCE, UNLIMITED } from '../history-query.ts'
 import { changeBounds, MIN_EVENTS } from './volume-bounds.ts'
 import {
   CountedEventSchema,
@@ -14,11 +14,10 @@ import {
   volumeConfiguration,
   volumeFinding,
   volumeIn,
+  volumeMessages,
   volumeQuery,
   volumeSource,
-  volumeText,
   watchedOf,
-  windowUnit,
 } from './volume-count.ts'
 import { EVENTS_PER_WINDOW, JUDGES_COUNTS, volumeEvidence, volumeScope } from './volume-evidence.ts'
 import { volumeHistoryQuery } from './volume-history.ts'
@@ -54,39 +53,42 @@ const readChange = parser(PercentageChangeSchema)
  * next. Days and weeks are compared with the previous calendar day or week without correction, so a day of 23 hours has
  * fewer events.
  */
-export const tagVolumeChange: MeasuredType<VolumeRow> = {
+export const tagVolumeChange: WindowType<VolumeRow> = {
   kind: 'tag_volume_change',
-  title: 'Volume change',
-  judges: JUDGES_COUNTS,
-  guide: {
-    fires: "when a period's count falls or rises compared with the previous period",
-    needs: '`volume`: `{"direction": "decrease", "percent": 50}`',
+  evaluated: 'by window',
+  form: {
+    title: 'Volume change',
+    judges: JUDGES_COUNTS,
+    guide: {
+      fires: "when a period's count falls or rises compared with the previous period",
+      needs: '`volume`: `{"direction": "decrease", "percent": 50}`',
+    },
+    notes: {},
+    configuration: volumeConfiguration(PercentageChangeSchema),
+    example: {
+      name: 'Meta Pixel sends 50% more events',
+      domainId: 'dom_01ke7jm2q0d3k8f1z6y5b7n4ta',
+      alertType: 'tag_volume_change',
+      severity: 'medium',
+      vendors: ['Meta Pixel'],
+      volume: { direction: 'increase', percent: 50 },
+      period: '1d',
+      channels: [{ type: 'email', target: 'ann@example.com' }],
+    },
+
+    check: rejectForVolume,
   },
-  configuration: volumeConfiguration(PercentageChangeSchema),
-  partial: false,
-  countsFirings: true,
-  unit: windowUnit,
-  text: volumeText,
+
+  messages: { ...volumeMessages, isRise: ({ volume }) => readChange(volume, 'volume').direction === 'increase' },
   evidence: volumeEvidence(EVENTS_PER_WINDOW, volumeScope, ({ volume }) => {
     const change = readChange(volume, 'volume')
     return { isRelative: true, boundsOf: (before) => changeBounds(change, before) }
   }),
 
-  example: {
-    name: 'Meta Pixel sends 50% more events',
-    domainId: 'dom_01ke7jm2q0d3k8f1z6y5b7n4ta',
-    alertType: 'tag_volume_change',
-    severity: 'medium',
-    vendors: ['Meta Pixel'],
-    volume: { direction: 'increase', percent: 50 },
-    period: '1d',
-    channels: [{ type: 'email', target: 'ann@example.com' }],
-  },
-
-  check: rejectForVolume,
+  partial: false,
+  settlingMs: 0,
+  ownConditions: () => [],
   scope: volumeScope,
-  isRise: ({ volume }) => readChange(volume, 'volume').direction === 'increase',
-
   // Windows of the same length may follow windows of different lengths, depending on the time zone.
   scanKey: (alert, window) => `${volumeSource(alert)} ${windowBefore(alert, window).start}`,
 
@@ -100,11 +102,12 @@ export const tagVolumeChange: MeasuredType<VolumeRow> = {
     return volumeQuery(alerts, window, first ? windowBefore(first, window) : null)
   },
 
-  historyLimits: { rows: MAX_ROWS_AT_ONCE },
-
-  historyQuery(alert, windows, options) {
-    const [first] = windows
-    return volumeHistoryQuery(alert, windows, options, first ? windowBefore(alert, first) : null)
+  history: {
+    limits: { events: UNLIMITED, windows: UNLIMITED, rows: MAX_ROWS_AT_ONCE },
+    query(alert, windows, options) {
+      const [first] = windows
+      return volumeHistoryQuery(alert, windows, options, first ? windowBefore(alert, first) : null)
+    },
   },
 
   judge(alert, rows, window, domains) {

@@ -7,8 +7,8 @@ import { type Binder, type Query, query, type Statement } from '../../../warehou
 import { type Alert, type AlertInput, domainsOf } from '../../alert.ts'
 import type { Finding, Window } from '../../finding.ts'
 import type { PeriodWindow } from '../../period.ts'
-import type { AlertText, Unit } from '../alert-text.ts'
 import { type Configuration, cachedByRows, organizationOf, type WatchedDomain } from '../alert-type.ts'
+import type { IssueMessages } from '../issue-messages.ts'
 import { rejectConditions, rejectInexactConditions } from '../reject-conditions.ts'
 
 /**
@@ -298,13 +298,17 @@ export function rejectForVolume(input: AlertInput): void {
   rejectInexactConditions(input.filters ?? [], 'filters')
 }
 
-export const windowUnit: Unit = { one: 'window', many: 'windows', meaning: 'windows that fired' }
-
 /**
- * Texts for types that evaluate the count of a window. The finding has the numbers of the window that opened the issue.
+ * Messages for types that evaluate the count of a window. The finding has the numbers of the window that opened the
+ * issue.
  */
-export const volumeText: AlertText = {
+export const volumeMessages: IssueMessages = {
+  unit: { one: 'window', many: 'windows', meaning: 'windows that fired' },
   title: ({ name, what, finding }) => `${name}${what ? ` (${what})` : ''}: ${finding.summary}`,
   summary: ({ subject, summary }) => `${summary ?? 'unexpected volume'}${subject ? ` (${subject})` : ''}`,
   expected: null,
+  countsFirings: true,
+  explainsDrops: false,
+  isRise: () => null,
+  summarize: () => null,
 }

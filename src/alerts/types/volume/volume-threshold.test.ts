@@ -16,7 +16,6 @@ import {
 } from '../../alert.fixture.ts'
 import type { AlertInput } from '../../alert.ts'
 import { domainsOf } from '../../alert.ts'
-import { alertTypeOf } from '../index.ts'
 import { volumeThreshold } from './volume-threshold.ts'
 
 const shop = domainsNamed('dom_shop')
@@ -71,7 +70,7 @@ test.each<[string, Partial<AlertInput>, string, string | null, string | null]>([
   ['an empty event', { volume: { op: 'gte', count: 0, event: '' } }, '', null, null],
 ])('the finding has the expected subject when the alert names %s', (_, values, subject, vendor, event) => {
   const alert = volume({ volume: { op: 'gte', count: 0 }, ...values })
-  const [finding] = alertTypeOf('volume_threshold').judge(alert, [], HOUR_BEFORE_NOON, shop)
+  const [finding] = volumeThreshold.judge(alert, [], HOUR_BEFORE_NOON, shop)
   expect(finding).toMatchObject({ subject, vendor, event })
 })
 
@@ -156,10 +155,9 @@ describe('alerts without filters', () => {
   })
 
   test('are measured separately from those with filters', () => {
-    const { scanKey: scanOf } = alertTypeOf('volume_threshold')
     const filters: Condition[] = [{ parameter: 'k', op: 'is_blank' }]
     const scans = [volume({}), volume({ filters: [] }), volume({ filters })].map((alert) =>
-      scanOf?.(alert, HOUR_BEFORE_NOON),
+      volumeThreshold.scanKey(alert, HOUR_BEFORE_NOON),
     )
     expect(scans).toEqual(['counts', 'counts', 'events'])
   })

@@ -1,7 +1,7 @@
 import { Closed, Int, OneOf, parser } from '../../../core/schema.ts'
 import { countText, eventsText } from '../../../core/text.ts'
-import type { MeasuredType } from '../alert-type.ts'
-import { MAX_ROWS_AT_ONCE } from '../history-query.ts'
+import type { WindowType } from '../alert-type.ts'
+import { MAX_ROWS_AT_ONCE, UNLIMITED } from '../history-query.ts'
 import { thresholdBounds } from './volume-bounds.ts'
 import {
   CountedEventSchema,
@@ -10,11 +10,10 @@ import {
   volumeConfiguration,
   volumeFinding,
   volumeIn,
+  volumeMessages,
   volumeQuery,
   volumeSource,
-  volumeText,
   watchedOf,
-  windowUnit,
 } from './volume-count.ts'
 import { EVENTS_PER_WINDOW, JUDGES_COUNTS, volumeEvidence, volumeScope } from './volume-evidence.ts'
 import { volumeHistoryQuery } from './volume-history.ts'
@@ -44,40 +43,43 @@ const CountThresholdSchema = Closed(
 const readThreshold = parser(CountThresholdSchema)
 
 /** Fires for each domain whose count of events in scope is too low or too high over a whole window. */
-export const volumeThreshold: MeasuredType<VolumeRow> = {
+export const volumeThreshold: WindowType<VolumeRow> = {
   kind: 'volume_threshold',
-  title: 'Volume threshold',
-  judges: JUDGES_COUNTS,
-  guide: {
-    fires: "when a period's count is too low or too high",
-    needs: '`volume`: `{"op": "lte", "count": 20}` or `gte`',
+  evaluated: 'by window',
+  form: {
+    title: 'Volume threshold',
+    judges: JUDGES_COUNTS,
+    guide: {
+      fires: "when a period's count is too low or too high",
+      needs: '`volume`: `{"op": "lte", "count": 20}` or `gte`',
+    },
+    notes: {},
+    configuration: volumeConfiguration(CountThresholdSchema),
+    example: {
+      name: 'Fewer than 20 purchases a day',
+      domainId: 'dom_01ke7jm2q0d3k8f1z6y5b7n4ta',
+      alertType: 'volume_threshold',
+      severity: 'high',
+      vendors: ['Google Analytics 4'],
+      volume: { op: 'lte', count: 19, event: 'purchase' },
+      period: '1d',
+      timezone: 'Europe/Berlin',
+      channels: [{ type: 'email', target: 'ann@example.com' }],
+    },
+
+    check: rejectForVolume,
   },
-  configuration: volumeConfiguration(CountThresholdSchema),
-  partial: false,
-  countsFirings: true,
-  unit: windowUnit,
-  text: volumeText,
+
+  messages: { ...volumeMessages, isRise: ({ volume }) => readThreshold(volume, 'volume').op === 'gte' },
   evidence: volumeEvidence(EVENTS_PER_WINDOW, volumeScope, ({ volume }) => {
     const limits = thresholdBounds(readThreshold(volume, 'volume'))
     return { boundsOf: () => limits }
   }),
 
-  example: {
-    name: 'Fewer than 20 purchases a day',
-    domainId: 'dom_01ke7jm2q0d3k8f1z6y5b7n4ta',
-    alertType: 'volume_threshold',
-    severity: 'high',
-    vendors: ['Google Analytics 4'],
-    volume: { op: 'lte', count: 19, event: 'purchase' },
-    period: '1d',
-    timezone: 'Europe/Berlin',
-    channels: [{ type: 'email', target: 'ann@example.com' }],
-  },
-
-  check: rejectForVolume,
+  partial: false,
+  settlingMs: 0,
+  ownConditions: () => [],
   scope: volumeScope,
-  isRise: ({ volume }) => readThreshold(volume, 'volume').op === 'gte',
-
   scanKey: volumeSource,
 
   countedRanges: (_alert, window) => [window],
@@ -86,8 +88,10 @@ export const volumeThreshold: MeasuredType<VolumeRow> = {
     return volumeQuery(alerts, window, null)
   },
 
-  historyLimits: { rows: MAX_ROWS_AT_ONCE },
-  historyQuery: (alert, windows, options) => volumeHistoryQuery(alert, windows, options, null),
+  history: {
+    limits: { events: UNLIMITED, windows: UNLIMITED, rows: MAX_ROWS_AT_ONCE },
+    query: (alert, windows, options) => volumeHistoryQuery(alert, windows, options, null),
+  },
 
   judge(alert, rows, window, domains) {
     const { op, count: limit } = readThreshold(alert.volume, 'volume')
