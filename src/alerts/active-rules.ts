@@ -54,9 +54,9 @@ export class ActiveRules {
   /** Evaluates an event without a time limit. */
   readonly judge: Judge = (event) => this.brokenBy(event) ?? NO_RULES
 
-  /** Evaluates the events of one batch within the organization's share of server time. */
+  /** Evaluates the events of one batch within the organization's time limit. */
   readonly judgeBatch = (orgId: string): BatchJudge => {
-    // Time spent reading changed rules is not charged to the sender.
+    // Time spent reading changed rules does not count towards the organization's limit.
     this.refresh()
     const { meter, end } = this.slices.begin(orgId)
     let events = 0
@@ -205,8 +205,8 @@ interface LateRule {
 }
 
 /**
- * The rules of one organization that are too expensive to compile and evaluate on arrival. Their events are evaluated
- * by the process for late batches.
+ * The rules of one organization that are too expensive to compile and evaluate on arrival. Events to which they may
+ * apply are evaluated later, in a separate process.
  */
 class LateRules {
   private readonly late = new Map<string, LateRule>()

@@ -83,7 +83,7 @@ test.each(ACCEPTED)('an alert is accepted: %s', (_, values) => {
   expect<unknown>(readAlertInput(value)).toEqual(value)
 })
 
-/** The field that the error names, and the change to a valid alert that causes it. */
+/** The field that the error names, and the change to a valid alert that causes the error. */
 const REFUSED: [string, object][] = [
   ['name', { name: '' }],
   ['name', { name: text(201) }],

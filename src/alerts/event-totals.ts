@@ -12,7 +12,7 @@ export interface TotalRow {
   count: number
 }
 
-/** Maximum number of findings for which totals are queried. Above it, summaries omit totals. */
+/** Maximum number of findings for which totals are queried. Above this number, summaries omit totals. */
 const MAX_FINDINGS = 100
 
 /**

@@ -18,8 +18,8 @@ import { scopeTests } from './types/event-scope.ts'
 import { alertTypeOf } from './types/index.ts'
 
 /**
- * Maximum number of events in scope that are read in full. Above it, events are sampled, so that the response takes
- * only seconds.
+ * Maximum number of events in scope that are read in full. Above this number, events are sampled, so that a response
+ * takes only seconds.
  */
 const MAX_SCANNED_EVENTS = 20_000_000
 

@@ -24,7 +24,7 @@ function counted(params: Record<string, string>, read: () => void): Record<strin
   })
 }
 
-describe('judging an event', () => {
+describe('the evaluation of an event', () => {
   const alerts: Alert[] = [
     blankValue('everywhere'),
     blankValue('shop', { domainId: 'dom_shop' }),
@@ -124,7 +124,7 @@ describe('judging an event', () => {
   })
 })
 
-test('the index does not change results: each alert is judged as if it were the only one', () => {
+test('the index does not change results: each alert is evaluated as if it were the only one', () => {
   const words = fc.constantFrom('a', 'b', 'c', 'd')
   const some = fc.option(fc.uniqueArray(words, { maxLength: 3 }), { nil: undefined })
   const alert = fc

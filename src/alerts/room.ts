@@ -12,7 +12,7 @@ import { previewRoutes } from './preview-routes.ts'
 
 export interface AlertsRoom extends Room {
   rules: ActiveRules
-  /** Validates batches in another process. */
+  /** Evaluates batches in a separate process. */
   judgeProcess: JudgeProcess
   /**
    * Returns, for each event, the ids of the active alerts whose rules it violates; null for an event whose evaluation

@@ -19,7 +19,7 @@ const domains: [] = []
 const one = alertOf(validationInput, 'alr_one')
 const two = alertOf(validationInput, 'alr_two')
 
-test('violations are counted by alert and domain, weighted', async () => {
+test('violations are counted by alert and domain, with their weights', async () => {
   const at = (offset: number, values: Partial<StoredEvent>) =>
     eventOf({ receivedAt: NOON - HOUR_MS + offset, ...values })
   using history = await warehouseWith([
@@ -141,7 +141,7 @@ describe('a sample of a finding', () => {
     expect(Object.keys(finding?.sample ?? {})).not.toContain('orgId')
   })
 
-  test('masks vendor, event and hosts in the finding, too', async () => {
+  test('masks the vendor, event and hosts of the finding, too', async () => {
     const shared = { violations: ['alr_one'], vendor: 'to jo@a.co', event: 'mail jo@a.co' }
     using history = await warehouseWith([
       eventOf({ ...shared, seq: 1, receivedAt: NOON - 3000, host: 'jo@a.co' }),

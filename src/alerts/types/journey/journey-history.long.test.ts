@@ -145,7 +145,7 @@ test('evaluating many windows at once returns the findings of the scheduler and 
   expect(seen).toEqual(new Set(['unreached', 'fine', 'violated']))
 })
 
-test('sampled senders are read with all of their sessions and are weighted for the others', async () => {
+test('all sessions of each sampled sender are read, and are weighted to represent other senders', async () => {
   const sessions = visits(Array.from({ length: 400 }, (_, n) => (n % 2 ? bad : 'ga4.page_view@/')))
   const again = visits(Array.from({ length: 400 }, () => bad)).map((events) =>
     events.map((event) => ({ ...event, receivedAt: event.receivedAt - 40 * MINUTE_MS })),

@@ -253,7 +253,7 @@ describe('the plan of a journey', () => {
   })
 })
 
-describe('judging a session', () => {
+describe('the evaluation of a session', () => {
   const plan = planOf(funnel)
   const walked = (shape: string) => judgeSession(plan, shapeFrom(shape))
 

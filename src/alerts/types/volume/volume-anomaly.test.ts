@@ -213,7 +213,7 @@ describe('an anomaly alert for all signals', () => {
   })
 })
 
-test('judges partial windows at ticks and counts how often it fired', () => {
+test('evaluates partial windows at ticks and counts how often it fired', () => {
   const { partial, countsFirings, measure, historyQuery: past, newestViolations: newest } = volumeAnomaly
   expect({ partial, countsFirings, measure, past, newest }).toEqual({
     partial: true,

@@ -194,7 +194,7 @@ function summaryOf(row: VerdictRow): string {
   return `${eventsText(Math.round(observed))} from ${timeText(since)} to ${clockOf(at)}, ${about}${noteOn(row)}`
 }
 
-/** Returns a note when the row is within its band. */
+/** Explains why a row within its band is reported; empty for other rows. */
 function noteOn({ alarm, down, observed, low, high }: VerdictRow): string {
   if ((low !== null && observed < low) || (high !== null && observed > high)) return ''
   return alarm ? `; too ${down ? 'few' : 'many'} over recent hours` : '; still ongoing'
