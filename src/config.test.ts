@@ -225,11 +225,14 @@ describe('single sign-on configuration', () => {
     expect(read({ ...whole, TAGWARDEN_OIDC_ISSUER: issuer }).oidcIssuer).toBe(issuer)
   })
 
-  test.each(['CLIENT_ID', 'ROLES', 'NAME', 'GROUPS_CLAIM'])('fails without OIDC_%s, naming it in the error', (name) => {
-    expect(() => read({ ...whole, [`TAGWARDEN_OIDC_${name}`]: '' })).toThrow(
-      new SettingError(`TAGWARDEN_OIDC_${name}: must be set when TAGWARDEN_OIDC_ISSUER is set`),
-    )
-  })
+  test.each(['CLIENT_ID', 'ROLES', 'NAME', 'GROUPS_CLAIM'])(
+    'is rejected without OIDC_%s, with an error that names the setting',
+    (name) => {
+      expect(() => read({ ...whole, [`TAGWARDEN_OIDC_${name}`]: '' })).toThrow(
+        new SettingError(`TAGWARDEN_OIDC_${name}: must be set when TAGWARDEN_OIDC_ISSUER is set`),
+      )
+    },
+  )
 
   test('preserves the order of group roles', () => {
     const group = fc
@@ -246,7 +249,7 @@ describe('single sign-on configuration', () => {
     )
   })
 
-  test('rejects an unknown role at any position, naming it in the error', () => {
+  test('rejects an unknown role at any position, with an error that names the role', () => {
     const role = fc.stringMatching(/^[a-zA-Z]{1,12}$/).filter((word) => !(ROLES as readonly string[]).includes(word))
     fc.assert(
       fc.property(role, fc.nat({ max: 3 }), (word, place) => {

@@ -157,7 +157,7 @@ function emailReference(text: string): boolean {
   )
 }
 
-/** Returns the text without the parts that only look like an e-mail address. */
+/** Returns the text without the parts that look like an e-mail address but are not one. */
 function withoutOthers(text: string): string {
   let out = ''
   for (let at = 0; at < text.length; ) {

@@ -104,7 +104,7 @@ test('predicate, SQL and reference implementation agree on single conditions', a
   const rules = fc.array(aSingle, { minLength: 30, maxLength: 30 })
   await fc.assert(fc.asyncProperty(events, rules, compare), { numRuns: 200, endOnFailure: true, reporter: report })
   expect(compared).toBeGreaterThanOrEqual(10_000)
-  // Agreement would prove little if conditions were never true.
+  // Agreement would prove little if no condition were ever true.
   for (const op of [...OPERATORS, 'label equals', 'label not_equals'])
     expect({ op, held: (held[op] ?? 0) > 5 }).toEqual({ op, held: true })
 })

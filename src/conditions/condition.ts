@@ -203,7 +203,7 @@ export function conditionsOf(rule: Rule): Condition[] {
   return [...(rule.filters ?? []), ...(rule.conditions?.items ?? []), ...groups]
 }
 
-/** Returns the reason why a string can't occur in an event or in SQL; null when it can. */
+/** Returns the reason why a string can't occur in an event or in SQL; null when the string is allowed. */
 function faultOfText(text: string): string | null {
   if (!text.isWellFormed()) return 'not valid Unicode'
   return text.includes('\0') ? 'contains a NUL character, which events never contain' : null
@@ -307,8 +307,8 @@ export class RuleCheck {
   }
 
   /**
-   * Adds a cost and throws at the limit, so that checking a body of several megabytes takes no longer than checking one
-   * at the limit.
+   * Adds a cost. Throws as soon as the limit is exceeded, so that checking a body of several megabytes takes no longer
+   * than checking a rule at the limit.
    */
   private pay(cost: number, at: string): void {
     this.cost += cost

@@ -87,8 +87,8 @@ function hasDigits(text: string): boolean {
 /**
  * Returns the phone numbers in the text, in order. The text is not decoded first. Numbers must begin with `+` or `00`
  * and be valid in their country according to https://github.com/google/libphonenumber with full metadata. `00` within
- * other text requires separators. With `regions`, national notation with separators is recognised too. Under a key
- * named after phone numbers, numbers without separators are too. Keys of identifiers never contain phone numbers.
+ * other text requires separators. With `regions`, national notation is also recognised: with separators under any key,
+ * and without separators under keys named after phone numbers. Keys of identifiers never contain phone numbers.
  */
 export function findPhones(key: string, text: string, regions: PhoneRegions): Span[] {
   if (!hasDigits(text) || isIdentifierKey(key)) return []

@@ -93,8 +93,8 @@ export class Alarm {
 
   /**
    * Raises one alarm per deviation, and no further alarm in the same direction for half a day unless a burst becomes
-   * much worse. Other measures grow without a new cause: silences and sums with every row, and deviations from a season
-   * with the traffic of the hour.
+   * much worse. Other measures grow without a new cause: silences and sums grow with every row, and deviations from the
+   * season grow with the usual traffic of the hour.
    */
   private raises({ t, scale }: Reading, up: number, down: number): boolean {
     if (down > up) {

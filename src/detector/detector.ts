@@ -10,7 +10,7 @@ export type SeriesState = 'learning' | 'normal' | 'high' | 'low' | 'silent'
 export interface Verdict {
   /** The baseline as a count; null until the second row. */
   expected: number | null
-  /** The band: counts that are not an anomaly, bounds included. Null while unknown. */
+  /** The band: counts that are not an anomaly, inclusive. Null while unknown. */
   low: number | null
   high: number | null
   /** Deviations above and below the baseline, k; at least 0. */

@@ -33,7 +33,7 @@ export class QuietSpells {
   /**
    * Adds the minutes of a row. `quietRuns`: lengths of the runs of minutes without events before, between and after
    * minutes with events. `expected`: the baseline of a minute; NaN while unknown. A spell with `most` or more missing
-   * events is an outage and is not learned from.
+   * events is considered an outage and excluded from learning.
    */
   take(quietRuns: readonly number[], expected: number, most: number): void {
     if (Number.isNaN(expected)) return this.interrupt()

@@ -334,7 +334,7 @@ describe('the early evaluation of an alert', () => {
     expect(world.counted()).toEqual([1])
   })
 
-  test('is signalled for a possible new issue, and again when it was too late for a round', () => {
+  test('is requested for a possible new issue, and again if a violation came too late for a round', () => {
     const db = memoryDb()
     const woken = new WokenAlerts()
     woken.roundEnded()

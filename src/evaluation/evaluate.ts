@@ -51,8 +51,8 @@ export class WokenAlerts {
   /** Emits when a violation may open a new issue, but not for further violations that are only counted. */
   readonly emitter = new Emitter()
   /**
-   * True in the first round. Violations from shortly before a stop are only in the history, so all alerts are
-   * evaluated.
+   * True in the first round, which evaluates all alerts. Violations received shortly before the program stopped are
+   * only in the history.
    */
   private all = true
   /** True when a violation was received too late for this round. */
@@ -106,8 +106,8 @@ export class WokenAlerts {
 }
 
 /**
- * True when a minute has ended since the last evaluation. Also true when the alert has been deleted or disabled, so
- * that it is removed.
+ * True when a minute has ended since the last evaluation. Also true for a deleted or disabled alert, so that it is
+ * removed.
  */
 function isCountDue(db: Db, alertId: string, watermark: Instant): boolean {
   const sql = 'SELECT evaluatedThrough FROM alert WHERE id = ? AND enabled = 1'

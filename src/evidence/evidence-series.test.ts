@@ -98,7 +98,7 @@ const startsOf = async (trouble: IssueProblem) => (await seriesOf(trouble, nothi
 /** Noon on 2026-04-01. */
 test.each<[string, AlertInput, Parameters<typeof problemFrom>[1], [string, string, number]]>([
   [
-    'hours, starting six before the first occurrence',
+    'hours, starting six hours before the first occurrence',
     validationInput,
     { first: HOUR_MS },
     ['04-01T05:00', '04-01T12:00', 8],

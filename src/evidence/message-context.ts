@@ -15,8 +15,8 @@ import { problemOf } from './issue-problem.ts'
 type MessageHistoryDeps = InsightRouteDeps & { clock: Clock }
 
 /**
- * Returns a function that fetches the event history for messages, which is a part of the issue's evidence. Each field
- * is null if its query fails.
+ * Returns a function that fetches the part of an issue's evidence that messages show. Each field is null if its query
+ * fails.
  */
 export function messageHistoryFetcher(deps: MessageHistoryDeps): FetchHistory {
   return async ({ orgId, id }, signal) => {

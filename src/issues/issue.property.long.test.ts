@@ -58,7 +58,7 @@ interface World {
   windowStartAt: Instant
   judgedThrough: Instant
   orders: NotificationRequest[]
-  /** Time at which each order was placed. */
+  /** Time at which each notification was requested. */
   givenAt: Instant[]
   /** Expected counts by subject. */
   counted: Map<string, number>

@@ -48,9 +48,9 @@ export class GapDetector {
   }
 
   /**
-   * Call about every second; a heartbeat is stored every 30 s. Two minutes without a call mean that the process was
-   * suspended, which is a gap, except for time before the clock was set back. Events in a time that the clock shows
-   * twice are counted twice, so this time is also a gap.
+   * Call about every second; a heartbeat is stored every 30 s. After two minutes without a call, the process is
+   * considered suspended, and a gap is recorded, excluding any time before the clock was set back. A period that the
+   * clock shows twice is also a gap, because its counts include the events of both times.
    */
   heartbeat(): void {
     const now = this.parts.clock.now()

@@ -24,7 +24,7 @@ import { isQuietTick, type Outcome } from './verdict-row.ts'
 import { VerdictTable } from './verdict-table.ts'
 
 /**
- * Enough for the trackers of 1,400 series with hourly rows. More on larger machines, because relearning takes far
+ * Enough for the trackers of 1,400 series with hourly rows. Larger machines get more, because relearning takes far
  * longer.
  */
 const MEMORY_BYTES = Math.max(72 * 1024 * 1024, totalmem() / 8)
@@ -95,10 +95,9 @@ export class SeriesMonitor {
   }
 
   /**
-   * Returns one row per series for each window, in order. For signals that a `*` covers, returns only those that were
-   * open. Windows must be in order and must not overlap; for a window that has not ended, `to` is the end of its last
-   * tick. All scopes must belong to one organization. Throws `AppError('unavailable')` when the warehouse is
-   * unavailable.
+   * Returns one row per series for each window, in order. For a `*` scope, returns only the signals that were open.
+   * Windows must be in order and must not overlap; for a window that has not ended, `to` is the end of its last tick.
+   * All scopes must belong to one organization. Throws `AppError('unavailable')` when the warehouse is unavailable.
    */
   async verdicts(
     scopes: readonly SeriesScope[],
