@@ -33,8 +33,8 @@ interface KnownRule {
 export type RuleListener = (orgId: string, id: string, rule: AlertRule | null) => void
 
 /**
- * In-memory cache of the enabled validation rules of all organizations. Changed rules are reread before the next event
- * is evaluated, because changes come in bursts and inside transactions. Unchanged rules stay cached.
+ * In-memory cache of the enabled validation rules of all organizations. A changed rule is reread only when the next
+ * event is evaluated, because changes come in bursts and inside transactions.
  */
 export class ActiveRules {
   private readonly entries = new Map<string, OrganizationEntry>()
@@ -117,8 +117,8 @@ export class ActiveRules {
   }
 
   /**
-   * Returns a rule's share (0 to 1) of the total cost of its organization's rules, for rules that are too expensive to
-   * evaluate on arrival; null for other rules. Must not be called in a transaction, because it reads changed rules.
+   * Returns a rule's fraction (0 to 1) of the total cost of its organization's rules, for rules that are too expensive
+   * to evaluate on arrival; null for other rules. Must not be called in a transaction, because it reads changed rules.
    */
   readonly lateShareOf = (orgId: string, id: string): number | null => {
     this.refresh()
@@ -240,7 +240,8 @@ class LateRules {
   }
 
   /**
-   * Returns the rule's share (0 to 1) of the total cost of the organization's rules; null for rules that are not late.
+   * Returns the rule's fraction (0 to 1) of the total cost of the organization's rules; null for rules that are not
+   * late.
    */
   shareOf(id: string): number | null {
     const rule = this.late.get(id)

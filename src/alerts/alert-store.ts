@@ -12,7 +12,7 @@ export const MAX_ALERTS = 10_000
 
 /** Maximum total size of an organization's alerts, as JSON. */
 const MAX_BYTES = 256 * 1024 * 1024
-/** Alerts up to this size skip the check of the total size; 10,000 of them take 160 MB. */
+/** Alerts up to this size skip the check of the total size; 10,000 such alerts use 160 MB. */
 const SMALL_BYTES = 16 * 1024
 
 /** Identifies an alert within one organization. Alerts of other organizations are not found. */
@@ -91,7 +91,7 @@ const WATCHES = `(
 
 /**
  * Returns matching alerts with ids after `after` (null: from the first), oldest first. Returns up to `limit + 1`
- * alerts, so that the caller can tell whether there are more.
+ * alerts, so that the caller can determine whether there are more.
  */
 export function listAlerts(
   db: Db,

@@ -51,7 +51,7 @@ export function withSamples(
     const { orgId, violations, ...sample } = masked
     return {
       ...known,
-      // Masked only when the names are common to all events of the finding.
+      // When the finding has the sample's vendor or event, uses the masked name.
       vendor: finding.vendor === event.vendor ? sample.vendor : finding.vendor,
       event: name,
       hosts: [...new Set(finding.hosts.map((host) => mask({ ...event, host }).host ?? host))],

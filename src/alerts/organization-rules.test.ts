@@ -14,7 +14,7 @@ const longerThan = (length: number): NonNullable<AlertInput['conditions']> => ({
   items: [{ parameter: 'value', op: 'length_gt', values: [`${length}`] }],
 })
 
-/** Parameters that call `read` each time they are read. */
+/** Returns parameters that call `read` on each access. */
 function counted(params: Record<string, string>, read: () => void): Record<string, string> {
   return new Proxy(params, {
     get(target, key) {
@@ -74,7 +74,7 @@ describe('the evaluation of an event', () => {
     let reads = 0
     const params = counted({ value: '12' }, () => reads++)
     expect(judge(eventOf({ params }))).toEqual([])
-    // All conditions are of one kind and on one parameter, so it is read only once.
+    // All conditions are of one kind and on one parameter, so the parameter is read only once.
     expect(reads).toBe(1)
   })
 

@@ -2,11 +2,11 @@ import { describe, expect, test } from 'bun:test'
 import { OutOfTime } from '../conditions/evaluation-time-limit.ts'
 import { TimeSlices } from './time-slices.ts'
 
-/** Time slices with a manual stopwatch. */
+/** Returns time slices with a stopwatch that the test advances. */
 function setUp() {
   let [wall, processor] = [1000, 0]
   const slices = new TimeSlices({ wallMs: () => wall, processorMs: () => processor })
-  /** Works on a batch in steps until the meter stops it. Returns the time spent. */
+  /** Simulates the evaluation of a batch, in steps, until the meter stops it. Returns the time spent. */
   const work = (orgId: string, ms: number, { events = 1, stepMs = 0.5, busy = 1 } = {}) => {
     const { meter, end } = slices.begin(orgId)
     let done = 0

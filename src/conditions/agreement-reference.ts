@@ -72,7 +72,7 @@ function fits(node: Node, character: string, fold: boolean): boolean {
   const letter = node.letter.toLowerCase()
   const inside =
     letter === 'd' ? /^[0-9]$/.test(character) : letter === 'w' ? isWord(character) : /^[\t\n\f\r ]$/.test(character)
-  // When case is ignored, `\w` also matches characters that are equal to a word character.
+  // When case is ignored, `\w` also matches characters that are equal to a word character in another case.
   const folded = fold && letter === 'w' && spellings(character).some(isWord)
   return (inside || folded) === (node.letter === letter)
 }

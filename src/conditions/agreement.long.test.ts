@@ -12,7 +12,8 @@ import { compileViolation } from './predicate.ts'
 
 /*
  * Three implementations must agree on whether an event breaks a rule: the predicate, the SQL in DuckDB, and
- * `agreement-reference.ts`. The last one is as simple as possible and shares no code with the others.
+ * `agreement-reference.ts`. The reference implementation is as simple as possible and shares no code with the other
+ * two.
  */
 
 const { dialect } = newBinder()

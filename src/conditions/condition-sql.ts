@@ -284,8 +284,8 @@ class Compiler {
 
 /**
  * Like `compileFilters`, for the relation `events`. Tests on any parameter are added to `anyTests`, which the query
- * must include. Without `anyTests`, and beyond a certain length, they search the map of parameters, which is much more
- * expensive.
+ * must include. Without `anyTests`, and beyond a certain length, these tests search the map of parameters, which is
+ * much more expensive.
  */
 export function filtersSql(
   filters: readonly Condition[],

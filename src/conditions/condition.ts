@@ -211,7 +211,8 @@ function faultOfText(text: string): string | null {
 
 /**
  * Maximum cost of a rule that is evaluated for incoming events or applied to the event history. A rule at this limit
- * has a size of about 200 kB. In the worst case, which is patterns only, it takes 0.2 ms per character of an event.
+ * has a size of about 200 kB. In the worst case, a rule with only patterns, evaluation takes 0.2 ms per character of an
+ * event.
  */
 export const MAX_RULE_COST = 20_000
 
@@ -224,7 +225,7 @@ function costOfValue(op: Operator, value: string): number {
   return Math.max(1, Math.floor(value.length / 10))
 }
 
-/** Cost of a label. It may have up to `MAX_MEMBERS` members, each of which is compared. */
+/** Cost of a label. A label may have up to `MAX_MEMBERS` members, and each member is compared. */
 const COST_OF_LABEL = 50
 
 const costOfCondition = ({ parameter, op, values = [] }: Condition) => {

@@ -28,7 +28,7 @@ const IDENTIFIER_KEYS: ReadonlySet<string> = new Set(
 /** Matches keys named after phone numbers. Under these keys, numbers without separators are also recognised. */
 const PHONE_KEY = /phone|mobile|msisdn|whatsapp|(?:^|[._-])(?:ph|tel|telefon|fax|cell)(?:$|[._-])/i
 
-/** Returns the vendor's own name of the key, without the path added by flattening: `user.ids.gid` → `gid`. */
+/** Returns the vendor's own name for the key, without the path added by flattening: `user.ids.gid` → `gid`. */
 const lastName = (key: string) => key.slice(key.lastIndexOf('.') + 1)
 
 /** Returns whether the key is known to contain identifiers. Its values are never considered phone numbers. */

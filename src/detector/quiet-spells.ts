@@ -4,7 +4,7 @@
  */
 const MAX_SPELLS = 50
 const MIN_SPELLS = 20
-/** Share of the learned sums that decays per day; half remains after 9 days. */
+/** Fraction of the learned sums that decays per day; half remains after 9 days. */
 const DAILY_DECAY = 1 / 14
 /** Number of levels of missing events: below 1/2, and then from each power of 2 to the next. */
 const LEVELS = 20

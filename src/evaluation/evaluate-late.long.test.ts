@@ -153,7 +153,7 @@ test('after three hours of downtime, earlier events are evaluated and the gap is
   await send(shop, at(1) + 10 * MINUTE_MS, 20, 2)
   world.clock.set(at(1.5))
   await alive(world)
-  // Killed, and restarted from disk three hours later.
+  // The program is killed, and restarted from disk three hours later.
   world.clock.set(at(4.5))
   await world.crash()
   await evaluate(shop)

@@ -238,7 +238,7 @@ describe('the query of a series', () => {
     ['1h', 398 * DAY_MS, 13],
     ['45m', COUNT_RETENTION_MS + DAY_MS, 0],
     ['20m', MINUTES_MS - DAY_MS, 13],
-    // Minutes that are older have already been aggregated to quarters of an hour.
+    // Older minutes have already been aggregated to quarter-hours.
     ['20m', MINUTES_MS + DAY_MS, 0],
   ])('reads counts far enough back for windows of %s: %d ms', async (period, agoMs, length) => {
     const { queries, series } = await queriesOf(problemFrom({ ...volumeInput, period }, { first: agoMs }))

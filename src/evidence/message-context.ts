@@ -66,10 +66,7 @@ function pointsOf(series: readonly ChartPoint[]): MessageHistory['series'] {
     }))
 }
 
-/**
- * Parameters used in a rule's conditions, in order and without duplicates. Excludes `*`, which stands for any
- * parameter.
- */
+/** Parameters used in a rule's conditions, in order and without duplicates. Excludes `*`, which means any parameter. */
 function fieldsOf(rule: Alert): string[] {
   const own = alertTypeOf(rule.alertType).ownConditions?.(rule) ?? []
   const groups = rule.conditionGroups?.flatMap(({ items }) => items) ?? []

@@ -14,7 +14,7 @@ const RETENTION_DAYS = 28
 /** Maximum number of signals per domain. The signals with the most traffic are used. */
 export const MAX_SIGNALS = 500
 
-/** One event of one vendor. */
+/** One event name of one vendor. */
 export interface SignalName {
   vendor: string
   event: string
@@ -55,8 +55,8 @@ export function dailyEventsQuery(orgId: string, domainIds: readonly string[], { 
 }
 
 /**
- * Returns the signals of one domain on a UTC day: names with at least 100 events in one of the weeks that ended on a
- * day of the last four weeks, excluding the given day. Most traffic first, at most 500.
+ * Returns the signals of one domain on a UTC day: names with at least 100 events in any 7-day period that ended in the
+ * last four weeks, excluding the given day. Most traffic first, at most 500.
  */
 export function activeSignalsOn(day: number, daily: readonly DailyEvents[]): SignalName[] {
   const names = daily.flatMap(({ vendor, event, days, counts }) => {

@@ -121,7 +121,7 @@ describe('the domain drop detector', () => {
     expect(marksOf(guard, [low(0.5, { alarm: true })])).toEqual(['!'])
   })
 
-  /** A tick at which the domain had no events since the given minute. */
+  /** A tick at which the domain has had no events since the given minute. */
   const lull = (minute: number, since: number) =>
     outcome(minute / 60, { row: null, lastEventAt: since * MINUTE_MS, since: since * MINUTE_MS })
   const found = (minute: number, since: number) => ({ ...silent(minute, since), alarm: true })

@@ -79,7 +79,7 @@ test('verdicts depend only on counts, not on when monitoring started or on earli
     {
       numRuns: Number(process.env.RUNS ?? 6),
       endOnFailure: true,
-      // Hours without events, read separately and together with others.
+      // Hours without events, read separately and together with other hours.
       examples: [
         [
           {

@@ -30,8 +30,8 @@ export interface Series {
 }
 
 /**
- * A series to monitor, with its sensitivity. The vendor may be `*`: each signal (an event of a vendor) separately, and
- * all events of the domain together, in hourly rows.
+ * A series to monitor, with its sensitivity. The vendor may be `*`: each signal (an event name of a vendor) separately,
+ * and all events of the domain together, in hourly rows.
  */
 export interface SeriesScope extends Series {
   /** Deviations, 2 to 8. For `*`: applies to signals without a sensitivity setting. */

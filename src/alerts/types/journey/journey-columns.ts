@@ -31,7 +31,7 @@ export interface AlertSql {
   fromStart: boolean
 }
 
-/** Collects one boolean column per matcher and filter. Alerts share identical columns. */
+/** Collects one boolean column per matcher and filter. Alerts with equal matchers share columns. */
 export class JourneyColumns {
   /** Boolean expressions by column name. */
   readonly columns = new Map<string, string>()

@@ -46,7 +46,7 @@ const someTraffic = fc.array(
       { weight: 2, arbitrary: fc.constantFrom(29, 30, 31).map((minutes) => minutes * MINUTE_MS) },
       { weight: 1, arbitrary: fc.constantFrom(2 * HOUR_MS, 9 * HOUR_MS) },
     ),
-    // File boundaries.
+    // File operations between batches.
     work: aWork,
     events: fc.array(
       fc.record({

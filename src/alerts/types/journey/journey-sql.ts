@@ -103,8 +103,8 @@ function eventsSql({ columns }: JourneyColumns, { inlined }: Dialect): string {
 }
 
 /**
- * Returns SQL for the events grouped by id. Most ids have one session; the others have to be split, which costs many
- * times as much. `hasGap` is true for all ids that may have a gap.
+ * Returns SQL for the events grouped by id. Most ids have one session; splitting the events of other ids into sessions
+ * costs many times as much. `hasGap` is true for all ids that may have a gap.
  */
 function visitsSql(parts: readonly AlertSql[], { from, to }: Span, visited: readonly string[]): string {
   const where = visited.join(' AND ')

@@ -69,9 +69,9 @@ function scopeOf({ volume }: Alert, finding?: Pick<Finding, 'vendor' | 'event'> 
 }
 
 /**
- * Fires when a count deviates from its baseline. One alert monitors all events of a vendor in a domain, one event of
- * the vendor, or (`*`) each signal: an event of a vendor with enough traffic. When all traffic of a domain drops, there
- * is one finding for the domain, which explains the drops of its signals.
+ * Fires when a count deviates from its baseline. One alert monitors a vendor's total events in a domain, one event name
+ * of the vendor, or (`*`) each signal: any event name with enough traffic. When all traffic of a domain drops, there is
+ * one finding for the domain, which explains the drops of its signals.
  */
 export const volumeAnomaly: AlertType<VerdictRow> = {
   kind: 'volume_anomaly',
