@@ -65,7 +65,7 @@ async function onBadDisk() {
   }
 }
 
-test("the period in which the collector can't store batches is one gap, across restarts", async () => {
+test("the period in which the collector can't store batches is one gap, even across restarts", async () => {
   await using world = await onBadDisk()
   expect(await world.send()).toBe(202)
   await world.alive(10)

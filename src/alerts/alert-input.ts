@@ -24,7 +24,7 @@ export const AlertBulkInputSchema = Closed(
   { $id: 'AlertBulkInput' },
 )
 
-/** Validates all fields except those whose shape depends on the alert type; the type validates these. */
+/** Validates all fields except those whose shape depends on the alert type, which are validated by the type. */
 const readShared = parser(
   Closed({
     ...AlertInputSchema.properties,

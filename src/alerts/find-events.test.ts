@@ -10,7 +10,7 @@ const SEQS = [1, 2 ** 31 - 1, 2 ** 31, NOON * 1000, NOON * 1000 + 1, Number.MAX_
 const EVENTS = SEQS.map((seq, index) => eventOf({ seq, receivedAt: NOON + index, params: { seq: String(seq) } }))
 const THEIRS = eventOf({ seq: 5, orgId: 'org_b' })
 
-test('complete events are returned in the order of their positions, without missing or foreign events', async () => {
+test('complete events are returned in the order of their positions, omitting deleted events and those of other organizations', async () => {
   using history = await warehouseWith([...EVENTS, THEIRS])
   const places = [...EVENTS, THEIRS, eventOf({ seq: 6, receivedAt: NOON + 2 })]
   await fc.assert(
@@ -25,7 +25,7 @@ test('complete events are returned in the order of their positions, without miss
   )
 })
 
-test('no query runs without positions', async () => {
+test('no query runs when there are no positions', async () => {
   expect(await findEvents(ORG, [], { query: () => Promise.reject(new Error('unexpected query')) })).toEqual([])
 })
 

@@ -15,7 +15,7 @@ export interface Finding {
   summary: string
   /**
    * Describes what is wrong with every violating event, as a phrase that follows `events`: ``had no `value` ``. Absent
-   * when the rule does not determine it.
+   * when events can violate the rule in different ways.
    */
   fault?: string
   /** Describes the violating events, as a phrase that follows `events`. Includes details of the latest event. */

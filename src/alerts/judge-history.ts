@@ -40,7 +40,7 @@ export interface HistoryDeps {
 export interface HistoryFindings {
   /** One list for each window, in order. */
   findings: Finding[][]
-  /** The same lists for each of the other sensitivities. */
+  /** The same lists for each of the additional sensitivities. */
   alternatives: Finding[][][]
   /**
    * `rollup`: computed from counts by minute; `sql`: from every event in scope; `sampled`: from a sample of these

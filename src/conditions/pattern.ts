@@ -8,7 +8,7 @@ interface Literal {
   text: string
 }
 
-/** A user's pattern that works in both engines. */
+/** A user-defined pattern that works in both engines. */
 export interface TextPattern {
   /**
    * Returns whether the pattern matches anywhere in the text. Takes linear time for every pattern, without

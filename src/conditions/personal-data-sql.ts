@@ -42,7 +42,7 @@ export interface CandidateTests {
   /** Tests whether a field may contain personal data. Cheap. */
   field(text: string): string
   /**
-   * Tests whether the event belongs to an organization with its own settings. All events of such organizations are
+   * Tests whether the event belongs to an organization with its own settings. All events of such an organization are
    * candidates.
    */
   own: string

@@ -135,7 +135,7 @@ export class GapDetector {
     const whole = this.latest && joinGaps(this.latest, gap)
     this.latest = whole ?? gap
     this.unwritten.set(this.latest.fromAt, this.latest)
-    // The operator was already notified when the clock was set back.
+    // No notification, because the operator was notified when the clock was set back.
     if (!whole && gap.cause !== 'clock') this.parts.onGap(gap)
   }
 

@@ -80,7 +80,7 @@ interface MonitoredSeries {
 /**
  * Monitors series of counts and returns their state. The result depends only on the counts, never on when the monitor
  * was created or what was queried before. The monitor caches the trackers of recently queried series, and relearns
- * others from the counts.
+ * other series from the counts.
  */
 export class SeriesMonitor {
   private trackers: TrackerCache

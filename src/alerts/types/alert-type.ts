@@ -126,8 +126,8 @@ export interface AlertType<Row = unknown> {
    */
   measure?(alerts: readonly Alert[], window: Window, domains: readonly WatchedDomain[], membersOf?: MembersOf): Query
   /**
-   * Like `measure`, for alerts that begin at different instants: `begins` has one instant per alert, at or after the
-   * window's start. When absent, only alerts that begin together are measured together.
+   * Like `measure`, for alerts whose evaluation begins at different instants: `begins` has one instant per alert, at or
+   * after the window's start. When absent, only alerts that begin together are measured together.
    */
   measureSince?(alerts: readonly Alert[], begins: readonly Instant[], window: Window): Query
   /**
@@ -173,7 +173,7 @@ export function measure(type: AlertType, ...args: Parameters<MeasuredType['measu
   return type.measure(...args)
 }
 
-/** Returns `build` with results cached by array of rows, because many alerts are evaluated with the same array. */
+/** Returns `build` with its results cached by array of rows, because many alerts are evaluated on the same array. */
 export function cachedByRows<Row, Index>(build: (rows: readonly Row[]) => Index): (rows: readonly Row[]) => Index {
   const built = new WeakMap<readonly Row[], { index: Index }>()
   return (rows) => {

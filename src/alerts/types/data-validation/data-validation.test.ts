@@ -97,7 +97,7 @@ test('at most 20 hosts are listed, most frequent first, ties ordered by name', a
   expect(others).toEqual(hosts.filter((host) => host !== first && host !== second).slice(0, 18))
 })
 
-test('thousands have separators', async () => {
+test('large numbers have thousands separators', async () => {
   using history = await warehouseWith([eventOf({ violations: ['alr_one'], weight: 12_345.4 })])
   const { alr_one } = await evaluate(history, [one], domains)
   expect(alr_one?.[0]?.summary).toBe('12,345 events broke the rule')
