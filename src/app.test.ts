@@ -10,7 +10,7 @@ import { createDomain, findDomain } from './domains/store.ts'
 import { initialize } from './org/store.ts'
 import { gapsBetween } from './signals/gap-store.ts'
 
-/** A program with its own data folder, whose disk can be reported as full. */
+/** Returns a program with its own data folder, and functions that make storing fail. */
 async function onBadDisk() {
   const folder = mkdtempSync(join(tmpdir(), 'bad-disk-'))
   const clock = testClock()

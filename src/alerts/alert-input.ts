@@ -68,7 +68,7 @@ function fieldChecks(value: unknown): (() => void)[] {
   ]
 }
 
-/** Runs `work`. In an `AppError` thrown by `work`, `period: …` becomes `alerts[3].period: …`. */
+/** Runs `work` and adds the path to the field named by an `AppError`: `period: …` becomes `alerts[3].period: …`. */
 export function withPathPrefix<T>(root: string, work: () => T): T {
   try {
     return work()

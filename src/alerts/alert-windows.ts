@@ -28,7 +28,7 @@ export function bucketMsOf({ unit, lengthMs }: Period): number {
   return unit === 'd' || unit === 'w' ? 15 * MINUTE_MS : lengthMs
 }
 
-/** A count with the start of its bucket, or with the time of a single event. */
+/** A count with the start of its bucket, or a single event with its time. */
 export interface Bucketed {
   bucketAt: Instant
 }

@@ -129,7 +129,7 @@ const life = fc.record({
   ticks: fc.array(
     fc.record({
       woken: fc.boolean(),
-      // A tick, a pause of about one window, a clock set back, or a long downtime.
+      // A tick, a pause of about one window, a clock that was set back, or long downtime.
       afterMs: fc.oneof(
         fc.integer({ min: 0, max: 5000 }),
         fc.integer({ min: 0, max: 2 * HOUR_MS }),

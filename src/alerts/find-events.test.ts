@@ -5,7 +5,7 @@ import { eventOf, NOON, warehouseWith } from './alert.fixture.ts'
 import { eventsQuery, findEvents } from './find-events.ts'
 
 const ORG = 'org_a'
-/** Extreme values: below 2^31, as in production, and above 2^52. */
+/** Sequence numbers around 2^31, as large as in production, and the largest possible one. */
 const SEQS = [1, 2 ** 31 - 1, 2 ** 31, NOON * 1000, NOON * 1000 + 1, Number.MAX_SAFE_INTEGER]
 const EVENTS = SEQS.map((seq, index) => eventOf({ seq, receivedAt: NOON + index, params: { seq: String(seq) } }))
 const THEIRS = eventOf({ seq: 5, orgId: 'org_b' })

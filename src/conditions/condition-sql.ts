@@ -298,8 +298,8 @@ export function filtersSql(
 }
 
 /**
- * Like `compileViolation`, for the relation `events`. Only rules on phone numbers are not exact. Their SQL matches a
- * superset, because `contains_phone` has no negative operator. `anyTests`: as in `filtersSql`.
+ * Like `compileViolation`, for the relation `events`. Only the SQL of rules that test for phone numbers is inexact. It
+ * matches a superset, because `contains_phone` has no negative operator. `anyTests`: as in `filtersSql`.
  */
 export function violationSql(
   rule: Rule,

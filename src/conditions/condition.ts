@@ -239,8 +239,8 @@ export function costOf(rule: Rule): number {
 }
 
 /**
- * Returns whether a rule that passed `checkRule` costs more than `MAX_RULE_COST`. Stops compiling patterns at that
- * cost.
+ * Returns whether a rule that passed `checkRule` costs more than `MAX_RULE_COST`. Stops compiling patterns once that
+ * cost is exceeded.
  */
 export function isCostly(rule: Rule): boolean {
   let cost = 0

@@ -1,5 +1,5 @@
 const BIN = 0.02
-/** The bins cover up to e^22, 3.6 billion, events per row. */
+/** The bins cover up to e^22 (3.6 billion) events per row. */
 const BINS = 1100
 const LAST_BIN = BINS - 1
 /** Minimum number of rows; with fewer rows, a frequency of one in 500 can't be estimated. */

@@ -75,8 +75,8 @@ export class WokenAlerts {
 
   /**
    * Returns true if the alert must be evaluated before its window ends: it has no active issue yet in one of the
-   * domains, or it was last evaluated in an earlier minute. Alerts that are not taken remain for a later round, as do
-   * events received at or after `watermark`, which can't be queried yet.
+   * domains, or it was last evaluated in an earlier minute. Other alerts remain for a later round, as do events
+   * received at or after `watermark`, which can't be queried yet.
    */
   take(db: Db, alertId: string, watermark: Instant): boolean {
     const places = [...(this.violatedAt.get(alertId) ?? [])]
@@ -93,7 +93,10 @@ export class WokenAlerts {
     return true
   }
 
-  /** To be called when the evaluation of a taken alert has failed, so that it is evaluated again in the next round. */
+  /**
+   * To be called when the evaluation of an alert has failed after `take`, so that the alert is evaluated again in the
+   * next round.
+   */
   retry(alertId: string): void {
     this.failed.add(alertId)
   }
@@ -230,7 +233,7 @@ function totalQueryOf(type: AlertType, group: readonly EvaluationTask[], finding
   return isShared ? totalsQuery(first.alert.orgId, findings, { ...window, from: windowStartAt }) : null
 }
 
-/** Returns one query for all tasks, starting at the earliest beginning. */
+/** Returns one query for all tasks, from the earliest start of their windows. */
 function queryOf(
   type: AlertType,
   group: readonly EvaluationTask[],

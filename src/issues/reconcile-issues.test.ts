@@ -376,7 +376,7 @@ describe('the evidence of a window evaluated in parts', () => {
     expect(changes.filter(({ kind }) => kind === 'count')).toMatchObject([{ count: finding.occurrences }])
     return { evidence: update?.kind === 'update' ? update.values.evidence : null, notice }
   }
-  test('is the sum of its parts, also in the notification', () => {
+  test('is the sum of its parts, including in the notification', () => {
     const { evidence, notice } = evidenceOf({})
     const expected = { occurrences: 15, observed: 15, total: 340, hosts: ['b.example', 'a.example'] }
     expect(evidence).toMatchObject({

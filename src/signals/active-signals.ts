@@ -7,8 +7,8 @@ import type { Span } from './series.ts'
 const MIN_WEEKLY_EVENTS = 100
 const WEEK_DAYS = 7
 /**
- * Time for which a name remains a signal after its last such week, so that the issue of a dead tag is not resolved
- * automatically.
+ * Time for which a name remains a signal after its last week with that many events, so that the issue of a dead tag is
+ * not resolved automatically.
  */
 const RETENTION_DAYS = 28
 /** Maximum number of signals per domain. The signals with the most traffic are used. */
@@ -31,7 +31,7 @@ export const dayOf = (instant: Instant) => Math.floor(instant / DAY_MS)
 
 /**
  * Returns the query for the daily counts that determine the signals of these domains in `from <= t <= to`. The name
- * `(other)` is excluded, because it represents changing names.
+ * `(other)` is excluded, because the names that it combines change.
  */
 export function dailyEventsQuery(orgId: string, domainIds: readonly string[], { from, to }: Span): Query {
   return query('signals.daily-events', {

@@ -10,7 +10,7 @@ import type { Outcome } from './verdict-row.ts'
  */
 const DROPPED_SHARE = 0.7
 const MIN_DEVIATIONS = 1.5
-/** Minimum deviations for the domain's traffic excluding signals that were already down. */
+/** Minimum number of deviations for the domain's traffic, excluding signals that were already down. */
 const MIN_DOMAIN_DEVIATIONS = 3
 /** Minimum baseline; below it, a count of 0 may be due to chance. */
 const MIN_EXPECTED = 2

@@ -69,7 +69,7 @@ export class GapDetector {
       }
     }
     this.aliveAt = now
-    // After the clock was set back, `now` is below the last write for the length of the step.
+    // After the clock was set back, `now` is earlier than the last write for some time.
     if (Math.abs(now - this.writtenAt) >= HEARTBEAT_MS) this.write(now)
   }
 

@@ -65,7 +65,7 @@ const CLOCK_TRUSTED_AFTER_MS = 7 * DAY_MS
 
 /**
  * Returns the reference time for the age of data. A jump may be caused by a wrong clock, so it is ignored until the
- * program has run for 7 days after it. `jumps`: the jumps of the clock, in chronological order.
+ * program has run for 7 days after it. `jumps`: the clock jumps, in chronological order.
  */
 export function retentionNow(jumps: readonly TimeSpan[], now: Instant): Instant {
   let at = now

@@ -53,7 +53,7 @@ test('verdicts depend only on counts, not on when monitoring started or on earli
       const scopes = [one, scope({ vendor: null, event: null, timezone }), every]
 
       const long = await follow(fixture.seriesMonitor({ gapsOf }), scopes, span)
-      // With occasional restarts.
+      // The same ticks, with occasional restarts.
       const restarted: VerdictRow[][] = []
       let seriesMonitor = fixture.seriesMonitor({ gapsOf })
       for (const [index, window] of ticks(span).entries()) {

@@ -39,7 +39,7 @@ test.each<[number, number, number]>([
   },
 )
 
-test('3,000 visits a day with random variation rarely cause a rise of a signal', () => {
+test('a signal with 3,000 visits a day and random variation rarely raises an alarm for a rise', () => {
   const rises = [4, 5, 6, 7].flatMap((seed) =>
     verdictsOn(visitsOf(shop(3000), DAYS, randomOf(seed * 77 + 3000)), { from: 7, to: DAYS })
       .flat()

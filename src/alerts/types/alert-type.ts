@@ -90,8 +90,8 @@ export interface AlertType<Row = unknown> {
    */
   ownConditions?(alert: Alert): readonly Condition[]
   /**
-   * Returns a selection of the events that the alert evaluates, ignoring its filters. `finding`: restricts the
-   * selection to the events of this finding.
+   * Returns the selection of events that the alert evaluates, ignoring its filters. `finding`: restricts the selection
+   * to the events of this finding.
    */
   scope(alert: Alert, finding?: Pick<Finding, 'vendor' | 'event'> | null): NamedEvents
   /**
@@ -149,7 +149,7 @@ export interface AlertType<Row = unknown> {
   explain?(alert: Alert, finding: Finding, known: ExplainContext): Finding
   /**
    * Returns the summary of a finding that `explain` completed and whose numbers were summed over several parts of a
-   * window. When absent, the summary of the latest part is kept.
+   * window. When absent, the summary of the latest part is used.
    */
   summarize?(finding: Finding): string
   /**

@@ -158,8 +158,9 @@ function endedSessionsSql({ columns }: JourneyColumns, { from, to }: Span): stri
 }
 
 /**
- * Returns SQL for sessions grouped by shape. Lists in an aggregate stay in memory, regardless of the number of
- * sessions. So sessions are grouped by a hash of their matches, and the shape is output for only one session per group.
+ * Returns SQL for sessions grouped by shape. The engine holds aggregated lists in memory, and there may be many
+ * sessions. Sessions are therefore grouped by a hash of their matches, and the shape is output for only one session per
+ * group.
  */
 function shapesSql(
   { matcherColumns, filterColumns }: JourneyColumns,

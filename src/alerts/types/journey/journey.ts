@@ -70,8 +70,8 @@ function expectationsOf(spec: JourneySpec): readonly Expectation[] {
 /**
  * Fires for each domain in which a session that ended in the window does not follow the journey.
  * An alert evaluates the sessions of its domains in which at least one event passes all of its `filters`. In these
- * sessions it considers all events, regardless of kind, environment and vendor. `vendors` is ignored, because an event
- * of one vendor that is missing can't be detected from the events of another.
+ * sessions it considers all events, regardless of kind, environment and vendor. `vendors` is ignored, because a
+ * vendor's missing event can't be detected from the events of another vendor.
  */
 export const journey = {
   kind: 'journey',
