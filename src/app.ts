@@ -69,7 +69,7 @@ export interface App {
   box: SecretBox
   /** The jobs to schedule. If several are due at the same time, they start in this order. Tests run them by name. */
   jobs: readonly Job[]
-  /** Prepares the event history for queries and reports an error when it can't be queried. */
+  /** Prepares the event history for queries, and reports an error when the history can't be queried. */
   warm(): Promise<void>
   /**
    * Aborts requests to other machines and queries to the warehouse. Interrupted deliveries are sent again after the

@@ -150,8 +150,9 @@ const orNull = (value: number) => (Number.isNaN(value) ? null : value)
 const MAX_DIFFERENCES = 48
 
 /**
- * Evaluates a series with an unknown step. The step is the median difference between the rows so far, up to the first
- * 48. When a row changes the step, earlier rows are re-evaluated, so that a verdict never depends on later rows.
+ * Evaluates a series with an unknown step. The step is the median of the differences between the rows so far, at most
+ * the first 48. When a row changes the step, earlier rows are re-evaluated, so that a verdict never depends on later
+ * rows.
  */
 export class InferredStepDetector {
   private readonly rows: { t: Instant; value: number | null }[] = []

@@ -73,7 +73,7 @@ interface MonitoredSeries {
   sensitivities: readonly number[]
   emits: Emit[]
   onEnd?(tracker: SeriesTracker, counts: RowCounts | null): void
-  /** True when only rows are needed, and ticks only at the end of the time range. */
+  /** True when only rows are needed, plus the tick at the end of the time range. */
   rowsSuffice?: boolean
 }
 
