@@ -271,22 +271,19 @@ describe("the start of an alert's evaluation", () => {
     ['groups', { conditionGroups: [{ op: 'any', items: [{ parameter: 'a', op: 'is_blank' }] }] }, 'reset'],
     ['type', { ...volumeInput }, 'reset'],
   ]
-  test.each(changes)(
-    'is reset to the current time or left unchanged when this changes: %s',
-    async (_, values, expected) => {
-      const { call, cast, clock, create, db } = setUp()
-      const id = create()
-      const cursor = () =>
-        db.prepare('SELECT evaluatedThrough, windowStartAt FROM alert').get() as { evaluatedThrough: number }
-      const before = cursor()
-      clock.advance(DAY_MS + at)
-      const base = values.alertType ? {} : validationInput
-      const answer = await call('PUT', `/v1/alerts/${id}`, { as: cast.bob.key, body: { ...base, ...values } })
-      expect(answer.status).toBe(200)
-      if (expected === 'unchanged') expect(cursor()).toEqual(before)
-      else expect(cursor().evaluatedThrough).toBe(clock.now())
-    },
-  )
+  test.each(changes)('is reset or left unchanged when this changes: %s', async (_, values, expected) => {
+    const { call, cast, clock, create, db } = setUp()
+    const id = create()
+    const cursor = () =>
+      db.prepare('SELECT evaluatedThrough, windowStartAt FROM alert').get() as { evaluatedThrough: number }
+    const before = cursor()
+    clock.advance(DAY_MS + at)
+    const base = values.alertType ? {} : validationInput
+    const answer = await call('PUT', `/v1/alerts/${id}`, { as: cast.bob.key, body: { ...base, ...values } })
+    expect(answer.status).toBe(200)
+    if (expected === 'unchanged') expect(cursor()).toEqual(before)
+    else expect(cursor().evaluatedThrough).toBe(clock.now())
+  })
 
   test('is reset when the alert is enabled, directly or by a replacement, unless it was already enabled', async () => {
     const { call, cast, clock, create, cursors } = setUp()
