@@ -16,8 +16,8 @@ const levelOf = (missing: number) => Math.min(LEVELS - 1, missing < 0.5 ? 0 : Ma
  * probability that a spell continues decreases by a factor of e with each missing event. But a page sends several
  * events at once, and a visit has several pages, so the probability decreases by e with each missing cluster. The
  * number of events per cluster is estimated like a lifetime (Kaplan and Meier 1958,
- * https://doi.org/10.1080/01621459.1958.10501452): missing events per ended spell, from the longest spells only,
- * because a visit contains many short spells.
+ * https://doi.org/10.1080/01621459.1958.10501452): it is the number of missing events per ended spell. Only the longest
+ * spells are used, because a visit contains many short spells.
  */
 export class QuietSpells {
   /** Missing events since the last minute with events. NaN before the first such minute and after unknown rows. */

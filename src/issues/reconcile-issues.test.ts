@@ -248,7 +248,7 @@ describe('a window that was already evaluated in parts', () => {
     expect(outcome).toEqual({ status: 'same', counted, notified, history })
   })
 
-  test.each([true, false])('is not clear if an earlier part of a count fired (firing: %p)', (firing) => {
+  test.each([true, false])('of a count is not clear if an earlier part fired (firing: %p)', (firing) => {
     const issue = issueOfAlert(volumeAlert, { lastSeenAt: inThisWindow, firing, clearWindows: 1 })
     expect(reconcile(evaluationOf({ ...evaluation, alert: volumeAlert, issues: [issue] }))).toEqual([])
   })

@@ -55,8 +55,8 @@ export function dailyEventsQuery(orgId: string, domainIds: readonly string[], { 
 }
 
 /**
- * Returns the signals of one domain on a UTC day: names with at least 100 events in any 7-day period that ended in the
- * last four weeks, excluding the given day. Most traffic first, at most 500.
+ * Returns the signals of one domain on a UTC day. A signal is a name with at least 100 events in any 7-day period that
+ * ended in the last four weeks, excluding the given day. Most traffic first, at most 500.
  */
 export function activeSignalsOn(day: number, daily: readonly DailyEvents[]): SignalName[] {
   const names = daily.flatMap(({ vendor, event, days, counts }) => {

@@ -104,7 +104,7 @@ describe('the domain drop detector', () => {
     ['stays low', [low(1, few), low(2, few)], [rows(60, 20, 20), rows(60, 20, 20)], ['1!', '2']],
     ['is low again after some hours', [low(0, few), low(3, few)], [rows(20, 60, 60, 20)], ['0!', '3!']],
     ['is reported again', [low(1, few), low(2, { ...few, alarm: true })], [rows(60, 20, 20)], ['1!', '2!']],
-  ])('a domain that %s', (_, whole, signals, expected) => {
+  ])('evaluates a domain that %s', (_, whole, signals, expected) => {
     expect(fallsOf(guardOf(whole, signals))).toEqual(expected)
   })
 

@@ -105,7 +105,7 @@ const brief = (findings: readonly Finding[]) =>
     firstAt,
   }))
 
-test('evaluating many windows at once returns the findings of the scheduler and of the reference', async () => {
+test('evaluating many windows at once returns the same findings as the scheduler and the reference', async () => {
   const seen = new Set<string>()
   await fc.assert(
     fc.asyncProperty(
