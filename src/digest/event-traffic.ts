@@ -19,7 +19,7 @@ export interface NameCount {
 export interface Traffic {
   /** Most events first. */
   names: NameCount[]
-  /** Names that occur now but not in the 7 days before, in domains that had events in those days. */
+  /** Names seen in the 24 hours but not in the preceding 7 days, in domains that had events in those 7 days. */
   fresh: NameCount[]
   /** Number of events by hour, oldest first. `before` is null unless it is known for all domains. */
   hours: { now: number[]; before: number[] | null }
@@ -95,7 +95,7 @@ export function moveOf(now: number, before: number | null): Move {
   return { kind: Math.abs(share) < 0.005 ? 'same' : share > 0 ? 'rise' : 'fall', share }
 }
 
-/** Thresholds of a notable change: minimum number of events in either period, and minimum relative change. */
+/** Thresholds for a notable change: minimum number of events in either period, and minimum relative change. */
 const MIN_EVENTS = 20
 const MIN_SHARE = 0.2
 /**

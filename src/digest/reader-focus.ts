@@ -5,8 +5,8 @@ export const AUDIENCES = ['executive', 'marketing', 'developer', 'privacy'] as c
 export type Audience = (typeof AUDIENCES)[number]
 
 /**
- * A name that a context can refer to. `members`: the events that the name represents, as for a label; absent for a
- * domain.
+ * A name that a context can refer to. `members`: the events that the name represents, of which a label can have
+ * several; absent for a domain.
  */
 export interface Nameable {
   kind: 'domain' | 'vendor' | 'event' | 'label'

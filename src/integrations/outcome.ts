@@ -3,7 +3,7 @@ import { AppError } from '../core/error.ts'
 import type { Outbound, Reply } from '../transport/transport.ts'
 import type { IntegrationStatus } from './integration.ts'
 
-/** `retry`: another attempt may succeed. `broken`: another attempt would be rejected again. */
+/** `retry`: another attempt may succeed. `broken`: another attempt would also fail. */
 export type Verdict = 'delivered' | 'retry' | 'broken'
 
 /** Outcome of one attempt. Its texts are safe for the delivery log. */

@@ -73,7 +73,7 @@ describe('permissions', () => {
 })
 
 describe('an integration', () => {
-  test('returns a generated secret once and an entered one never', async () => {
+  test('returns a generated secret once, and never returns an entered secret', async () => {
     const { as, admin, clock, db } = setUp()
     const made = await admin('POST', '/v1/integrations', { provider: 'webhook', config: { url } })
     expect(made.status).toBe(201)
@@ -124,7 +124,7 @@ describe('an integration', () => {
     }
   })
 
-  test('retains its secret when replaced without one', async () => {
+  test('retains its secret when a PUT omits the secret', async () => {
     await using server = receiver()
     const { admin } = setUp()
     const { body } = await admin('POST', '/v1/integrations', {

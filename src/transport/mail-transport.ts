@@ -26,7 +26,7 @@ const MAIL_TIMEOUT_MS = 60 * SECOND_MS
 
 /**
  * Transport for e-mail through an SMTP server. An e-mail that is accepted for at least one recipient counts as sent,
- * because a retry would send it twice to these recipients. The reply states how many recipients were refused. 5xx
+ * because a retry would send a second copy to that recipient. The reply states how many recipients were refused. 5xx
  * rejections are permanent (RFC 5321, section 4.2.1). 4xx rejections and lost connections are not.
  * @throws Error if the URL is not an SMTP URL. The message does not contain the URL.
  */

@@ -63,7 +63,7 @@ export interface WebSocketLine {
    * connection breaks.
    */
   [Symbol.asyncIterator](): AsyncIterator<string>
-  /** Sends a message. Does nothing after the connection ended. */
+  /** Sends a message. Does nothing once the connection has ended. */
   send(text: string): void
   close(): void
 }

@@ -3,7 +3,7 @@ import { runExclusive } from '../../core/keyed-mutex.ts'
 import { type Db, prepared, tx } from '../../store/database.ts'
 import type { Quota } from '../providers/provider-context.ts'
 
-/** Allowance for the unknown moment at which the other service counts a call, between the call's start and end here. */
+/** Safety margin. The other service counts a call at an unknown time between the start and the end of the call. */
 const MARGIN_MS = SECOND_MS
 
 interface QuotaDeps {

@@ -277,7 +277,7 @@ test('a delivered member of a group is replayed on its own', async () => {
   expect(deliveries().every(({ status }) => status === 'delivered')).toBe(true)
 })
 
-test('the lookup of the first notification for a channel uses an index', () => {
+test('the query for the first notification of a channel uses an index', () => {
   const { db, orgId } = groupFixture()
   const plans: string[] = []
   const prepare = db.prepare.bind(db)
@@ -293,7 +293,7 @@ test('the lookup of the first notification for a channel uses an index', () => {
   ])
 })
 
-test('a group waits for the intended time when the clock is set back', async () => {
+test('a group waits as long as intended after the clock is set back', async () => {
   await using server = roomServer()
   const { db, clock, open, deliver } = groupFixture()
   for (const id of numbered(2)) open(id, [roomAt(server.url)])

@@ -162,7 +162,7 @@ function killAtStep({ db, clock, parts, stopping }: World, killAt: number | null
   let calls = 0
   const reach = (what: string) => {
     const state = `${calls} ${db.prepare('SELECT total_changes()').pluck().get()}`
-    // Ignores steps at which nothing was stored or sent since the previous step.
+    // Ignores the step if nothing was stored or sent since the previous step.
     if (killed.image !== null || state === seen) return
     seen = state
     killed.steps.push(what)

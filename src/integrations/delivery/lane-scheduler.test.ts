@@ -171,7 +171,7 @@ describe('scheduling with any pending, running and hanging attempts', () => {
     )
   })
 
-  test('leaves a slot for the first attempt at a new origin while up to four others hang', () => {
+  test('leaves a slot for the first attempt at a new origin while up to four other origins hang', () => {
     const hanging = fc.record({
       waiting: fc.array(fc.integer({ min: 0, max: 3 }), { maxLength: 60 }),
       // Some of these origins have responded before, and some were paused.
@@ -192,7 +192,7 @@ describe('scheduling with any pending, running and hanging attempts', () => {
     )
   })
 
-  test('leaves a slot for an idle organization while ten others use all of theirs', () => {
+  test('leaves a slot for an idle organization while ten other organizations use all of their slots', () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 1, max: 100 }), { maxLength: 10 }), (counts) => {
         const hanging = counts.flatMap((count, index) => hooks(`hostile${index}`, count))
@@ -208,7 +208,7 @@ describe('scheduling with any pending, running and hanging attempts', () => {
     )
   })
 
-  test('leaves a slot at an origin for an organization while eight others use all of theirs', () => {
+  test('leaves a slot at an origin for an organization while eight other organizations use all of their slots', () => {
     const shared = (orgId: string) => hook(orgId, 'shared.example')
     fc.assert(
       fc.property(fc.array(fc.boolean(), { maxLength: 8 }), (answeredBefore) => {

@@ -44,21 +44,21 @@ export interface OutcomeTable {
   /** Successful response to the tested call. */
   success(): Response
   /**
-   * Expected outcome of a status. Null for the default: 2xx is delivered. 408, 425, 429 and 5xx are retried. Others
-   * fail.
+   * Expected outcome for a status. Null for the default: 2xx is delivered, 408, 425, 429 and 5xx are retried, and every
+   * other status fails.
    */
   expected?(status: number): Expected | null
   /** Error responses with their expected outcomes. */
   rows?: readonly Row[]
   /** Expected outcomes of broken connections. Default: `retry`. */
   faults?: Partial<Record<FaultName, Expected>>
-  /** Provider settings of the operator for a server at `url`. */
+  /** The operator's provider settings for a server at `url`. */
   operator?(url: string): Record<string, string>
 }
 
 const HTTP_OK = 'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n'
 
-/** Ways in which a connection can end after the complete request was received. */
+/** Ways in which a connection can end after the complete request has been received. */
 const FAULTS = {
   'closed without a response': (socket: Socket) => socket.destroy(),
   reset: (socket: Socket) => socket.resetAndDestroy(),

@@ -49,7 +49,7 @@ export interface MessagePoint {
 
 /**
  * Data from the event history. It is fetched when a message is first sent, because the transaction that creates the
- * notification cannot wait for it. A part is null if there is no data for it or the history did not answer in time.
+ * notification cannot wait for it. A part is null if there is no data for it or the history did not respond in time.
  */
 export interface MessageHistory {
   /** A valid event, masked. It has the same vendor and event name as the violating event, if there is one. */

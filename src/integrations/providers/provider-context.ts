@@ -116,7 +116,7 @@ export interface DeliveryContext<S extends object = object, M = unknown, T exten
   readonly isReplay: boolean
 }
 
-/** Context for several issue openings that are sent as one message. The memory belongs to the individual members. */
+/** Context for several issue openings that are sent as one message. Each member has its own memory. */
 export type GroupContext<S extends object = object, M = unknown, T extends object = object, I = unknown> = Omit<
   IssueContext<S, M, T, I>,
   'memory' | 'remember'
@@ -138,7 +138,7 @@ export interface GroupMember<M = unknown> {
   remember(memory: M, ticketKey?: string): Promise<void>
 }
 
-/** An issue whose opening was sent in one message together with others. */
+/** An issue whose opening was sent in one message together with other openings. */
 export interface GroupedIssue {
   issueId: string
   status: IssueStatus

@@ -55,7 +55,7 @@ describe('the delivery verdict', () => {
   const reply = (status: number): Reply => ({ kind: 'status', status, headers: {}, body: '' })
 
   test.each(named)('for status %i is %s', (status, verdict) => expect(verdictOf(reply(status))).toBe(verdict))
-  test('for every other status is as specified', () => {
+  test('for every status is as specified', () => {
     for (const [status, verdict] of everyStatus) expect([status, verdictOf(reply(status))]).toEqual([status, verdict])
   })
   test.each([
@@ -102,7 +102,7 @@ describe('e-mail addresses', () => {
     expect(() => mailTargets.check(target, guard)).toThrow(expect.objectContaining({ code: 'invalid' }))
   })
 
-  test('`owners` is rejected without an owner', () => {
+  test('`owners` is rejected if the organization has no owner', () => {
     expect(() => mailTargets.settingsOf('owners', { ...org, ownerAddresses: () => [] })).toThrow('no owner')
   })
 })

@@ -331,7 +331,7 @@ describe('a webhook call', () => {
 })
 
 describe('a status change', () => {
-  test('is synchronized to the provider (only the most recent one) and not counted as a notification', async () => {
+  test('is synchronized to the provider (only the most recent change) and not counted as a notification', async () => {
     await using server = deskServer()
     const fixture = deskFixture()
     const { id } = await fixture.connected(server)

@@ -48,9 +48,9 @@ const codes: [number, typeof later][] = [
   [554, lost],
 ]
 
-describe('an e-mail rejected by the server', () => {
+describe('an e-mail that the server rejects', () => {
   for (const [what, refusing] of commands) {
-    test.each(codes)(`because of ${what} with code %i`, async (code, expected) => {
+    test.each(codes)(`because of ${what} (code %i) has the expected outcome`, async (code, expected) => {
       await using box = await mailbox(refusing(code))
       expect(await outcomeAt(box.port)).toEqual(expected(`${code}`))
       expect(box.mails).toEqual([])

@@ -144,7 +144,7 @@ export const ownTemplate = (templates: readonly Template[]): Template | undefine
   templates.find(({ name }) => name === OWN_NAME)
 
 /**
- * The tag created from the Tagwarden template. A tag with the requested name takes precedence over one with a former
+ * The tag created from the Tagwarden template. A tag with the requested name takes precedence over one with an earlier
  * name.
  */
 function ownTag(input: DeployInput, templates: readonly Template[], tags: readonly Tag[]): Tag | undefined {

@@ -33,7 +33,7 @@ describe('a ticket', () => {
     expect(fixture.issueRow()?.trackerKey).toBe('OPS-1')
   })
 
-  test('is created again only if the search finds none for a minute', async () => {
+  test('is created again only if the search finds no ticket for a minute', async () => {
     const fixture = jiraFixture()
     await using server = jiraServer(fixture.clock)
     const { id } = await fixture.connected(server)

@@ -2,7 +2,10 @@ import { describe, expect, test } from 'bun:test'
 import { SECOND_MS } from '../../../core/clock.ts'
 import { APP_TOKEN, type SlackFixture, slackFixture } from './slack.fixture.ts'
 
-/* Many issues open at once. One message is sent for the first issue, and one for those that follow within 30 s. */
+/*
+ * Tests in which many issues open at once. One message is sent for the first issue, and one for the issues that open in
+ * the next 30 s.
+ */
 
 const idsOf = (count: number) => Array.from({ length: count }, (_, index) => `iss_${index + 1}`)
 

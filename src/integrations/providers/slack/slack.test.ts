@@ -45,7 +45,7 @@ describe('a bot', () => {
       },
       'HTTP 503',
     ],
-  ])('%s: a rejected test message changes nothing', async (_name, change, error) => {
+  ])('is not changed if the test message is rejected: %s', async (_name, change, error) => {
     await using fixture = slackFixture()
     const { make, choose, slack, call, people } = fixture
     const { body } = await make({ botToken: BOT_TOKEN })
@@ -190,7 +190,7 @@ describe('a lost response', () => {
   }
 
   test.each(['opened', 'repeated', 'reopened'] as const)(
-    'does not duplicate the message of the transition: %s',
+    'does not duplicate the message for the transition: %s',
     async (transition) => {
       await using fixture = slackFixture()
       const { slack, clock } = fixture

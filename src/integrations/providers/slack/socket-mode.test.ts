@@ -202,7 +202,7 @@ describe('a Slack button', () => {
 })
 
 describe('the Socket Mode connection', () => {
-  test('is replaced before the old one is closed when Slack requests a refresh', async () => {
+  test('is closed only after its replacement is open if Slack requests a refresh', async () => {
     await using fixture = slackFixture()
     const { slack } = fixture
     await listening(fixture)
@@ -284,7 +284,7 @@ describe('the Socket Mode connection', () => {
     ['a metadata address', { ok: true, url: 'wss://169.254.169.254/link' }, {}],
     ['another URL scheme', { ok: true, url: 'file:///etc/passwd' }, {}],
     ['a non-JSON response', 'busy', { status: 503 }],
-  ])('is not opened on %s, although messages are still sent', async (_name, answer, init) => {
+  ])('is not opened because of %s, although messages are still sent', async (_name, answer, init) => {
     await using fixture = slackFixture()
     const { slack, listeners, clock, statusOf } = fixture
     const id = await fixture.connected({ appToken: APP_TOKEN })

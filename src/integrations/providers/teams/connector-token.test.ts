@@ -20,7 +20,7 @@ interface Forgery {
 type Make = (server: Server, now: number) => Forgery | Promise<Forgery>
 const S = (now: number) => Math.floor(now / 1000)
 
-/** A token that is signed with the correct key but has other claims. */
+/** A token that is signed with the correct key but has different claims. */
 const claiming =
   (more: (now: number, server: Server) => object, activity?: (server: Server) => object): Make =>
   async (server, now) => ({
@@ -28,7 +28,7 @@ const claiming =
     ...(activity ? { activity: activity(server) } : {}),
   })
 
-/** A token that is signed with another key and has another header. */
+/** A token that is signed with a different key and has a different header. */
 const headed =
   (header: (server: Server) => object | Promise<object>, key: 'strange-key' | 'teams-key' = 'strange-key'): Make =>
   async (server, now) => ({

@@ -47,7 +47,7 @@ describe('the channel', () => {
     ['a server error', () => ({ instead: only(503, '/v3/') }), 'HTTP 503'],
     ['a login error', () => ({ instead: only(500, '/token') }), 'HTTP 500'],
     ['a rejected token', () => ({ instead: only(401, '/v3/') }), 'HTTP 401'],
-  ])('is not changed on %s', async (_name, spoil, reason) => {
+  ])('is not changed in case of %s', async (_name, spoil, reason) => {
     await using server = await teamsServer()
     const fixture = teamsFixture(server)
     const { body } = await fixture.make()
@@ -200,7 +200,7 @@ describe('an issue', () => {
     expect(server.asked()).toEqual([])
   })
 
-  test('of a group is updated in the group message, or posted separately if that was deleted', async () => {
+  test('of a group is updated in the group message, or posted separately if that message was deleted', async () => {
     await using server = await teamsServer()
     const fixture = teamsFixture(server)
     const id = await fixture.connected(server)
