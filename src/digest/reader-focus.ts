@@ -66,7 +66,7 @@ export function parseContext(context: string, names: readonly Nameable[]): Focus
 
 const KINDS: readonly Nameable['kind'][] = ['domain', 'label', 'vendor', 'event']
 
-/** Longest first. For equal strings, only the first is used. */
+/** Returns the words to search for, longest first. Of equal words, only the first is used. */
 function wordsOf(names: readonly Nameable[]): Word[] {
   const audiences = AUDIENCES.flatMap((audience): Word[] =>
     [audience, `${audience}s`].map((text) => ({ text, meant: { audience } })),

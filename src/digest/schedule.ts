@@ -56,7 +56,7 @@ export interface DigestPeriod {
 
 const WEEK_MS = 7 * DAY_MS
 
-/** Aligned to minutes, the resolution of stored counts. */
+/** Returns the time ranges of a digest, aligned to minutes, which is the resolution of stored counts. */
 export function digestPeriod(at: Instant): DigestPeriod {
   const to = (Math.floor(at / MINUTE_MS) + 1) * MINUTE_MS
   const from = to - DAY_MS

@@ -38,7 +38,7 @@ interface NewIntegrationRow extends SplitSettings {
   origin?: string | null
 }
 
-/** Encrypts `url`, because a receiver's URL alone is often enough to post there. */
+/** Encrypts `url`, because a receiver's URL alone is often enough to post to it. */
 const sealUrl = (box: SecretBox, config: Record<string, unknown>) =>
   typeof config.url === 'string' ? { ...config, url: sealTarget(box, config.url) } : config
 

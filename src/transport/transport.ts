@@ -44,8 +44,8 @@ export interface MailPicture {
 }
 
 /**
- * Result of a request. The message is safe for the delivery log: it contains no secrets, personal addresses, or paths
- * and queries of URLs.
+ * Result of a request. The message is safe for the delivery log: it contains no secrets, personal addresses, URL
+ * paths or URL queries.
  *
  * `status`: the other service responded. A sent e-mail has status 250 and a `body` that is empty or states how many
  * recipients were refused.

@@ -17,7 +17,7 @@ interface QuotaDeps {
 
 /**
  * Makes one call that counts against a quota, waiting until a slot is free. Organizations take turns, regardless of how
- * many calls each has waiting. Calls of one organization are made in order. Calls made before a restart count as well.
+ * many calls each has waiting. Calls of one organization are made in order. Calls made before a restart also count.
  * Fails as `call` does, and if the signal is aborted while waiting.
  * @param waits Called with the end time of each wait, and with null when the wait is over.
  */

@@ -57,7 +57,7 @@ interface Opened {
   status: IntegrationStatus
 }
 
-/** Sends the requests of a provider and removes secrets from everything that is logged or shown. */
+/** Sends a provider's requests and removes secrets from everything that is logged or shown. */
 export class LiveContext implements IntegrationContext {
   readonly orgId: string
   readonly integrationId: string | null

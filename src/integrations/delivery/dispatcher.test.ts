@@ -461,8 +461,8 @@ describe('a killed server', () => {
   }
 
   test.each([
-    ['before sending anything', false, 1],
-    ['after sending, before the outcome was recorded', true, 2],
+    ['killed before sending', false, 1],
+    ['killed after sending, before the outcome was recorded', true, 2],
   ])('sends the delivery after a restart with the same id (%s)', async (_name, sentBefore, times) => {
     await using server = receiver()
     await inFile(async (path) => {

@@ -8,8 +8,8 @@ import { claimNext, RoundRobin, withdrawExpired } from './queues.ts'
 import { recordAttempt } from './record-attempt.ts'
 
 /**
- * Minimum delay between scans. Attempts that end together trigger a single scan, and scans use at most a tenth of the
- * time.
+ * Minimum delay between scans, so that attempts that end together trigger a single scan. After a slow scan, the delay is
+ * longer, so that scans take at most a tenth of the time.
  */
 const MIN_SCAN_DELAY_MS = 10
 const SCAN_DELAY_FACTOR = 9

@@ -112,7 +112,7 @@ const health = fc
   .array(fc.tuple(lane, fc.constantFrom(-1, 0, 1), fc.constantFrom(0, 1, 2)), { maxLength: 12 })
   .map((list) => new Map(list.map(([one, until, hangs]) => [healthKey(one), { until, hangs }])))
 
-/** Attempts in flight that result from earlier choices of the scheduler. */
+/** Attempts in flight that result from earlier decisions of the scheduler. */
 const some = fc
   .record({ before: fc.array(lane, { maxLength: 80 }), waiting: fc.array(lane, { maxLength: 120 }), health })
   .map(({ before, waiting, health }) => {

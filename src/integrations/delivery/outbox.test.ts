@@ -139,8 +139,8 @@ describe('the delivery order for one channel', () => {
 describe('a resolution notification', () => {
   test.each<[string, Outcome | null, string[]]>([
     ['delivered', ok, ['opened delivered', 'resolved delivered']],
-    ['refused', no, ['opened failed']],
-    ['not tried yet', null, ['opened delivered', 'resolved delivered']],
+    ['rejected', no, ['opened failed']],
+    ['not attempted yet', null, ['opened delivered', 'resolved delivered']],
   ])('is sent unless the opening notification failed (opening: %s)', (_name, outcome, expected) => {
     const { issue, tell, summary, take, end, send } = setUp()
     issue()
@@ -151,7 +151,7 @@ describe('a resolution notification', () => {
     expect(summary()).toEqual(expected)
   })
 
-  test('waits for an opening notification that is being retried, and is withdrawn when that fails', () => {
+  test('waits for an opening notification that is being retried, and is withdrawn if the opening fails', () => {
     const { issue, tell, summary, take, end, send, clock } = setUp()
     issue()
     tell('opened')

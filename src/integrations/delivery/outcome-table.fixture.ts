@@ -25,7 +25,7 @@ export interface Expected {
 }
 
 export interface Row extends Expected {
-  /** Response of the other service to the tested call, as documented in its reference. */
+  /** Description of the other service's response to the tested call, as documented in its reference. */
   what: string
   answer(now: Instant): Response
 }
@@ -196,8 +196,8 @@ async function breaking() {
  * test.
  */
 export function testOutcomes(name: string, table: OutcomeTable): void {
-  describe(`outcomes of deliveries through ${name}`, () => {
-    test('with every status', async () => {
+  describe(`delivery outcomes for ${name}`, () => {
+    test('every HTTP status', async () => {
       await using server = chosen(table)
       const { attempt } = world(table, server.url)
       for (const status of STATUSES) {
@@ -211,7 +211,7 @@ export function testOutcomes(name: string, table: OutcomeTable): void {
       }
     })
 
-    test('with a requested delay', async () => {
+    test('a requested delay', async () => {
       await using server = chosen(table)
       const { attempt, clock } = world(table, server.url)
       const date = () => new Date(clock.now() + 10 * 60 * SECOND_MS).toUTCString()
@@ -244,7 +244,7 @@ export function testOutcomes(name: string, table: OutcomeTable): void {
       })
     }
 
-    test('with broken connections', async () => {
+    test('broken connections', async () => {
       await using server = await breaking()
       const { attempt } = world(table, `http://127.0.0.1:${server.port}`, 300)
       for (const [fault, act] of Object.entries(FAULTS)) {

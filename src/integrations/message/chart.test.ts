@@ -19,7 +19,7 @@ const drawn = (values: readonly number[], expected: number | null = null): Messa
   series: values.map((value, hour) => ({ at: start + hour * HOUR_MS, value, expected })),
 })
 
-/** Colours of each bar, sampled in the middle of its column at the given share of the height. */
+/** Colours of each bar, sampled in the middle of its column, at the given fraction of the height. */
 function coloursOf(message: Message, share: number): string[] {
   const { width, height, rgba } = decodePng(chartOf(message))
   const count = message.series?.length ?? 0

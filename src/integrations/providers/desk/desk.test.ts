@@ -80,7 +80,7 @@ describe('the provider sign-in', () => {
       'the sign-in was started',
     ],
     ['a forged code', (back, cookie) => [back.replace('code=c0de-0', 'code=mine'), cookie], 'invalid_grant'],
-    ['a refusal', (back, cookie) => [back.replace('code=c0de-0', 'error=access_denied'), cookie], 'access_denied'],
+    ['denied access', (back, cookie) => [back.replace('code=c0de-0', 'error=access_denied'), cookie], 'access_denied'],
     [
       'a user who is no longer an admin',
       (back, cookie, { db, ada }) => {
@@ -179,11 +179,11 @@ test('a ticket is created in several steps that use every HTTP method', async ()
 })
 
 test.each([
-  ['searched for', 'GET'],
-  ['created', 'POST'],
-  ['watched', 'PUT'],
-  ['tidied', 'DELETE'],
-  ['shown', 'PATCH'],
+  ['search', 'GET'],
+  ['creation', 'POST'],
+  ['watcher', 'PUT'],
+  ['draft deletion', 'DELETE'],
+  ['update', 'PATCH'],
 ])('a ticket is created only once if a response is lost (step: %s)', async (_name, method) => {
   await using server = deskServer()
   const fixture = deskFixture()

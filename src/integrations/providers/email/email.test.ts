@@ -95,10 +95,10 @@ const upTo = (command: string, at: (socket: Socket) => void) => (line: string, s
 describe('an e-mail whose connection fails', () => {
   test.each([
     ['EHLO', 'EHLO'],
-    ['the sender', 'MAIL FROM'],
-    ['the recipient', 'RCPT TO'],
+    ['MAIL FROM', 'MAIL FROM'],
+    ['RCPT TO', 'RCPT TO'],
     ['DATA', 'DATA'],
-  ])('at %s is retried', async (_name, command) => {
+  ])('after %s is retried', async (_name, command) => {
     await using server = await talking(upTo(command, (socket) => socket.destroy()))
     expect(await outcomeAt(server.port)).toEqual(later('the mail server'))
   })

@@ -63,7 +63,7 @@ describe('the list of tags', () => {
 describe('the Tag Manager configuration', () => {
   const { private_key: _, ...keyless } = KEY_FILE
   test.each<[string, object, string]>([
-    ['nothing', {}, 'config.serviceAccount: is required unless clientId'],
+    ['an empty configuration', {}, 'config.serviceAccount: is required unless clientId'],
     ['a key file without a key', { serviceAccount: keyless }, 'config.serviceAccount.private_key: is missing'],
     [
       'an invalid key',

@@ -56,7 +56,7 @@ describe('an error from Google', () => {
           { status: 429 },
         ),
     ],
-    ['429 without a word', () => new Response('', { status: 429, headers: { 'retry-after': '70' } })],
+    ['429 with an empty body', () => new Response('', { status: 429, headers: { 'retry-after': '70' } })],
   ]
   test.each(waits)('is retried after a delay (%s)', async (_what, answer) => {
     await using fixture = withoutQuota()

@@ -58,7 +58,7 @@ describe('a bot', () => {
     expect(now.body).toMatchObject({ status: 'incomplete', label: 'default' })
   })
 
-  test.each(['choose', 'test'])("returns Slack's rate limit in Retry-After: %s", async (what) => {
+  test.each(['choose', 'test'])("returns Slack's rate limit in Retry-After (call: %s)", async (what) => {
     await using fixture = slackFixture()
     const { make, choose, slack, call, people } = fixture
     const { body } = await make({ botToken: BOT_TOKEN })
@@ -277,9 +277,9 @@ describe('a lost response', () => {
 
 describe('the configuration', () => {
   test.each<[string, object, string]>([
-    ['nothing', {}, 'config: webhookUrl or botToken is required'],
+    ['an empty configuration', {}, 'config: webhookUrl or botToken is required'],
     [
-      'both',
+      'a webhook URL and a bot token',
       { webhookUrl: 'https://hooks.example.com/a', botToken: BOT_TOKEN },
       "config.webhookUrl: can't be combined",
     ],

@@ -127,4 +127,4 @@ test.each([
   ['https://gov.teams.microsoft.us/l/channel/19%3aa%40thread.tacv2/x', '19:a@thread.tacv2'],
   ['https://teams.microsoft.com/l/channel/%zz/x', 'https://teams.microsoft.com/l/channel/%zz/x'],
   ['19:a@thread.tacv2', '19:a@thread.tacv2'],
-])('reads %s as the channel %s', (text, id) => expect(channelIdIn(text)).toBe(id))
+])('parses %s as the channel %s', (text, id) => expect(channelIdIn(text)).toBe(id))
