@@ -6,7 +6,7 @@ import { OTHER } from '../warehouse/relation-columns.ts'
 import type { History } from '../warehouse/warehouse.ts'
 import type { DigestPeriod } from './schedule.ts'
 
-/** Sum of weights for one event of one vendor in one domain. */
+/** Total weight of one vendor event in one domain. */
 export interface NameCount {
   domainId: string
   vendor: string
@@ -114,7 +114,7 @@ export function isNotable(now: number, before: number | null): boolean {
   return (share === null || Math.abs(share) >= MIN_SHARE) && surenessOf(now, before) > MIN_DEVIATIONS
 }
 
-/** Sums of the counts of several names. */
+/** Total counts of several names. */
 export interface Sum {
   now: number
   before: number | null

@@ -103,7 +103,10 @@ function refusalOf(error: unknown): Reply {
   return failure(`the mail server cannot be reached: ${typeof facts.code === 'string' ? facts.code : 'unknown error'}`)
 }
 
-/** Removes e-mail addresses. Servers name recipients, and readers of the log may not be allowed to see them. */
+/**
+ * Removes e-mail addresses. Server responses can contain recipients' addresses, which readers of the log may not be
+ * allowed to see.
+ */
 function withoutAddresses(text: string): string {
   return oneLine(text.replace(/[^\s<>,;:]+@[^\s<>,;:]+/g, '…'), 200)
 }

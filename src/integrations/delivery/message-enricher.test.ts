@@ -114,7 +114,7 @@ describe('a notification without history', () => {
   })
 })
 
-test('e-mails get the history once per notification before they are sent, and webhooks do not', async () => {
+test('the history is added to e-mails, once per notification, but not to webhooks', async () => {
   const world = outboxFixture()
   await using server = receiver()
   const mails: MailOutbound[] = []

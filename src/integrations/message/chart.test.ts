@@ -11,7 +11,7 @@ import type { Message, MessagePoint } from './message.ts'
 const message = purchaseMessage()
 const start = Date.UTC(2026, 0, 5, 6)
 
-/** A series whose incident started in the third hour and was last seen in the fourth. */
+/** A message with a series. The incident started in the third hour, and its last occurrence was in the fourth. */
 const drawn = (values: readonly number[], expected: number | null = null): Message => ({
   ...message,
   firstBadAt: start + 2 * HOUR_MS,

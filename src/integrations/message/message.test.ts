@@ -290,7 +290,7 @@ const nastyFacts: fc.Arbitrary<MessageFacts> = fc.record({
 /** Returns the message after JSON serialization and parsing, as it is in the outbox. */
 const stored = (some: MessageFacts): Message => JSON.parse(JSON.stringify(buildMessage(some)))
 
-describe('a message with hostile names of alerts, events and pages', () => {
+describe('a message with hostile alert, event and page names', () => {
   const parameters = { numRuns: 150 }
 
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters looked for

@@ -94,7 +94,7 @@ export interface Message extends MessageHistory {
   sample: Record<string, unknown> | null
   /** First occurrence since the issue last opened. Null for a test. */
   firstBadAt: Instant | null
-  /** Changes to the domain whose watch window contains the opening, most recent first. Absent if there are none. */
+  /** Changes to the domain in whose watch window the issue opened, most recent first. Absent if there are none. */
   changes?: MessageChange[]
   /** Currency of the impact value (ISO 4217). Absent if the organization has no currency. */
   currency?: string

@@ -218,7 +218,7 @@ export interface Provider<S extends object = object, M = unknown, T extends obje
   /** Server-wide settings. */
   operator?: readonly OperatorSetting[]
   /**
-   * True if messages contain no valid sample, series or cause. The event history is then not queried before the first
+   * True if messages contain no valid sample, series or cause. If so, the event history is not queried before the first
    * delivery.
    */
   omitsHistory?: true

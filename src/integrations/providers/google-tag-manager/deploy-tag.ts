@@ -106,7 +106,7 @@ export async function variablesOf(api: TagManagerApi, workspacePath: string): Pr
   return [...own, ...builtIn].map(({ name, type }) => ({ name, type }))
 }
 
-/** Variables used by the Tagwarden tag. Each has the name of the request field that contains it. */
+/** Variables used by the Tagwarden tag, each with the name of the request field that specifies it. */
 function variablesIn({ customerIdVariable = '', sessionIdVariable = '' }: DeployInput) {
   return [
     { field: 'customerIdVariable', name: customerIdVariable },

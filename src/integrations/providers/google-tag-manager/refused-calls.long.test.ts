@@ -38,7 +38,7 @@ describe('an error from Google', () => {
     expect(await fixture.statusOf(body.id)).toBe('connected')
   })
 
-  test('in an HTML page of a proxy is returned as a 502 with its status', async () => {
+  test('in an HTML page from a proxy is returned as a 502 with its status', async () => {
     await using fixture = withoutQuota()
     await fixture.connect()
     fixture.server.behaviour.instead = () => new Response('<h1>no</h1>', { status: 407 })

@@ -105,8 +105,8 @@ export async function checkToken(read: ReadToken, { key, issuer, appId, activity
 
 const SKEW_MS = 5 * MINUTE_MS
 /**
- * Maximum lifetime of a token. Tokens are valid for an hour or a day. A much longer lifetime indicates that the time is
- * not in seconds.
+ * Maximum lifetime of a token. Tokens are valid for an hour or a day. A much longer lifetime indicates that the expiry
+ * is not in seconds.
  */
 const MAX_LIFETIME_MS = 7 * DAY_MS
 

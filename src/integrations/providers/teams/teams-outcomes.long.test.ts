@@ -91,7 +91,7 @@ testOutcomes('a Teams bot', {
       verdict: 'broken',
       reason: 'HTTP 400',
     },
-    { what: 'a success that cannot be parsed', answer: () => new Response('<html>'), verdict: 'delivered' },
+    { what: 'a success response that cannot be parsed', answer: () => new Response('<html>'), verdict: 'delivered' },
   ],
 })
 
@@ -166,7 +166,7 @@ testOutcomes('a Teams workflow', {
       reason: 'HTTP 404',
     },
     {
-      what: 'a body that the trigger rejects',
+      what: 'a body that the workflow trigger rejects',
       answer: said(400, 'TriggerInputSchemaMismatch', 'The input body does not match its schema.'),
       verdict: 'broken',
       reason: 'HTTP 400',
