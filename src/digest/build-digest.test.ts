@@ -108,7 +108,7 @@ describe('the subject of a digest', () => {
   )
 })
 
-test("developers get a sample of each issue, and other audiences don't", () => {
+test("developers get a sample of each issue, but other audiences don't", () => {
   expect(htmlOf(write(aDay(), 'developer'))).toContain('ep.transaction_id</td>')
   expect(htmlOf(write(aDay(), 'marketing'))).not.toContain('ep.transaction_id</td>')
 })

@@ -167,7 +167,7 @@ function requireSecretsForNewOrigin(secrets: Record<string, unknown>, { config }
   throw new AppError('invalid', `config.${missing}: must be entered again because the URL now points to another server`)
 }
 
-/** True if a URL in the new settings has a different origin than before. */
+/** True if a URL in the new settings has a different origin than the URL in the old settings. */
 function hasNewOrigin(before: object, after: object): boolean {
   const origins = (settings: object) =>
     new Map(Object.entries(settings).map(([name, value]) => [name, originOf(value)]))

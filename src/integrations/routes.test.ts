@@ -323,7 +323,7 @@ describe('the delivery log', () => {
     expect((await as('viewer')('GET', `/v1/notifications/deliveries${query}`)).status).toBe(400)
   })
 
-  test('a failed delivery is replayed with the same id', async () => {
+  test('replays a failed delivery with the same id', async () => {
     const { as, clock, first, take } = withDeliveries()
     clock.advance(1000)
     const replay = () => as('member')('POST', `/v1/notifications/deliveries/${first.id}/replay`)

@@ -164,7 +164,7 @@ test('names with personal data are not shown', async () => {
   expect(JSON.stringify([await find('ann'), await find('buy'), await find('deployed')])).not.toContain('ann@')
 })
 
-test('no query finds data of another organization', async () => {
+test("no query finds another organization's data", async () => {
   const world = openFixture()
   const { people, find } = world
   const shop = world.domain('Secret shop')

@@ -229,7 +229,7 @@ describe('WebSocket frames', () => {
       })),
       'more than 1000 bytes',
     ],
-  ])('a message that is %s is rejected', (_name, frames, message) => {
+  ])('are rejected if the message is %s', (_name, frames, message) => {
     const messages = new MessageReader(1000)
     expect(() => frames.map((frame) => messages.read(frame))).toThrow(message)
   })

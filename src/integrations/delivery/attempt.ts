@@ -31,7 +31,7 @@ export interface DeliveryDeps {
   providers?: readonly Provider[]
   /** The operator's provider settings, by name. */
   operator?: Readonly<Record<string, string>>
-  /** Adds data from the event history to messages. Absent: messages are sent without it. */
+  /** Adds data from the event history to messages. Absent: messages are sent without this data. */
   enricher?: Pick<MessageEnricher, 'enrich'>
 }
 

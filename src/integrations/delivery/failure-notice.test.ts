@@ -81,7 +81,7 @@ describe('a failed delivery', () => {
     ])
   })
 
-  test('is reported at most once an hour, regardless of how many fail', async () => {
+  test('is reported at most once an hour, regardless of the number of failures', async () => {
     await using server = gone()
     await using chat = roomServer()
     const { clock, alertTelling, lose, losses } = setUp()

@@ -1,6 +1,6 @@
 import { type Instant, MINUTE_MS, SECOND_MS } from '../../core/clock.ts'
 
-/** Destination of an attempt and the organization that sends it. Concurrency is limited per lane. */
+/** Destination of an attempt and the organization that makes the attempt. Concurrency is limited per lane. */
 export interface Lane {
   orgId: string
   kind: 'http' | 'mail'

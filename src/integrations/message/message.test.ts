@@ -82,7 +82,7 @@ https://watch.example/issues/iss_1
 `)
 })
 
-test('an impact value is shown in the currency of the organization', () => {
+test("an impact value is shown in the organization's currency", () => {
   for (const [currency, shown] of [
     ['EUR', '2,500 EUR'],
     [null, '2,500'],
@@ -134,7 +134,7 @@ test('an expected value without a text is shown as a number', () => {
   expect(rowsOf(buildMessage({ ...volume, finding: { ...facts.finding, ...usual } }))[0]).toEqual(['Expected', '90'])
 })
 
-test('a sample shows the known fields and only one time', () => {
+test('a sample shows the known fields and only one timestamp', () => {
   const { orgId, violations, ...sample } = plainEvent({
     seq: 17,
     ts: at - 1000,

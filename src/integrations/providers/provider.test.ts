@@ -102,12 +102,12 @@ describe('e-mail addresses', () => {
     expect(() => mailTargets.check(target, guard)).toThrow(expect.objectContaining({ code: 'invalid' }))
   })
 
-  test('`owners` is rejected if the organization has no owner', () => {
+  test('cannot be `owners` if the organization has no owner', () => {
     expect(() => mailTargets.settingsOf('owners', { ...org, ownerAddresses: () => [] })).toThrow('no owner')
   })
 })
 
-describe('the channels of an alert', () => {
+describe('alert channels', () => {
   const check = (
     ...channels: { type: 'email' | 'webhook' | 'team_chat' | 'office_chat' | 'issue_tracker'; target: string }[]
   ) => {
@@ -143,7 +143,7 @@ describe('the channels of an alert', () => {
     ['webhook', 'https://10.0.0.1', 'channels[1].target: host 10.0.0.1 is a private address'],
     ['webhook', 'int_other', 'channels[1].target: webhook integration int_other does not exist'],
     ['webhook', 'int_chat', 'channels[1].target: webhook integration int_chat does not exist'],
-  ] as const)('%s to %s is rejected', (type, target, message) => {
+  ] as const)('of type %s with the target %s are rejected', (type, target, message) => {
     expect(() => check(good, { type, target })).toThrow(
       expect.objectContaining({ code: 'invalid', message: expect.stringContaining(message) }),
     )

@@ -256,7 +256,7 @@ describe('a large response', () => {
     expect([status, body.error]).toEqual([502, `the response is larger than ${most} bytes`])
   })
 
-  test("requires an integration of the caller's organization", async () => {
+  test("is returned only for an integration of the caller's organization", async () => {
     await using server = deskServer()
     const fixture = deskFixture()
     const { id } = await fixture.connected(server)
@@ -274,7 +274,7 @@ describe('a webhook call', () => {
   }
   const resolved = '{"ticket": "DESK-1",   "status": "resolved"}'
 
-  test('changes the status of its issue once and is not sent back', async () => {
+  test('changes the status of its issue once, and the change is not sent back', async () => {
     await using server = deskServer()
     const { fixture, webhookUrl, issueRow, history, follow } = await linked(server)
     const from = server.requests.length
@@ -316,7 +316,7 @@ describe('a webhook call', () => {
     expect((await callWebhook(fixture, webhookUrl, body)).body).toEqual({ processed: false })
   })
 
-  test('is sent to a URL that is shown only once and stops working when it is replaced', async () => {
+  test('is sent to a URL that is shown only once and stops working when the URL is replaced', async () => {
     await using server = deskServer()
     const { fixture, id, webhookUrl, ada, vera, call, db } = await linked(server)
     const [, token = ''] = webhookUrl.split('?t=')

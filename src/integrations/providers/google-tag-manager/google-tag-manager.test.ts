@@ -180,7 +180,7 @@ describe('sixty tags that exceed the quota', () => {
     expect(publishing(server.asked)).toEqual([])
   })
 
-  test('are resumed after a crash without repeating a write', async () => {
+  test('are completed after a crash without repeating a write', async () => {
     await using env = tagManagerFixture()
     const { server } = env
     const fixture = env.start()

@@ -107,7 +107,7 @@ describe('a ticket', () => {
     },
   )
 
-  /** Kills the server when `reached` resolves, and restarts it. Null if the server finished before. */
+  /** Kills the server when `reached` resolves, and restarts it. Null if the server finished first. */
   async function killed(fixture: JiraFixture, reached: Promise<void>, file: string): Promise<JiraFixture | null> {
     const isReached = await Promise.race([reached.then(() => true), fixture.deliver().then(() => false)])
     if (!isReached) return null

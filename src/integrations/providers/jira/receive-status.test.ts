@@ -108,7 +108,7 @@ describe('a webhook call from Jira', () => {
     expect(server.tickets[0]?.statusId).toBe('5')
   })
 
-  test('can only resolve a muted issue', async () => {
+  test('can change a muted issue only to resolved', async () => {
     await using it = await linked()
     const { fixture, server, webhookUrl, status } = it
     fixture.setStatusByUser('muted')
@@ -119,7 +119,7 @@ describe('a webhook call from Jira', () => {
     expect(status()).toBe('resolved')
   })
 
-  test('finds the issue of a ticket that was moved to another project', async () => {
+  test('finds the issue linked to a ticket that was moved to another project', async () => {
     await using it = await linked()
     const { fixture, server, webhookUrl, status } = it
     const [ticket] = server.tickets

@@ -43,7 +43,7 @@ test('two hundred issues are sent in two messages that list or count each of the
   expect(fixture.issueRow('iss_150')?.notificationsSent).toBe(1)
 })
 
-test('a resolution is posted in the thread of the group message, which shows the status of all issues', async () => {
+test('a resolution is posted in the thread of the group message, and the group message shows the status of all issues', async () => {
   await using fixture = slackFixture()
   const { slack, setStatusByUser, sync, deliverTransition } = fixture
   const id = await fixture.connected()

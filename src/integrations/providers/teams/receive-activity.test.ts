@@ -54,7 +54,7 @@ describe('the messaging endpoint', () => {
     expect(fixture.stateOf(body.id)).toBeNull()
   })
 
-  test('updates all integrations with the bot, and no others', async () => {
+  test('updates all integrations with the bot, and no other integrations', async () => {
     await using server = await teamsServer()
     const fixture = teamsFixture(server)
     const other = { ...BOT, appId: 'another-bot' }

@@ -104,7 +104,7 @@ testOutcomes('a Teams bot requesting its token', {
   ...bot,
   state: (url: string) => stateAt(`${url}/amer/`),
   answers: ({ path }: Received) => (path.endsWith('/token') ? null : Response.json({ id: 'x' }, { status: 201 })),
-  // Each delivery makes one token request. The next delivery retries it.
+  // Each delivery makes one token request. The next delivery retries a failed request.
   success: () => Response.json({ access_token: 'connector-t0ken', expires_in: 3000 }),
   expected: (status) =>
     status > 200 && status < 300 ? { verdict: 'broken', reason: `HTTP ${status}, unexpected response` } : null,

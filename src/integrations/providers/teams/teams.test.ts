@@ -132,7 +132,7 @@ describe('the channel', () => {
     expect((await put({ ...BOT, appId: 'another-bot' })).body.status).toBe('incomplete')
   })
 
-  test('an integration can change from a bot to a workflow and back', async () => {
+  test('is retained when the integration changes from a bot to a workflow and back', async () => {
     await using server = await teamsServer()
     const fixture = teamsFixture(server)
     const id = await fixture.connected(server)
@@ -231,7 +231,7 @@ describe('an issue', () => {
     expect(JSON.stringify(alone?.contents.at(-1))).not.toContain('/issues/iss_2')
   })
 
-  test('starts a new conversation if its own was deleted', async () => {
+  test('starts a new conversation if its previous conversation was deleted', async () => {
     await using server = await teamsServer()
     const fixture = teamsFixture(server)
     const id = await fixture.connected(server)
