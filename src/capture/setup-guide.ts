@@ -31,7 +31,7 @@ export const SetupGuideSchema = Closed(
 export type SetupGuide = Static<typeof SetupGuideSchema>
 
 export interface GuideValues extends ClientValues {
-  /** HTML for `<head>`; `script` is its script alone. */
+  /** HTML for `<head>`; `script` is the JavaScript in it, without the element. */
   head: string
   script: string
   /** The custom template for Google Tag Manager. */
