@@ -15,7 +15,7 @@ interface AgoProps {
   at: number | null | undefined
   /** Text for null; default: –. */
   missing?: string
-  /** True in clickable rows: the time is not focusable, and a click on it activates the row. */
+  /** True in clickable rows. The time is then not focusable, and a click on it activates the row. */
   isQuiet?: boolean
 }
 

@@ -28,7 +28,7 @@ export type Verdict =
   | { is: 'well'; signals: number; lastEventAt: number | null }
 
 /**
- * Decides whether all is well. A domain that has stopped sending events counts as a problem. The verdict `well`
+ * Returns the overall verdict. A domain that has stopped sending events counts as a problem. The verdict `well`
  * includes its evidence: the number of signals that have finished learning, and the time of the last event.
  */
 export function verdictOf({ openCounts, issues, domains, signals, gapSince }: Situation): Verdict {

@@ -14,7 +14,7 @@ export interface Saving {
   save(enabled: boolean): void
   isSending: boolean
   errorOf(path: string): string | undefined
-  /** The server's error if it belongs to no visible field. */
+  /** The server's error message if it concerns no visible field. */
   refusal: string | null
   /** True while leaving would lose changes. */
   mayLose(): boolean

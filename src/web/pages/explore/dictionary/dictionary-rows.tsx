@@ -83,7 +83,7 @@ export function Fold({ level, name, about, lastSeen, isOpenAtFirst = false, chil
   )
 }
 
-/** Maximum number of rows of one kind in the document. */
+/** Maximum number of rows shown per group before pagination. */
 const ROWS_PER_PART = 50
 
 /** Rows of the table, loaded in parts. */
