@@ -97,7 +97,7 @@ export function makeCalls(): Calls {
   }
 }
 
-/** Sets the outcome of a call. A known outcome is not replaced, except `failure` by `blocked`. */
+/** Sets the outcome of a call. A known outcome is not replaced, with one exception: `blocked` replaces `failure`. */
 export function setOutcome(call: Call, outcome: Outcome): void {
   if (!call.outcome || outcome === 'blocked') call.outcome = outcome
 }

@@ -29,7 +29,7 @@ export function hexOf(words: Iterable<number>): string {
 }
 
 /**
- * Returns the SHA-256 of a string's UTF-8 bytes, in hex. The browser's own function requires a secure page and is
+ * Returns the SHA-256 of a string's UTF-8 bytes, in hex. The browser's function requires a secure context and is
  * asynchronous, but the session must be known when the first request is captured.
  */
 export function sha256(text: string): string {

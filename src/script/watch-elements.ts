@@ -69,8 +69,8 @@ function watchLoading(document: Document, { guard, recorder }: ElementDeps): voi
 }
 
 /**
- * Records requests that the page's content security policy blocked. It is a `RecordCall` because the stub may buffer
- * such reports.
+ * Returns a recorder for requests that the page's content security policy blocked. Its type is `RecordCall` because the
+ * stub may buffer reports of blocked requests.
  */
 export function violationRecorder(recorder: Recorder): RecordCall {
   return (_self, [event]) => {

@@ -7,7 +7,7 @@ import { SHOW_PARAM } from './show-param.ts'
 
 /** Props of all charts. */
 export interface ChartProps {
-  /** Accessible name, also the heading unless `isTitleHidden`. */
+  /** Accessible name; shown as the heading unless `isTitleHidden`. */
   title: string
   isTitleHidden?: boolean
   /** Summary for screen readers. */

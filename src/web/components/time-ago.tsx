@@ -81,7 +81,7 @@ function Moment({ at, text, isQuiet }: { at: number; text: string; isQuiet: bool
           type="button"
           className={classes.button}
           aria-expanded={isOpen}
-          // A click also focuses the button, so a click must not toggle the popover.
+          // A click focuses the button, which opens the popover, so a click must not toggle the popover.
           onFocus={() => open(true)}
           onClick={() => open(true)}
         >

@@ -2,7 +2,7 @@
 export const overview = {
   verdict: 'Verdict',
   attention: 'Needs attention',
-  volumeTitle: 'Volume against expectation',
+  volumeTitle: 'Volume vs. expectation',
   scores: 'Scores',
   scoreHelp: 'Meaning of the score',
   changes: 'Latest changes',
