@@ -1,6 +1,6 @@
 export type Parameters = Readonly<Record<string, string>>
 
-/** A parameter on both sides; null where it was not sent. */
+/** A parameter on both sides; null on the side where it was not sent. */
 export interface DiffRow {
   key: string
   left: string | null

@@ -15,5 +15,5 @@ export interface SectionProps {
   paths: readonly string[]
 }
 
-/** Props of the sections with conditions. */
+/** Props of sections that contain conditions. */
 export type RuleSectionProps = Pick<SectionProps, 'draft' | 'change' | 'form' | 'errorOf' | 'paths'> & { names: Names }

@@ -35,7 +35,7 @@ interface SavingOptions {
   element: RefObject<HTMLFormElement | null>
 }
 
-/** Saves an alert and returns to the list; errors are shown at their fields. */
+/** Saves an alert and returns to the list. Errors are shown at the fields that they concern. */
 export function useSaving({ draft, form, saved, paths, isBroken, initial, element }: SavingOptions): Saving {
   const queries = useQueryClient()
   const goOn = useNavigateIfMounted()

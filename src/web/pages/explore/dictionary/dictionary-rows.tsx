@@ -18,7 +18,7 @@ export const COLUMNS = 7
 /** Maximum number of example values per key. */
 const EXAMPLES = 3
 
-/** The table around all rows of the dictionary. */
+/** The table that contains all rows of the dictionary. */
 export function DictionaryTable({ children }: { children: ReactNode }) {
   const t = messages.explore.dictionary
   const heads = [
