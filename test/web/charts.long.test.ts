@@ -26,7 +26,7 @@ async function openGallery(width = 1000, query = '?scheme=light'): Promise<Scree
   return screen
 }
 
-const VOLUME = 'figure[aria-label="Volume vs. expectation"]'
+const VOLUME = 'figure[aria-label="Volume against expectation"]'
 const focusSlider = ({ page }: Screen) => page.focus(`${VOLUME} [role=slider]`)
 const spoken = ({ page }: Screen) =>
   page.$eval(`${VOLUME} [role=slider]`, (slider) => slider.getAttribute('aria-valuetext') ?? '')
@@ -41,7 +41,7 @@ describe('charts', () => {
     expect(await axeFindings(page)).toEqual([])
     expect(await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth)).toBeLessThanOrEqual(0)
     await screen.press('Show as table')
-    await screen.sees('table', 'Volume vs. expectation')
+    await screen.sees('table', 'Volume against expectation')
     await screen.sees('table', 'Where sessions go')
     expect(await axeFindings(page)).toEqual([])
     expect(await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth)).toBeLessThanOrEqual(0)

@@ -162,7 +162,7 @@ describe('the list of issues', () => {
 
   test('shows an empty state, and updates itself within seconds when issues change elsewhere', async () => {
     await onPage('/issues', async (screen, page) => {
-      await screen.reads('No known problems.')
+      await screen.reads('Nothing is wrong that Tagwarden knows of.')
       await page.waitForFunction(() => document.querySelector('[data-live]'))
       server.openIssues([{ id: newId('iss', Date.now()), title: 'Brand new', severity: 'critical' }])
       await screen.reads('Brand new')

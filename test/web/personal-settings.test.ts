@@ -25,7 +25,7 @@ test('a full API key can create another one', async () => {
   await screen.press('New API key')
   await screen.sees('dialog', 'New API key')
   await screen.type('Name', 'Pipeline')
-  await screen.press('Create key')
+  await screen.press('Make the key')
   await screen.sees('textbox', 'Secret key')
   expect(screen.errors).toEqual([])
 })

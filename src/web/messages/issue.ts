@@ -28,7 +28,7 @@ export const issue = {
   before: (age: string) => `${age} before`,
   after: (age: string) => `${age} after it was first seen`,
   partOfIssue: 'Part of a larger issue:',
-  chartTitle: 'Expected vs. observed',
+  chartTitle: 'Expected against observed',
   units: {
     events: { hour: 'events per hour', day: 'events per day' },
     broken: { hour: 'violating events per hour', day: 'violating events per day' },

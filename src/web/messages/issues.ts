@@ -51,7 +51,7 @@ export const issues = {
     muted: 'No issues to mute.',
   },
   undone: (count: number) => `Undone: ${counted(count)} restored.`,
-  noIssues: 'No known problems.',
+  noIssues: 'Nothing is wrong that Tagwarden knows of.',
   watching: (signals: string, alerts: string) => `Monitored by ${signals} and ${alerts}.`,
   signals: (count: number, isAll: boolean) => `${count}${isAll ? '' : '+'} ${count === 1 ? 'signal' : 'signals'}`,
   alerts: (count: number, isAll: boolean) => `${count}${isAll ? '' : '+'} ${count === 1 ? 'alert' : 'alerts'}`,

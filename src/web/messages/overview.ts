@@ -2,7 +2,7 @@
 export const overview = {
   verdict: 'Verdict',
   attention: 'Needs attention',
-  volumeTitle: 'Volume vs. expectation',
+  volumeTitle: 'Volume against expectation',
   scores: 'Scores',
   scoreHelp: 'Meaning of the score',
   changes: 'Latest changes',

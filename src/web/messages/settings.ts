@@ -82,7 +82,7 @@ export const settings = {
     expires: 'Expires',
     expiries: { '7': 'in 7 days', '30': 'in 30 days', '90': 'in 90 days', '365': 'in 1 year', never: 'never' },
     readOnly: 'Read only',
-    createButton: 'Create key',
+    createButton: 'Make the key',
     secret: 'Secret key',
     secretHint: 'The key is shown only once. Store it now.',
     stored: 'I have stored it',

@@ -36,7 +36,7 @@ function Gallery() {
       <Stack>
         <Paper>
           <BandChart
-            title="Volume vs. expectation"
+            title="Volume against expectation"
             summary="Below the expected range since 08:00."
             points={SERIES}
             onPick={(start) => pick(`picked ${start}`)}

@@ -63,7 +63,7 @@ test('onboarding works by keyboard: set-up, first event, alert, issue, resolve, 
 
   await keys('g', 'i')
   await screen.sees('heading', 'Issues')
-  await screen.reads('No known problems.')
+  await screen.reads('Nothing is wrong that Tagwarden knows of.')
   await purchase(token, '')
   await screen.sees('table', 'Issues')
   await keys('j', 'Enter')

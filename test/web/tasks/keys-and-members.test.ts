@@ -29,7 +29,7 @@ test('an API key is created, used and revoked', async () => {
   await type('Name', 'pipeline')
   await choose('Expires', 'in 7 days')
   await press('Read only', 'checkbox')
-  await press('Create key')
+  await press('Make the key')
   await sees('textbox', 'Secret key')
   const key = await textOf(person, 'Secret key')
   const statusOf = async (method: string, path: string, body?: object) =>
