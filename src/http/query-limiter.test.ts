@@ -17,7 +17,7 @@ const caller = (userId: string, orgId: string, keyId: string | null = 'key_1'): 
   sessionId: keyId ? null : 'session',
 })
 
-/** A route whose queries are answered by the test, and the list of started queries. */
+/** Sets up a route whose queries are completed by the test, and a list of the queries that have started. */
 function setUp(insightWaitMs?: number) {
   const begun: string[] = []
   const { promise, resolve } = Promise.withResolvers<void>()

@@ -115,7 +115,7 @@ describe('too many rate-limited names', () => {
     takes(limit, 10, 'long ago')
     clock.advance(10 * SECOND_MS)
     takes(limit, 7, 'now')
-    // Buckets slightly below full, and more of them than must be evicted.
+    // Adds more slightly depleted buckets than must be evicted.
     unknownCallers(limit, 100_000, 3)
     expect(letThrough(takes(limit, 10, 'now'))).toBe(3)
     expect(letThrough(takes(limit, 10, 'long ago'))).toBe(10)

@@ -40,7 +40,7 @@ function peopleOf(...[db, clock]: Parameters<typeof cast>) {
   return { ...people, token, twice }
 }
 
-/** A data folder that already has users. */
+/** Sets up a data folder that already has users. */
 function inhabited(options: { perMinute?: number } = {}) {
   const { people, ...rest } = setUp(options)
   if (!people) throw new Error('no users')

@@ -61,7 +61,7 @@ describe('a valid setup token', () => {
       code: 'conflict',
       message: 'an owner already exists',
     })
-    // The token remains unusable even after the owner was deleted.
+    // The token remains unusable even after the owner has been deleted.
     db.exec('DELETE FROM org; DELETE FROM user')
     expect(parts.setupToken?.fits(token)).toBe(false)
     await expect(run()).rejects.toMatchObject({ code: 'unauthorized' })

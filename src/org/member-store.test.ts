@@ -50,7 +50,7 @@ type Model = Map<string, { role: Role; status: 'active' | 'invited' }>
 
 const activeOwners = (model: Model) => [...model].filter(([, it]) => it.role === 'owner' && it.status === 'active')
 
-/** Returns the expected error code. Null when the change must succeed; the model is then updated. */
+/** Returns the expected error code. When the change must succeed, updates the model and returns null. */
 function expected(model: Model, step: { kind: string; email: string; role?: Role }): string | null {
   const { kind, email, role = 'viewer' } = step
   const present = model.get(email)

@@ -111,7 +111,7 @@ describe('roles from groups', () => {
   ])('%j gives no access', async (groups) => {
     await using all = await setUp()
     all.behaviour.claims = { ...zoe, groups }
-    expect(await refusalOf(all)).toBe('none of your groups at Acme ID is allowed to sign in here')
+    expect(await refusalOf(all)).toBe('you are not in a group at Acme ID that is allowed to sign in')
     expect(countOf(all, 'identity')).toBe(0)
     expect(all.db.prepare('SELECT 1 FROM user WHERE email = ?').all(zoe.email)).toEqual([])
   })
@@ -160,7 +160,7 @@ describe('roles from groups', () => {
     const { db, cast } = all
     const { token, user } = await signInAs(all, zoe)
     all.behaviour.claims = { ...zoe, groups: [] }
-    expect(await refusalOf(all)).toBe('none of your groups at Acme ID is allowed to sign in here')
+    expect(await refusalOf(all)).toBe('you are not in a group at Acme ID that is allowed to sign in')
     expect(() => principalOf(all, token)).toThrow('unknown, expired or revoked credential')
     expect(() => roleIn(all, user.id)).toThrow('no such member')
     expect(all.entries.slice(2)).toEqual([
@@ -168,7 +168,7 @@ describe('roles from groups', () => {
       expect.objectContaining({ act: 'signInFailed', orgId: cast.orgId, target: user.id, address: ADDRESS }),
     ])
     // There is nothing left to remove.
-    expect(await refusalOf(all)).toBe('none of your groups at Acme ID is allowed to sign in here')
+    expect(await refusalOf(all)).toBe('you are not in a group at Acme ID that is allowed to sign in')
     expect((await signInAs(all, zoe)).user).toEqual(user)
     expect(db.prepare('SELECT count(*) AS n FROM member WHERE orgId = ?').get(cast.orgId)).toEqual({ n: 5 })
   })
@@ -178,17 +178,17 @@ describe('roles from groups', () => {
     const alice = { sub: 'u-alice', email: all.cast.alice.email, email_verified: true }
     const { token } = await signInAs(all, { ...alice, groups: ['board'] })
     all.behaviour.claims = alice
-    expect(await refusalOf(all)).toContain('none of your groups')
+    expect(await refusalOf(all)).toContain('you are not in a group')
     expect(() => principalOf(all, token)).toThrow('unknown, expired or revoked credential')
     expect(roleIn(all, all.cast.alice.userId)).toBe('owner')
   })
 
-  test('nothing changes for users who never signed in through the company', async () => {
+  test('nothing changes for users who have never signed in through the company', async () => {
     await using all = await setUp()
     const { db, clock, cast } = all
     const session = openSession(db, clock, cast.bob.userId, 'password')
     all.behaviour.claims = { sub: 'u-bob', email: cast.bob.email, email_verified: true, groups: [] }
-    expect(await refusalOf(all)).toContain('none of your groups')
+    expect(await refusalOf(all)).toContain('you are not in a group')
     expect(principalOf(all, session.token).role).toBe('member')
   })
 

@@ -28,7 +28,7 @@ describe('claims missing from the ID token', () => {
     await using without = await setUp()
     without.behaviour.userinfo = null
     without.behaviour.claims = { ...zoe, groups: undefined }
-    expect(await refusalOf(without)).toContain('none of your groups')
+    expect(await refusalOf(without)).toContain('you are not in a group')
   })
 
   test('an e-mail address in the ID token is not verified by userinfo with a different address', async () => {

@@ -45,7 +45,7 @@ function setUp({ perMinute = 600, hasMail = true } = {}) {
   const call = client({ db, clock, audit: auditor(db, clock) }, ...routes)
   const forgot = async (email: string, address = '192.0.2.1') => {
     const answer = await call('POST', '/v1/auth/forgot', { body: { email }, address })
-    // Work done after the response runs in a timer that was set before this one.
+    // Work scheduled for after the response runs in a timer that was set before this one.
     await new Promise((resolve) => setTimeout(resolve, 0))
     return answer
   }

@@ -205,7 +205,8 @@ describe('sign-in attempts are limited', () => {
     using verify = spyOn(Bun.password, 'verify')
     verify.mockImplementation(() => Promise.resolve(false))
     for (let n = 0; n < 10; n++) await expect(enter('bob@example.com', 'wrong')).rejects.toMatchObject(REFUSED)
-    // The account's limit is used up, even for the correct password, but only for this IP address.
+    // Even the correct password is rejected, because the limit for the account is used up, but only for this IP
+    // address.
     const limited = { code: 'rateLimited', message: 'too many requests; try again in 6 s', retryAfterS: 6 }
     await expect(enter('bob@example.com', PASSWORD)).rejects.toMatchObject(limited)
     await expect(enter('BOB@example.com', PASSWORD, '198.51.100.7')).rejects.toMatchObject(REFUSED)
