@@ -52,7 +52,7 @@ const settings = {
     minimum: 0,
     maximum: 10_000,
     default: 1000,
-    description: 'Milliseconds of silence after which a page is complete',
+    description: 'Milliseconds without requests after which a page is considered loaded',
   }),
   expect: Type.Array(ExpectedPageSchema, {
     maxItems: 100,

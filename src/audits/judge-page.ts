@@ -1,8 +1,14 @@
 import { joinWords } from '../conditions/condition-text.ts'
 import type { Privacy } from '../conditions/privacy-settings.ts'
-import { capitalized } from '../core/text.ts'
 import { duplicatesIn } from '../flows/duplicate-events.ts'
-import { conditionRequirement, deviationOf, eventName, expectedName, timesText } from '../flows/finding-text.ts'
+import {
+  conditionRequirement,
+  deviationOf,
+  eventName,
+  expectedName,
+  shortfallText,
+  timesText,
+} from '../flows/finding-text.ts'
 import type { CompiledExpectation, LabelMembers } from '../flows/match-expectations.ts'
 import type { AuditPage, ExpectedPage } from './audit.ts'
 import type { PageEvent, SeenPage } from './crawl-plan.ts'
@@ -88,13 +94,12 @@ function tooFew(
     ]
   }
   const name = expectedName(expectation)
-  const fired = count === 0 ? 'did not fire' : `fired ${timesText(count)}, not ${timesText(min)}`
   return [
     {
       kind: 'missing',
       vendor,
       event,
-      what: `${event === null ? capitalized(name) : name} ${fired}`,
+      what: shortfallText(expectation, count),
       expected: min === 1 ? name : `${name}, ${timesText(min)}`,
       observed: count === 0 ? null : timesText(count),
     },
