@@ -19,7 +19,7 @@ export interface PageFault {
   kind: 'missing' | 'wrong_data' | 'unexpected' | 'duplicate'
   vendor: string | null
   event: string | null
-  /** Description without the page: `Google Analytics 4 purchase did not fire`. */
+  /** Description without the page, such as `Google Analytics 4 purchase did not fire`. */
   what: string
   expected: string | null
   observed: string | null
@@ -28,13 +28,13 @@ export interface PageFault {
 /** Compares pages with their expectations. */
 export interface PageJudge {
   /**
-   * Returns the page to store and its faults. A page that could not be loaded has no faults, because nothing is
-   * expected of it.
+   * Returns the page to store and its faults. A page that could not be loaded has no faults, because no events are
+   * expected on such a page.
    */
   judge(page: SeenPage): { page: AuditPage; faults: PageFault[] }
 }
 
-/** Returns a `PageJudge` for these expectations. `labels`: members of each label used. */
+/** Returns a `PageJudge` for these expectations. `labels` contains the members of each label that they use. */
 export function pageJudge(expect: readonly ExpectedPage[], labels: LabelMembers, privacy: Privacy): PageJudge {
   const expected = expectedOf(expect, labels)
   return {
