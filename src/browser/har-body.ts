@@ -134,8 +134,8 @@ function isUnmarkedBase64(text: string, sent: number | null): boolean {
 }
 
 /**
- * Returns the bytes of a string that has one character per byte (Latin-1), or of a string in which Python's lone
- * surrogates U+DC80 to U+DCFF represent bytes that are not UTF-8. Null when bytes have been replaced by U+FFFD.
+ * Returns the bytes of a string that was recorded with one character per byte (Latin-1) or as UTF-8. In UTF-8, Python's
+ * lone surrogates U+DC80 to U+DCFF represent invalid bytes. Null when bytes have been replaced by U+FFFD.
  */
 function bytesOfText(text: string): Buffer | null {
   if (text.isWellFormed()) return /[^\0-\u00ff]/.test(text) ? null : Buffer.from(text, 'latin1')

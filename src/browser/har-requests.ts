@@ -157,8 +157,8 @@ const REDIRECTS: readonly unknown[] = [301, 302, 303, 307, 308]
 /**
  * Returns a function that returns the page URL for the `pageref` of an entry; null when the recording does not contain
  * the URL. In Chrome's exports, the title of a page is its URL. In other recordings, the URL of the first document
- * after redirects is used. Entries without a `pageref` belong to the only page. When there are several pages, they form
- * a page of their own.
+ * after redirects is used. Entries without a `pageref` are assigned to the only page of the recording. If there are
+ * several pages, such entries form a separate page.
  */
 function pageFinder({ pages, entries }: HarPages): (pageref: unknown) => string | null {
   const listed = (Array.isArray(pages) ? (pages as HarPage[]) : []).filter((page) => typeof page?.id === 'string')

@@ -81,9 +81,9 @@ export class Tabs {
   }
 
   /**
-   * Returns the document to which a request from a tab belongs. The document is found by the referrer or its origin,
-   * because the last requests of a page may arrive when the next page is already shown, and the first requests of a
-   * page may arrive before the page is reported.
+   * Returns the document to which a request from a tab belongs, found by the referrer or its origin. The last requests
+   * of a page may arrive when the next page is already shown. The first requests of a page may arrive before the page
+   * is reported.
    */
   documentOf(tab: string, frame: string, { url: asked, referrer }: Referring): string {
     const { documents = [], coming = null } = this.tabs.get(tab) ?? {}

@@ -62,7 +62,7 @@ function setUp(insightWaitMs?: number) {
 const { atOnce, perCaller, perOrganization } = QUERY_LIMITS
 
 describe('concurrent queries', () => {
-  test('of one user leave a slot for the organization, and those of one organization leave one for others', () => {
+  test('of one user leave slots for the organization, and those of one organization leave a slot for others', () => {
     const { begun, ask } = setUp()
     for (let n = 0; n < 10; n++) void ask(caller('usr_a', 'org_1'))
     expect(begun).toEqual(Array(perCaller).fill('usr_a'))

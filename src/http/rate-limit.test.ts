@@ -100,7 +100,7 @@ describe('too many rate-limited names', () => {
     for (let n = 0; n < count; n++) for (let one = 0; one < times; one++) limit.take(`stranger ${n}`)
   }
 
-  test('do not refill the tokens of a name that used them up, or give any other a full burst', () => {
+  test('do not refill the tokens of a name that has used them up, or give another name a full burst', () => {
     const limit = new RateLimit(testClock(), 1, 10)
     takes(limit, 10, 'attacker')
     takes(limit, 6, 'busy')

@@ -95,7 +95,7 @@ describe('a role', () => {
     ['viewer readonly', ['read']],
     ['member readonly', ['read', 'seePersonal']],
     ['owner readonly', ['read', 'seePersonal', 'seeSettings']],
-  ])('%s has the permissions %j', async (who, allowed) => {
+  ])('such as %s has the permissions %j', async (who, allowed) => {
     for (const row of ROWS) {
       const expected = allowed.includes(row)
       const posted = await call('POST', `/v1/${row}`, { as: who, body: { n: 1 } })

@@ -65,7 +65,7 @@ describe('rejected credentials', () => {
     ],
     ['the hash of a session', ({ cast, session }) => `st_${sessionIdOf(session(cast.bob.userId))}`],
     ['an unknown key in the format of a session', ({ cast }) => cast.bob.key.replace('ak_', 'st_')],
-    ['in upper case', ({ cast }) => cast.alice.key.toUpperCase()],
+    ['a key in upper case', ({ cast }) => cast.alice.key.toUpperCase()],
     ['the id of a key', ({ cast }) => cast.alice.keyId],
   ]
   test.each(refused)('have the same error message: %s', (_name, credential) => {

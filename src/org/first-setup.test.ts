@@ -99,14 +99,14 @@ describe('a valid setup token', () => {
   })
 })
 
-describe('an invalid setup token creates nothing', () => {
+describe('setup creates nothing', () => {
   const cases: [string, (token: string) => string][] = [
-    ['another', () => newSetupToken().secret],
-    ['truncated', (token) => token.slice(0, -1)],
-    ['in upper case', (token) => token.toUpperCase()],
-    ['its hash', (token) => secretHash(token).toString('hex')],
+    ['another token', () => newSetupToken().secret],
+    ['a truncated token', (token) => token.slice(0, -1)],
+    ['the token in upper case', (token) => token.toUpperCase()],
+    ['the hash of the token', (token) => secretHash(token).toString('hex')],
   ]
-  test.each(cases)('%s', async (_name, change) => {
+  test.each(cases)('with %s', async (_name, change) => {
     const { token, parts, run, rows } = world()
     await expect(run({ token: change(token) })).rejects.toMatchObject({ code: 'unauthorized' })
     expect(rows()).toEqual([0, 0, 0, 0, 0])

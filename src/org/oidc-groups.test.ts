@@ -81,8 +81,8 @@ describe('groups listed by Microsoft Graph', () => {
 
   test.each<[string, Record<string, unknown>]>([
     ['hasgroups', { ...groupless, hasgroups: true, ...overage(GRAPH) }],
-    ['the claim itself', { ...groupless, groups: 'src1', _claim_sources: { src1: { endpoint: GRAPH } } }],
-    ['an empty list', { ...overage(GRAPH), groups: [] }],
+    ['the groups claim', { ...groupless, groups: 'src1', _claim_sources: { src1: { endpoint: GRAPH } } }],
+    ['an empty list and a claim source', { ...overage(GRAPH), groups: [] }],
   ])('are requested when the token omits them, indicated by %s', async (_, claims) => {
     const set = await setUpOverage()
     await using all = set.all

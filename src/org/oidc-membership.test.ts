@@ -208,15 +208,23 @@ describe('an e-mail address', () => {
     ['missing', { email: undefined }, 'the company did not provide your e-mail address'],
     ['empty', { email: ' ' }, 'the company did not provide your e-mail address'],
     ['not a string', { email: 7 }, 'the company did not provide your e-mail address'],
-    ['with a NUL', { email: 'a\0@example.com' }, 'the company did not provide your e-mail address'],
-    ['not an address', { email: 'zoe' }, 'email: is not an e-mail address'],
-    ['taken, and not verified', { email: 'bob@example.com', email_verified: false }, 'does not confirm'],
     [
-      'used in another letter case, and not verified',
+      'not valid because of a NUL character',
+      { email: 'a\0@example.com' },
+      'the company did not provide your e-mail address',
+    ],
+    ['not an address', { email: 'zoe' }, 'email: is not an e-mail address'],
+    ['used by another user, and not verified', { email: 'bob@example.com', email_verified: false }, 'does not confirm'],
+    [
+      'used by another user in another letter case, and not verified',
       { email: 'Bob@Example.com', email_verified: undefined },
       'does not confirm',
     ],
-    ['used, and verified by a string', { email: 'bob@example.com', email_verified: 'true' }, 'does not confirm'],
+    [
+      'used by another user, and verified by a string',
+      { email: 'bob@example.com', email_verified: 'true' },
+      'does not confirm',
+    ],
   ])('that is %s is rejected', async (_, claims, message) => {
     await using all = await setUp()
     const users = countOf(all, 'user')

@@ -258,8 +258,8 @@ describe('deleting an organization', () => {
     expect(Object.keys(others).length).toBeGreaterThan(12)
     const answer = await call('DELETE', '/v1/org?name=Acme', { as: cast.alice.key })
     expect([answer.status, answer.body]).toEqual([200, { ok: true }])
-    // Ids of files that have not been deleted yet remain. The next run of the signals and the cleanup of old records
-    // delete the other rows.
+    // The ids of undeleted files remain. The next run of the signals and the cleanup of old records delete the other
+    // rows.
     expect(rowsOf(db, orgId)).toEqual({
       deletedOrg: 1,
       eventFile: 1,

@@ -92,13 +92,13 @@ describe('a forgotten password', () => {
     ['used', async ({ reset }: World, token: string) => void (await reset(token))],
     ['expired', async ({ clock }: World) => clock.advance(HOUR_MS)],
     [
-      'from before another link set the password',
+      'invalidated by the use of another link',
       async ({ forgot, tokens, reset }: World) => {
         await forgot('bob@example.com')
         await reset(tokens()[1] ?? '')
       },
     ],
-    ['made before the clock was set back', async ({ clock }: World) => clock.advance(-MINUTE_MS)],
+    ['created before the clock was set back', async ({ clock }: World) => clock.advance(-MINUTE_MS)],
     [
       'outdated, because the password was changed',
       async ({ call, session, people }: World) => {

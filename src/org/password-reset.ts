@@ -63,8 +63,8 @@ const letter = (link: string) =>
   ].join('\n\n')
 
 /**
- * Returns the user with this e-mail address if the user may set a password: a member of an organization who either has
- * a password or can't sign in any other way. Users of single sign-on can't bypass it with a password.
+ * Returns the user with this e-mail address if the user may set a password: a member who has a password or can't sign
+ * in any other way. Users of single sign-on can't bypass it with a password.
  */
 function findByEmail(db: Db, email: string): { id: string; email: string } | null {
   const find = db.prepare<[string], { id: string; email: string }>(
@@ -110,9 +110,8 @@ const notInForce = () => new AppError('unauthorized', 'token: the link is unknow
 
 /**
  * Sets the password with the single-use token from a link. Deletes all of the user's sessions, revokes all of the
- * user's API keys, and opens a new session. Throws `unauthorized` when the token is invalid, `forbidden` when the user
- * no longer belongs to an organization, `rateLimited` after too many attempts, and `invalid` when the password is
- * invalid.
+ * user's API keys, and creates a new session. Throws `unauthorized` for an invalid token, `forbidden` when the user no
+ * longer belongs to an organization, `rateLimited` after too many attempts, and `invalid` for an invalid password.
  */
 export async function resetPassword(
   parts: PasswordSignInDeps,

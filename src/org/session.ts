@@ -74,8 +74,8 @@ export function endEarlierAccess(
 }
 
 /**
- * Opens a session of 12 hours, and deletes the expired sessions of all users. `endSessionUrl` is the encrypted URL at
- * which the browser also signs out from the provider. Null for sessions without one.
+ * Creates a session that lasts 12 hours, and deletes the expired sessions of all users. `endSessionUrl` is the
+ * encrypted URL at which the browser also signs out from the provider. Null for sessions without one.
  */
 export function openSession(
   db: Db,

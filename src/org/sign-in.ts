@@ -48,8 +48,8 @@ export function signInLimits(clock: Clock, addressPerMinute: number): SignInLimi
 }
 
 /**
- * Returns the key under which attempts from an IP address are counted: an IPv4 address, or the /64 of an IPv6 address,
- * because a customer usually has a whole /64 (https://www.rfc-editor.org/rfc/rfc6177). IPv4-mapped addresses
+ * Returns the key under which attempts from an IP address are counted: the address itself for IPv4, or its /64 for
+ * IPv6. A customer usually has a whole /64 (https://www.rfc-editor.org/rfc/rfc6177). IPv4-mapped addresses
  * (`::ffff:192.0.2.1`) are treated as IPv4. Callers with an unknown address share one key.
  */
 export function networkOf(address: string | null): string {

@@ -141,8 +141,8 @@ export function deleteOrg(db: Db, clock: Clock, orgId: string): void {
 }
 
 /**
- * For those of the users who no longer belong to an organization, deletes their sessions and revokes their keys.
- * Deletes users who never had access and no longer have a pending invitation.
+ * Deletes the sessions and revokes the keys of the given users who no longer belong to an organization. Deletes users
+ * who never had access and no longer have a pending invitation.
  */
 export function endAccess(db: Db, clock: Clock, userIds: readonly string[]): void {
   const belongs = db.prepare('SELECT 1 FROM member WHERE userId = ? AND inviteHash IS NULL')
