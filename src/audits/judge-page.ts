@@ -81,15 +81,15 @@ function tooFew(
   const wrong = isClear ? events.findLast((one) => isNamed(one) && !matches(one)) : undefined
   if (wrong) {
     const faults = faultsIn(wrong)
-    const did = joinWords(faults.map((condition) => deviationOf(condition, wrong, privacy)))
+    const observed = joinWords(faults.map((condition) => deviationOf(condition, wrong, privacy)))
     return [
       {
         kind: 'wrong_data',
         vendor: wrong.vendor,
         event: wrong.event,
-        what: `${eventName(wrong, privacy)} ${did}`,
+        what: `${eventName(wrong, privacy)} had ${observed}`,
         expected: joinWords(faults.map(conditionRequirement)),
-        observed: did.replace(/^had /, ''),
+        observed,
       },
     ]
   }

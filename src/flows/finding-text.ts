@@ -67,7 +67,7 @@ export function deviationOf(condition: Condition, seen: MatchedEvent, privacy: P
   const opposite = OPPOSITES.get(condition.op)
   if (target.kind === 'any' || target.kind === 'label') {
     return opposite
-      ? conditionRequirement({ ...condition, op: opposite })
+      ? conditionRequirement({ ...condition, op: opposite }).replace(/^not the /, 'no ')
       : conditionRequirement(condition).replace(/^an? /, 'no ')
   }
   const value = shownValue(condition, seen, privacy)

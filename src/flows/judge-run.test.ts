@@ -113,7 +113,7 @@ describe('findings of a run', () => {
         events: [purchase()],
         expectations: [{ event: 'purchase', data: [{ parameter: '$label', op: 'equals', values: ['Checkout'] }] }],
       },
-      [['wrong_data', 2, `${GA4} purchase had not the label "Checkout" in step 3, Click “Buy”`]],
+      [['wrong_data', 2, `${GA4} purchase had no label "Checkout" in step 3, Click “Buy”`]],
     ],
     [
       'two events, of which the one with fewer faults is meant',

@@ -137,6 +137,6 @@ test('other requests are served while a long JSON body is parsed', async () => {
   const text = `[${Array(1_000_000).fill('[]').join()}]`
   expect(await readJsonInSteps(text)).toHaveLength(1_000_000)
   clearInterval(timer)
-  // Parsing takes 100 ms on any machine. A parser that never yields would allow at most one iteration.
+  // Parsing takes 100 ms on any machine. With a parser that never yields, the timer would fire at most once.
   expect(turns).toBeGreaterThan(4)
 })

@@ -167,7 +167,7 @@ describe('roles from groups', () => {
       expect.objectContaining({ act: 'removeMember', orgId: cast.orgId, target: user.id, address: ADDRESS }),
       expect.objectContaining({ act: 'signInFailed', orgId: cast.orgId, target: user.id, address: ADDRESS }),
     ])
-    // There is nothing left to remove.
+    // The membership has already been removed.
     expect(await refusalOf(all)).toBe('you are not in a group at Acme ID that is allowed to sign in')
     expect((await signInAs(all, zoe)).user).toEqual(user)
     expect(db.prepare('SELECT count(*) AS n FROM member WHERE orgId = ?').get(cast.orgId)).toEqual({ n: 5 })
