@@ -80,7 +80,7 @@ describe('derived expectations', () => {
     expect(own({ event })).toEqual([])
   })
 
-  test('are limited to 100, preferring events related to money', () => {
+  test('are limited to 100, with priority for events related to money', () => {
     const many = Array.from({ length: 120 }, (_, n) => ({ event: `e${n}` }))
     const kept = own(...many, { event: 'purchase', step: 3 })
     expect(kept).toHaveLength(100)

@@ -240,7 +240,7 @@ describe('a run', () => {
     expect(faults).toEqual([])
   })
 
-  test('is rejected when 100 others are waiting', () => {
+  test('is rejected when 100 runs are already waiting', () => {
     const { make, queue } = world()
     const { id } = make()
     for (let n = 0; n < 100; n++) queue(id)

@@ -75,7 +75,7 @@ describe('a valid setup token', () => {
     expect(rows()).toEqual([1, 1, 1, 1, 0])
   })
 
-  test('creates nothing if another owner was created in the meantime', async () => {
+  test('creates nothing if another owner has been created in the meantime', async () => {
     const { db, clock, parts, run, rows } = world()
     const running = run()
     await initialize(db, testBox, clock, { orgName: 'First', email: 'first@example.com', password: null })

@@ -150,7 +150,7 @@ describe('invitations', () => {
     })
   })
 
-  test('for a user of another organization are not visible there, and do not reveal the name', () => {
+  test('for a user of another organization are not visible there, and do not reveal the name of the user', () => {
     const { db, clock, orgId, owner } = setUp()
     const { id: elsewhere } = createOrg(db, testBox, clock, { name: 'Elsewhere' })
     const { member } = invite(db, clock, { orgId: elsewhere, email: OWNER, role: 'viewer' })
@@ -197,7 +197,7 @@ describe('removal', () => {
     expect(count('session')).toBe(0)
   })
 
-  test('of the last pending invitation deletes a user who never accepted one', () => {
+  test('of the last pending invitation deletes a user who has never accepted an invitation', () => {
     const { db, clock, orgId, count } = setUp()
     const { id: elsewhere } = createOrg(db, testBox, clock, { name: 'Elsewhere' })
     const [one, two] = [orgId, elsewhere].map(

@@ -38,7 +38,7 @@ describe('a user who signs in through the company', () => {
     expect(roleIn(all, bob.userId)).toBe('member')
   })
 
-  test('takes over a user created by another organization, whose password, keys and sessions are removed', async () => {
+  test('is given the account that another organization created, and its password, keys and sessions are removed', async () => {
     await using all = await setUp()
     const { db, clock, cast } = all
     const planted = createUser(db, clock, { email: zoe.email, passwordHash: 'a password that Mallory knows' })

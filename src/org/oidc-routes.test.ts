@@ -162,7 +162,7 @@ describe('the callback', () => {
     },
   )
 
-  test('with a used code is rejected, in the same browser or another one', async () => {
+  test('with a used code is rejected, in the same browser or in another one', async () => {
     await using all = await setUp()
     const back = await backOf(all)
     const cookie = new Map(all.browser.jar)

@@ -58,7 +58,7 @@ describe('a correct password', () => {
     expect(entries).toEqual([{ orgId, act: 'signIn', userId, address: '192.0.2.1', note }])
   })
 
-  test('sign-in is recorded in the audit log of each organization of the user, except pending ones', async () => {
+  test('a sign-in is recorded in the audit log of each organization of the user, except those with a pending invitation', async () => {
     const { db, clock, cast, entries, enter } = setUp()
     const { userId, orgId } = cast.bob
     addMember(db, clock, { orgId: cast.mallory.orgId, userId, role: 'viewer' })

@@ -37,7 +37,7 @@ test.each([
   expect(log).toEqual(expected)
 })
 
-test('the slot is held while any work is active and released afterwards', async () => {
+test('the slot is occupied while any work is active, and is released afterwards', async () => {
   const { log, place } = watchedPlace()
   const pace = new HostDelay(place)
   const load = Promise.withResolvers<void>()
