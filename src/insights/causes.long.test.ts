@@ -21,7 +21,7 @@ interface Property {
   token: string
 }
 
-/** Sends a day of events from a shop: every 20 minutes two tag manager reports and requests to two vendors. */
+/** Sends a day of shop traffic: every 20 minutes, two tag manager reports and requests to two vendors. */
 async function aDay(world: TestApp, { token }: Property): Promise<void> {
   for (let at = 0; at < DAY_MS + 2 * HOUR_MS; at += 20 * MINUTE_MS) {
     world.clock.advance(20 * MINUTE_MS)

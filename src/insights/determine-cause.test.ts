@@ -34,7 +34,7 @@ const causes = (...facts: IssueFacts[]) =>
   )
 
 const stopped = { reports: { before: 50, since: 0 }, others: { before: 80, since: 75 }, reported: 1200 }
-/** Facts that are sufficient for each kind of cause. */
+/** For each kind of cause, facts that are sufficient for it. */
 const holds: Record<string, Partial<IssueFacts>> = {
   pipeline: { gap: { fromAt: NOON - MINUTE_MS } },
   traffic: { traffic: { issueId: 'iss_whole', title: 'The traffic of Shop fell' } },

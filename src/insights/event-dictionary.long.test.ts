@@ -34,7 +34,7 @@ function inScope({ hours = 24, domainId, vendor, event, env }: Input): StoredEve
   )
 }
 
-/** Returns the expected dictionary, computed with simple loops. Numbers of distinct values are exact. */
+/** Returns the expected dictionary, computed with simple loops. Distinct values are counted exactly. */
 function plainDictionary(events: readonly StoredEvent[], windowHours: number): Dictionary {
   const counted = events.filter(({ kind }) => kind !== 'library')
   const mask = maskFor(history.sources())
@@ -119,7 +119,10 @@ test('without events the dictionary is empty', async () => {
 describe('a key with many different values', () => {
   const many = (count: number, said: (n: number) => EventFields): EventFields[] =>
     Array.from({ length: count }, (_, n) => said(n))
-  /** Adds events that are an hour old, queries their vendor, which has no other events, and returns the key `k`. */
+  /**
+   * Adds events that are an hour old, queries their vendor, which has no other events, and returns the entry for the
+   * key `k`.
+   */
   async function keyOf(events: readonly EventFields[]) {
     await using own = await openHistory({ events: 40, more: events.map((said) => ({ vendor: 'Many', ...said })) })
     const { vendors } = await eventDictionary.answer(own.sources(), { vendor: 'Many' }, own.caller)

@@ -15,7 +15,7 @@ interface Found {
   params: Record<string, string>
 }
 
-/** One event per line: its time, in minutes after the start, and its content. */
+/** One event per line: its time in minutes after the start, and its content. */
 const EVENTS = Array.from({ length: 60 }, (_, index) => ({
   minute: index * 3,
   id: `e${index}`,
@@ -72,7 +72,7 @@ async function walk(query: Record<string, string | number>): Promise<string[]> {
 }
 
 test('for any query, the pages contain the events found by a plain loop, newest first', async () => {
-  // Not in the future: without `to`, a later `from` is rejected.
+  // Limited to the past, because `from` without `to` must not be in the future.
   const minute = fc.integer({ min: -5, max: 177 })
   const question = fc.record(
     {

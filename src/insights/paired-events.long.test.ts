@@ -16,7 +16,9 @@ interface Request {
 const json = JSON.stringify
 const encoded = (value: unknown) => encodeURIComponent(json(value))
 
-/** A browser request and a server request about the same event, by vendor. `id`: their event id, null for none. */
+/**
+ * A browser request and a server request about the same event, for each vendor. `id`: their event id; null for none.
+ */
 const REQUESTS: Record<string, { browser(id: string | null): Request; server(id: string | null): Request }> = {
   'Meta Pixel': {
     browser: (id) => ({ url: `https://www.facebook.com/tr/?id=1&ev=Purchase${id === null ? '' : `&eid=${id}`}` }),
@@ -102,8 +104,8 @@ describe.each(PAIRING_VENDORS.map(({ vendor, windowMs }) => [vendor, windowMs] a
     afterAll(() => world[Symbol.asyncDispose]())
 
     /**
-     * Sends these requests to a new domain, each at a time relative to the first, and returns the number of events with a
-     * partner.
+     * Sends these requests to a new domain, each at a time relative to the first, and returns the number of events that
+     * have a partner.
      */
     const counted = async (sent: readonly { side: 'browser' | 'server'; id: string | null; after: number }[]) => {
       const { id: domainId, token } = (await world.call('POST', '/v1/domains', { body: { name: `Shop ${shops++}` } }))

@@ -214,7 +214,7 @@ describe('reconciliation compared with a loop over all events', () => {
     const ids = Array.from({ length: 4000 }, (_, n) => `T-${n}`)
     const start = fixture.clock.now()
     for (let n = 0; n < 500; n++) {
-      // The events cover ten days and end just before the present.
+      // The events cover ten days and end shortly before the current time.
       fixture.clock.set(start + n * 29 * MINUTE_MS)
       const window = ids.slice(Math.floor((n / 500) * 3600), Math.floor((n / 500) * 3600) + 400)
       const said = Array.from({ length: 41 }, () => anEvent(random, window))
@@ -299,7 +299,7 @@ describe('reconciliation compared with a loop over all events', () => {
     const after = [await times(1), await times(9)]
     fixture.db.exec(`DELETE FROM shopOrder WHERE id LIKE 'old-%'`)
     expect(after.map(({ answer }) => answer)).toEqual(before.map(({ answer }) => answer))
-    // At least one of the requests needed a second query. Almost no order is older than the last nine days.
+    // At least one of the requests needed a second query. Only very few orders are older than the last nine days.
     expect(after.map(({ told }) => told)).toContain(2)
   })
 
@@ -386,7 +386,7 @@ describe('reconciliation over HTTP', () => {
     const ga4 = (id: string, value: number) =>
       `https://www.google-analytics.com/g/collect?v=2&tid=G-1&en=purchase&ep.transaction_id=${id}&epn.value=${value}`
     const meta = (id: string) => `https://www.facebook.com/tr/?id=1&ev=Purchase&cd[order_id]=${id}&cd[value]=42.5`
-    // An order older than the requested day that is reported again does not count as extra.
+    // A repeated report of an order from before the requested days does not count as extra.
     expect((await post([{ id: 'A-0', at: now - 5 * DAY_MS, value: 1 }])).status).toBe(200)
     const urls = [
       ga4('A-0', 1),

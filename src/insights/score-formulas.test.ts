@@ -126,7 +126,7 @@ const aDomain: fc.Arbitrary<DomainHealth> = fc.record({
   gapShare: fc.double({ min: 0, max: 1, noNaN: true }),
 })
 
-/** Changes that make a domain worse. `at` selects one of several variants. */
+/** Changes that make a domain worse. `at` selects one of several variants of a change. */
 const worse: Record<string, (domain: DomainHealth, at: number) => DomainHealth> = {
   'one more failure': (domain, at) => changed(domain, 'vendors', at, (one) => more(one, 'known', 'failed')),
   'one more violation': (domain, at) => changed(domain, 'rules', at, (one) => more(one, 'total', 'violating')),

@@ -109,7 +109,7 @@ describe('scores', () => {
       availability: { score: 100 },
       accuracy: { score: 100 },
     })
-    // Half the mean plus half the minimum of both domains.
+    // The average of the mean and the minimum over both domains.
     const all = await scores()
     expect(all.accuracy.score).toBeGreaterThan(85)
     expect(all.accuracy.score).toBeLessThanOrEqual(95)
@@ -123,7 +123,7 @@ describe('scores', () => {
     await send(blog.token, ok)
     await send(shop.token, ok)
     expect((await scores()).availability.detail).toContain('could be collected for 4.2 % of the time')
-    // The largest interval between heartbeats that does not count as a gap.
+    // A heartbeat every 2 minutes, the longest interval that does not count as a gap.
     for (let beat = 0; beat < 50 * 15; beat++) {
       world.clock.advance(2 * MINUTE_MS)
       if (beat === 25 * 15) await send(blog.token, ok)

@@ -26,7 +26,9 @@ async function both(history: HistoryFixture, input: Input) {
   }
 }
 
-/** Expects the total flow into a node to equal its sessions, and the total flow out of it to be at most that. */
+/**
+ * Expects the sessions that flow into each node to equal its sessions, and those that flow out to be at most as many.
+ */
 function expectConserved({ sessionsSampled, steps, links }: Flows): void {
   const sum = (of: readonly { sessions: number }[]) => of.reduce((sum, { sessions }) => sum + sessions, 0)
   expect(sum(steps[0]?.nodes ?? [])).toBe(sessionsSampled)

@@ -11,7 +11,7 @@ import type { Sources } from './insight.ts'
 import { insightRoutes } from './routes.ts'
 import { type SignalRow, signalList } from './signal-list.ts'
 
-/** A Thursday, 10 minutes past noon, after ten weeks. */
+/** A Thursday, 12:10, after ten weeks. */
 const NOW = MONDAY + 70 * DAY_MS + 3 * DAY_MS + 12 * HOUR_MS + 10 * MINUTE_MS
 
 const db = memoryDb()
@@ -162,7 +162,7 @@ describe('filters of the signal list', () => {
 
 describe('the baselines computed for a page', () => {
   test.each<[string, string[]]>([
-    // One additional signal is evaluated to find out whether there is a next page.
+    // One more signal is evaluated to find out whether there is a next page.
     ['?limit=2', ['buy', 'lead', 'muted']],
     ['?limit=9', [...SHOP, ...BLOG].map((name) => name.split(' ')[2] ?? '').filter((event) => event !== 'off')],
     ['?vendor=Ads', ['view']],

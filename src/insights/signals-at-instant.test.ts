@@ -27,7 +27,7 @@ test('past signals are computed once per 10 minutes for each organization, set o
   }
   expect([await ask(), await ask(), await ask(past + 1), await ask(past, 'org_b')]).toEqual([1, 0, 1, 1])
   expect([await ask(past, 'org_a', [{ id: 'dom_b', name: 'B' }]), await ask()]).toEqual([1, 0])
-  // Recent signals are not cached, because they still change.
+  // Recent signals are not cached, because they can still change.
   expect([await ask(start), await ask(start)]).toEqual([1, 1])
   clock.advance(10 * MINUTE_MS)
   expect([await ask(), await ask()]).toEqual([1, 0])

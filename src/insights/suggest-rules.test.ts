@@ -10,7 +10,7 @@ import { type KeyFacts, kindOf, NOT_NUMBER, suggest, suggestEventIds } from './s
 
 const values = (...texts: string[]) => texts.map((value) => ({ value, events: 500 / texts.length }))
 
-/** A key of an event name with 500 events. All events have the key, with many distinct values. */
+/** A key of an event name with 500 events. It is in every event, with many distinct values. */
 const steady: KeyFacts = {
   domainId: 'dom_1',
   vendor: 'Shop API',
@@ -86,7 +86,7 @@ describe('a suggested rule', () => {
       expect(isWrong(event('undefined'))).toBe(kind !== 'required_key')
       expect(isWrong(event('', 'another'))).toBe(false)
       expect(reason).toContain(`500 of 500`)
-      // A suggestion that was saved as an alert is not repeated.
+      // A suggestion that has been saved as an alert is not repeated.
       expect(suggest([facts], [alert], 7)).toEqual([])
       expect(suggest([{ ...facts, domainId: 'dom_2' }], [alert], 7)).toHaveLength(1)
       expect(suggest([{ ...facts, event: 'another' }], [alert], 7)).toHaveLength(1)

@@ -13,7 +13,7 @@ interface Suggestion {
 let world: TestApp
 let shop: { id: string; token: string }
 
-/** Nine days of a shop: three orders an hour, and twelve views, some of them without an item. */
+/** Nine days of shop traffic: three orders an hour, and twelve views, some of them without an item. */
 beforeAll(async () => {
   world = await testApp()
   shop = (await world.call('POST', '/v1/domains', { body: { name: 'Shop' } })).body

@@ -37,7 +37,7 @@ const DOMAINS = [
   { id: 'dom_new', createdAt: NOON - HOUR_MS },
 ]
 
-/** Returns the insight for this history, together with the queries it runs. */
+/** Returns the insight for this history, together with the queries that it runs. */
 function standFor(history: History, domains = DOMAINS, now = NOW) {
   const queries: Query[] = []
   const charted: Charted[] = []
@@ -121,7 +121,7 @@ test('for any query, buckets are adjacent and have the same counts as a plain lo
   )
 })
 
-/** Three weeks of a shop with about 80 events an hour. Its traffic dropped to a tenth three hours before noon. */
+/** Three weeks of shop traffic with about 80 events an hour. Three hours before noon, it drops to a tenth. */
 const shop = madeSeries(80, 3, randomOf(5)).flatMap((count, hour): StoredEvent[] => {
   const start = NOON - (21 * 24 - hour) * HOUR_MS
   const left = start >= NOON - 3 * HOUR_MS ? Math.round(count / 10) : count
@@ -131,7 +131,7 @@ const shop = madeSeries(80, 3, randomOf(5)).flatMap((count, hour): StoredEvent[]
   })
 })
 
-/** An outlet with an eighth of the shop's events. */
+/** Traffic of an outlet: an eighth of the shop's events. */
 const outlet = shop
   .filter(({ seq }) => seq % 8 === 0)
   .map((event) => ({ ...event, domainId: 'dom_outlet', seq: event.seq + 1_000_000 }))
@@ -207,7 +207,7 @@ describe('the baseline', () => {
       expect(together.series.filter(({ expected }) => expected !== null).length).toBeGreaterThan(50)
       charted.length = 0
     }
-    // Events without a vendor have no expectation, and neither do rows of a day.
+    // Events without a vendor have no expectation, and neither do daily rows.
     for (const asked of [{ event: 'purchase' }, { hours: 745 }]) {
       for (const { expected } of (await answer(asked)).series) expect(expected).toBeNull()
     }
@@ -268,7 +268,7 @@ test('a domain of another organization is rejected', async () => {
   )
 })
 
-/** Returns an API key of the owner of another organization. */
+/** Returns an API key of the owner of a different organization. */
 function strangersKey({ app: { db, box }, clock }: TestApp): string {
   const { id: orgId } = createOrg(db, box, clock, { name: 'Other' })
   const { id: userId } = createUser(db, clock, { email: 'mallory@example.com' })

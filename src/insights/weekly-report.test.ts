@@ -18,7 +18,7 @@ const rule = (name: string, key: string, domainId: string, impactValue: number) 
 const MONDAY = Date.UTC(2026, 0, 5)
 const times = (count: number, event: object) => Array.from({ length: count }, () => event)
 
-/** Sets up a shop and a magazine, each with a rule. The shop belongs to a project. */
+/** Creates a shop and a magazine, each with a rule. The shop belongs to a project. */
 async function start() {
   const world = await testApp()
   const make = async (path: string, body: object) => (await world.call('POST', path, { body })).body
@@ -91,7 +91,7 @@ test('a week is compared with the previous week', async () => {
   })
   expect(last.scores.before).toEqual(first.scores.now)
   expect(last.scores.now.accuracy.score).toBe(100)
-  // No event was received from the magazine all week.
+  // No event from the magazine was received in the whole week.
   expect(last.scores.now.availability.detail).toContain('No event was received from Blog in the week')
 
   expect(await report(`?week=2026-W02&projectId=${project.id}`)).toMatchObject({
