@@ -51,8 +51,8 @@ export type Verdict = Static<typeof VerdictSchema>
 export const NO_VERDICT: Verdict = { items: [], comparedEvents: { before: 0, after: 0 } }
 
 /**
- * Minimum number of events on each side of the change at the end of the window. With fewer events the verdict is
- * `unclear`.
+ * Minimum number of events on each side of the change, counted at the end of the window. With fewer events the verdict
+ * is `unclear`.
  */
 export const ENOUGH_EVENTS = 50
 

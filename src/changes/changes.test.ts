@@ -4,8 +4,8 @@ import { MINUTE_MS } from '../core/clock.ts'
 import { detectReleases } from './detect-releases.ts'
 
 /**
- * Sends events of a shop with a given number of sessions per minute. Each session sends a page view and a purchase to
- * two vendors.
+ * Sends shop traffic with a given number of sessions per minute. In each session, a page view and a purchase are sent
+ * to two vendors.
  */
 async function trade(world: TestApp, token: string, minutes: number, batch: object = {}, params: object = {}) {
   for (let minute = 0; minute < minutes; minute++) {

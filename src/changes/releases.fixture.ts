@@ -2,12 +2,12 @@ import { DAY_MS, HOUR_MS, type Instant, MINUTE_MS } from '../core/clock.ts'
 import type { Effect, EffectKind } from './change.ts'
 import { Chance, type Doing, GA, META, type ShopEvent } from './shop.fixture.ts'
 
-/** A release of a shop: its effect, and the expected finding. */
+/** A release of a generated shop: its effect, and the effect that must be reported. */
 export interface Release {
   name: string
   /** Returns the effect of a release at this time. */
   doing(at: Instant): Doing
-  /** Undefined for a harmless release. */
+  /** Undefined when the release is harmless. */
   harm?: { kinds: readonly EffectKind[]; vendor: string; event: string; key?: string }
 }
 
@@ -30,8 +30,8 @@ const doubled = (vendor: string, event: string): Doing => ({
 })
 
 /**
- * Returns a function that chooses the version of a visit after the change: the new version with the probability
- * `share`. With `ramp`, the probability increases over time.
+ * Returns a function that chooses the version for a visit after the change: the new version with the probability
+ * `share`, otherwise the old one. With `ramp`, the probability increases over time.
  */
 const someNew = (share: number) => (_at: Instant, chance: Chance) => (chance.happens(share) ? 2 : 1)
 const ramp = (from: Instant, lengthMs: number) => (at: Instant, chance: Chance) =>
@@ -158,7 +158,7 @@ export const HARMFUL: readonly Release[] = [
   },
 ]
 
-/** Ten harmless releases. Fifty are generated from them, five of each. */
+/** Ten kinds of harmless release. Five releases are generated from each. */
 export const HARMLESS: readonly Release[] = [
   { name: 'nothing', doing: () => ({}) },
   { name: 'a campaign starts', doing: (at) => ({ campaign: (now) => (now > at + 5 * MINUTE_MS ? 2 : 0) }) },
@@ -188,7 +188,9 @@ export const HARMLESS: readonly Release[] = [
 
 const START = Date.UTC(2026, 1, 2)
 
-/** Returns the time of the release for a seed. Releases are on any day, harmful ones between 9:00 and 20:00. */
+/**
+ * Returns the time of the release for a seed. Releases are on any day of the week, harmful ones between 9:00 and 20:00.
+ */
 export function momentOf(seed: number, isHarmful: boolean): Instant {
   const chance = new Chance(seed * 7 + 1)
   const day = START + chance.below(14) * DAY_MS
@@ -196,7 +198,7 @@ export function momentOf(seed: number, isHarmful: boolean): Instant {
   return Math.floor(day + hour * HOUR_MS)
 }
 
-/** Returns whether these effects include the expected finding of a release. */
+/** Returns whether these effects include the expected effect of a release. */
 export function isNamed({ harm }: Release, effects: readonly Effect[]): boolean {
   return effects.some(
     ({ kind, vendor, event, key }) =>

@@ -122,13 +122,13 @@ test('the possible causes of an issue are the changes around its time', async ()
   addHistory(db, 'iss_1', 'opened', null, start + 3 * MINUTE_MS)
   expect(changesOfIssue(db, issue).map((one) => one.id)).toEqual([later, id])
 
-  // A finding from a test on a host without visitors may have another cause, so it is only linked while the visitors'
-  // hosts are unknown.
+  // A test on a host without visitors may fail for another reason. Its finding is only linked while the hosts of the
+  // domain's visitors are unknown.
   const ofTest = (host: string) => changesOfIssue(db, { ...issue, hosts: [host] }).map((one) => one.id)
   expect(ofTest('staging.shop.example')).toEqual([later, id])
   db.prepare("INSERT INTO hostname VALUES (?, 'shop.example', 'approved', 1, 1)").run(domainId)
   expect([ofTest('staging.shop.example'), ofTest('shop.example:8443')]).toEqual([[], [later, id]])
-  // Issues of alerts that count events have no hosts.
+  // Issues of alerts on event counts have no hosts.
   expect(changesOfIssue(db, { ...issue, hosts: [] }).map((one) => one.id)).toEqual([later, id])
 })
 

@@ -7,12 +7,12 @@ import { SOME_DAYS, verdictOn } from './tabulate.fixture.ts'
 import { ERROR } from './verdict.ts'
 
 /**
- * The evaluation at the end of a one-hour window. `bench/detector/changes.ts` runs many more of these, with other
- * seeds.
+ * Options of the evaluation at the end of a one-hour window. `bench/detector/changes.ts` runs many more such
+ * evaluations, with other seeds.
  */
 const AT_END = { lengthMs: HOUR_MS, error: ERROR / 2, days: SOME_DAYS }
 
-/** Returns the false findings for fifty harmless releases of shops of this size. */
+/** Returns the false findings for fifty harmless releases of shops with this amount of traffic. */
 function accused(scale: number, first: number): string[] {
   return Array.from({ length: 50 }, (_, n) => n).flatMap((n) => {
     const release = HARMLESS[n % HARMLESS.length]

@@ -15,7 +15,7 @@ import { resetConsentCounts } from './consent-store.ts'
 import { ADVERTISING_VENDORS, GOOGLE_VENDORS } from './consent-vendors.ts'
 import { listFindings } from './store.ts'
 
-/** A history with one organization and one domain, and the consent check that runs on it. */
+/** A history of one organization with one domain, and the consent check for it. */
 class Watched implements AsyncDisposable {
   private constructor(
     readonly fixture: WarehouseFixture,
@@ -44,7 +44,7 @@ class Watched implements AsyncDisposable {
     }
   }
 
-  /** Runs the check. The first run requires a file; later runs also read the spool. */
+  /** Runs the check. The first run needs a file; later runs also read the spool. */
   async check(): Promise<void> {
     if (this.fixture.levels().length === 0) await this.fixture.flush()
     this.fixture.clock.advance(SECOND_MS)
@@ -165,7 +165,7 @@ describe('the consent check of generated sessions', () => {
     await watched.send(...events)
     await watched.check()
     expect(watched.found()).toEqual(expected)
-    // A second check after the files were merged must not count anything twice.
+    // A second check, after the files were merged, must not count any request twice.
     await watched.fixture.flush()
     await watched.fixture.compact()
     await watched.check()
@@ -316,7 +316,7 @@ describe('the consent check of 20,000 events', () => {
       }
     }
     await watched.check()
-    // Denials are excluded: GPC that is turned on later in a session does not affect checks that already ran. Sessions
+    // Denials are excluded, because GPC that is turned on later in a session does not affect earlier checks. Sessions
     // here last at most an hour.
     const withoutDenials = (found: readonly string[]) => found.filter((one) => !one.includes('after_denial'))
     expect(withoutDenials(watched.found())).toEqual(withoutDenials(plainFound(fixture.events)))
@@ -363,8 +363,8 @@ test('the running program collects events, lists the finding, and counts it once
 
 describe('answers to the banner on eight days', () => {
   /**
-   * Sends seven days on which two out of three visitors answer the banner, then a day on which no visitor answers from
-   * the hour `brokenAt`.
+   * Sends seven days on which two out of three visitors answer the banner, then a day on which no visitor answers after
+   * the hour `brokenAt` begins.
    */
   async function visits(watched: Watched, brokenAt: number): Promise<void> {
     const { fixture, orgId, domainId } = watched
@@ -440,7 +440,7 @@ describe('answers to the banner on eight days', () => {
 describe.skipIf(capturesFolder === null)(
   `real captures${capturesFolder ? '' : ' (skipped: the folder of captures is missing)'}`,
   () => {
-    /** Returns the findings for the matching captures. `also`: events added to each capture. */
+    /** Returns the findings for the matching captures. The events in `also` are added to each capture. */
     async function foundIn(isMeant: (name: string) => boolean, also: EventFields[] = []): Promise<string[]> {
       await using watched = await Watched.open()
       const { fixture, orgId, domainId } = watched
@@ -473,9 +473,9 @@ describe.skipIf(capturesFolder === null)(
         'www.izettle.com',
         ['Google Ads no_signal 2', 'Google Floodlight no_signal 1', 'Google Universal Analytics no_signal 3'],
       ],
-      // The banner was declined, and there are no other tags.
+      // The banner was declined, and the page has no other tags.
       ['early-hints', []],
-      // One tag sends default, update and not set for different signals. The other tag sends no signal.
+      // One tag sends default, update and not set for different signals. The other tag sends no signals.
       ['lighthouse__core__test__fixtures__artifacts__lr', ['Google Universal Analytics no_signal 2']],
     ])('from %s have the findings %j', async (name, found) => {
       expect(await foundIn((one) => one.includes(name))).toEqual(found)

@@ -8,13 +8,13 @@ export const GOOGLE_VENDORS: Readonly<Record<string, string>> = {
   'Google Ads': 'conversions and remarketing; every request of the Google tag carries both',
   'Google Floodlight': 'conversions of Campaign Manager; every request of the Google tag carries both',
 }
-// Google Tag Manager and Google Optimize are excluded, because they load code and do not measure anything.
+// Google Tag Manager and Google Optimize are excluded, because they only load code.
 
 /**
  * Vendors that use the data they receive for advertising and whose tags send no consent signal, so that only the site
- * can block them. Google's products are excluded. Vendors whose requests contain the decision are also excluded:
- * Microsoft's UET (`asc`) and vendors that forward a TCF or GPP string. A request with a consent signal never creates a
- * finding.
+ * can block them. Google's products are excluded. Also excluded are vendors whose requests contain the visitor's
+ * decision: Microsoft UET (`asc`) and vendors that forward a TCF or GPP string. A request with a consent signal never
+ * creates a finding.
  */
 export const ADVERTISING_VENDORS: Readonly<Record<string, string>> = {
   'AdRoll Pixel': 'retargeting',

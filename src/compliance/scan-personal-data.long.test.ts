@@ -135,7 +135,8 @@ describe('the personal data scan', () => {
     for (let at = 0; at < events.length; at += 1000) {
       one.fixture.clock.advance(at % 4000 === 0 ? HOUR_MS : MINUTE_MS)
       await one.fixture.add(events.slice(at, at + 1000))
-      // Some files are scanned when they are written, some after compaction, and some after merging.
+      // Flushes from time to time, so that some files are scanned when they are written, some after compaction, and
+      // some after merging.
       if (at % 2000 === 0) await one.fixture.flush()
       if (at % 5000 === 0) await scanPersonalData({ db: one.fixture.db, warehouse: one.fixture.warehouse })
       if (at === 12_000) await one.fixture.compact()
@@ -164,7 +165,7 @@ describe('the personal data scan', () => {
           }
         >('SELECT * FROM finding WHERE orgId = ?')
         .all(orgId)
-      // Names are masked when findings are stored, so names with an e-mail address are compared separately.
+      // Names are masked when findings are stored, so names that contain an e-mail address are compared separately.
       const plain = [...expected].filter(([place]) => !place.includes('@'))
       const stored = new Map(rows.map((row) => [JSON.stringify([row.vendor, row.key, row.kind]), row]))
       for (const [place, { count, formed, domainIds, first, last }] of plain) {

@@ -6,7 +6,7 @@ import { type HourCount, rateDropAt } from './update-rate.ts'
 type Hours = Map<number, HourCount>
 
 const EVEN = (_hour: number) => 1
-/** Returns `days` days with `perHour` sessions in each hour. In a share of `rate` of them, the visitor chooses. */
+/** Generates days with `perHour` sessions in each hour. In a share of `rate` of the sessions, the visitor chooses. */
 function even(days: number, perHour: number, rate: number): Hours {
   const hours: Hours = new Map()
   for (let n = 0; n < days * 24; n++) put(hours, n, perHour, Math.round(perHour * rate))
@@ -47,14 +47,17 @@ describe('consent update rate after eight days of banner data', () => {
   })
 })
 
-/** A site: sessions per day, and standard deviations of its share in log odds, by day and by hour. */
+/**
+ * A site: the number of sessions per day, and the standard deviations of the share of sessions with a choice, in log
+ * odds, by day and by hour.
+ */
 interface Site {
   perDay: number
   byDay: number
   byHour: number
 }
 
-/** Generates hourly sessions for `days` days. `factorAt`: factor applied to the share in an hour. */
+/** Generates hourly sessions for `days` days. `factorAt` returns the factor applied to the share in an hour. */
 function madeHours({ perDay, byDay, byHour }: Site, random: Random, days: number, factorAt = EVEN): Hours {
   const hours: Hours = new Map()
   const middle = Math.log(0.15 + 0.7 * random())
