@@ -4,13 +4,13 @@ import { join, resolve } from 'node:path'
 import { bytesOf, killedFolder } from '../../test/hostile/killed-folder.ts'
 import { runProgram, startServer, temporaryFolder } from '../../test/run-program.ts'
 
-/** Returns the doctor's output lines for a folder, and its exit code. */
+/** Returns the lines that the doctor prints for a folder, and its exit code. */
 async function check(data: string, ...flags: string[]) {
   const { code, stdout, stderr } = await runProgram(['doctor', '--data', data, ...flags])
   return { code, stderr, lines: stdout.trimEnd().split('\n') }
 }
 
-/** Returns checksums of all files, except those that exist only while SQLite reads. */
+/** Returns checksums of all files, except those that only exist while SQLite is reading. */
 const stored = (data: string) =>
   [...bytesOf(data)].flatMap(([name, bytes]) => (/-shm$|^lock/.test(name) ? [] : [`${name} ${Bun.hash(bytes)}`]))
 
@@ -65,7 +65,7 @@ test('the data folder of the documented systemd unit has no problems', async () 
   const unit = /```ini\n(?<unit>.+?)```/s.exec(
     readFileSync(resolve(import.meta.dir, '../../docs/operate/install.md'), 'utf8'),
   )
-  // systemd.exec(5): the mode of a state directory is 0755 unless StateDirectoryMode= sets another.
+  // systemd.exec(5): the mode of a state directory is 0755 unless StateDirectoryMode= specifies another.
   const mode = /^StateDirectoryMode=(\d+)$/m.exec(unit?.groups?.unit ?? '')?.[1] ?? '0755'
   using root = temporaryFolder()
   const { path } = await killedFolder(join(root.path, 'data'))
@@ -110,7 +110,7 @@ test.each([
     code: expected,
     last: line,
   })
-  // Only root runs without a sandbox.
+  // The browser only runs without a sandbox for root.
   const isUnsafe = expected === 0 && process.getuid?.() === 0
   expect(stdout.includes('Chromium runs without its sandbox')).toBe(isUnsafe)
 })

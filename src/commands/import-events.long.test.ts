@@ -6,7 +6,7 @@ import { DAY_MS, HOUR_MS, MINUTE_MS } from '../core/clock.ts'
 import { parquetOf } from '../data-folder/import-events.fixture.ts'
 import type { Imported } from '../data-folder/import-events.ts'
 
-/** Creates a data folder with a domain, without a running server. */
+/** Creates a data folder with a domain. No server is running. */
 async function stoppedFolder() {
   const folder = temporaryFolder()
   const data = join(folder.path, 'data')
@@ -122,7 +122,7 @@ test('is imported completely and once if the import is killed at any moment and 
     clearTimeout(timer)
     if (printed !== '') {
       const { imported } = JSON.parse(printed) as Imported
-      // The process may have been killed after finishing its work but before reporting it.
+      // The process may have been killed after it finished the import but before it reported the result.
       expect([0, rows]).toContain(imported)
       break
     }

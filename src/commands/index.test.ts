@@ -3,7 +3,7 @@ import { version } from '../../package.json'
 import { runProgram, temporaryFolder } from '../../test/run-program.ts'
 import { commands } from './index.ts'
 
-/** Expects one line of plain text on stderr and nothing on stdout. */
+/** Expects one line of plain text on stderr and no output on stdout. */
 function expectBadUse({ code, stdout, stderr }: Awaited<ReturnType<typeof runProgram>>, message: string): void {
   expect(stderr).toStartWith(`tagwarden: ${message}`)
   expect(stderr.trimEnd()).not.toContain('\n')

@@ -105,7 +105,7 @@ describe('the page of an entry', () => {
     entry(url, 'page_1', { response: { status, content: { mimeType: 'text/html; charset=utf-8' } }, ...more })
   const titled = (title: unknown) => [{ id: 'page_1', title }]
 
-  /** Returns the page of the request to `URL`. */
+  /** Returns the page determined for the request to `URL`. */
   const pageOf = (pages: unknown, ...entries: object[]) =>
     parseHar(JSON.stringify({ log: { pages, entries } }), 'a.har').find(({ url }) => url === URL)?.pageUrl
 

@@ -9,7 +9,7 @@ type Fields = Record<string, unknown>
 const lengthOf = (value: unknown) => JSON.stringify(value).length
 const texts = (count: number, length: number) => Array.from({ length: count }, (_, at) => `${at}`.padEnd(length, 'x'))
 
-/** Returns all pages of an answer. */
+/** Returns all pages of a response. */
 function pagesOf(answer: Fields) {
   const pages = [pageOf('get_it', answer, undefined)]
   for (;;) {
@@ -97,7 +97,7 @@ describe('the response of a route without paging', () => {
 
 describe('the response of a route with paging', () => {
   const all = texts(200, 1000)
-  /** Answers like a list of 200 items with 1,000 characters each. */
+  /** Returns a handler that responds like a list route with 200 items of 1,000 characters each. */
   const listFrom =
     (start: number, asked: number[] = []) =>
     async (limit: number) => {

@@ -26,7 +26,7 @@ afterEach(() => {
   expect(server.bugs).toEqual([])
 })
 
-/** Connects with these tool groups. Null selects the default groups. */
+/** Connects with these tool groups; null selects the default groups. */
 const as = (caller: Caller, groups: string | null = 'all'): Promise<Connected> =>
   connect(`${server.url}${groups === null ? '' : `?groups=${groups}`}`, credentialsOf(server.people)[caller] ?? '')
 const namesOf = async (client: Connected) => (await client.listTools()).tools.map(({ name }) => name)

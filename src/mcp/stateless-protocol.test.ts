@@ -25,7 +25,7 @@ interface Sent {
   key?: string
   method?: unknown
   params?: unknown
-  /** Merged with the headers that the method requires. Null omits a header. */
+  /** Merged with the headers that the method requires. A null value omits the header. */
   headers?: Record<string, string | null>
   /** Merged with the message. */
   message?: Record<string, unknown>

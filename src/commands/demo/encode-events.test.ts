@@ -20,7 +20,7 @@ const DOMAIN: CollectorDomain = {
   pageViewRate: { dev: 1, prod: 1 },
   capture: { enabled: true, sampleRate: { prod: 1, dev: 1 }, sessionMode: 'memory' },
 }
-/** Fields that must be the same after import and after collection. */
+/** Returns the fields that must be the same after import and after collection. */
 const factsOf = (event: StoredEvent | ImportedEvent) => {
   const { vendor, kind, account, host, path, title, sessionId, status, execMs, durMs, version, params, ts, env } = event
   const named = { vendor, kind, event: event.event, account, host, path, title, sessionId, status, version }

@@ -95,12 +95,12 @@ test('the shop sends events to all of its vendors', () => {
   expect(new Set(ofShop.map(({ of }) => of))).toEqual(new Set([GTM, GA4, META, TIKTOK, ADS]))
 })
 
-/** Number of missing events at which an hourly series is considered silent, at the sensitivity of automatic signals. */
+/** Number of missing events from which an hourly series counts as silent, at the sensitivity of automatic signals. */
 const SILENT = 22.6
 
 /**
- * Returns the largest number of events expected during a gap in the last day, based on the mean of the hour in which
- * the gap begins.
+ * Returns the largest number of events expected during any gap in the last day, based on the average of the hour in
+ * which the gap begins.
  */
 function worstGap(own: readonly SiteEvent[], from: number, until: number): number {
   const hourOf = (at: number) => new Date(at).getUTCHours()
