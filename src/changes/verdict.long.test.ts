@@ -24,8 +24,8 @@ function accused(scale: number, first: number): string[] {
   })
 }
 
-describe('verdicts for generated shops with days, weekends, campaigns and quiet hours', () => {
-  test('detect at least 18 of 20 harmful releases, with vendor, event and key', () => {
+describe('verdicts for generated shops with nights, weekends, campaigns and quiet hours', () => {
+  test('detect at least 18 of 20 harmful releases, with the correct vendor, event and key', () => {
     const missed = HARMFUL.flatMap((release, n) => {
       const [seed, at] = [n, momentOf(n, true)]
       return isNamed(release, verdictOn(new Shop(seed), release.doing(at), at, AT_END)) ? [] : [release.name]
@@ -34,15 +34,15 @@ describe('verdicts for generated shops with days, weekends, campaigns and quiet 
   })
 
   test.each([
-    ['unchanged', 1],
-    ['a tenth of it', 0.1],
-  ])('report at most 2 of 50 harmless releases (traffic: %s)', (_what, scale) => {
+    ['full traffic', 1],
+    ['a tenth of the traffic', 0.1],
+  ])('report at most 2 of 50 harmless releases for shops with %s', (_what, scale) => {
     const wrong = accused(scale, 100)
     expect(wrong.length <= 2 ? [] : wrong).toEqual([])
   })
 })
 
-test('report certain findings before the window ends', () => {
+test('effects that are certain are reported before the window ends', () => {
   const looks = evaluationTimesOf(HOUR_MS)
   const error = ERROR / 2 / (looks.length - 1)
   const sureAt = (name: string) => {
@@ -59,7 +59,7 @@ test('report certain findings before the window ends', () => {
   expect(sureAt('a vendor is missing')).toBeLessThanOrEqual(15)
 })
 
-test('a change is analysed soon after it, then less often, and at the end of its window', () => {
+test('a change is evaluated often at first, then less often, and at the end of its window', () => {
   expect(evaluationTimesOf(5 * MINUTE_MS).map((ms) => ms / MINUTE_MS)).toEqual([1, 2, 3, 4, 5])
   for (const minutes of [5, 60, 1440, 10_080]) {
     const looks = evaluationTimesOf(minutes * MINUTE_MS)

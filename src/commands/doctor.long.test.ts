@@ -14,7 +14,7 @@ async function check(data: string, ...flags: string[]) {
 const stored = (data: string) =>
   [...bytesOf(data)].flatMap(([name, bytes]) => (/-shm$|^lock/.test(name) ? [] : [`${name} ${Bun.hash(bytes)}`]))
 
-test('an intact folder is reported with a line for each check, and is not changed', async () => {
+test('for an intact folder, each check prints a line and nothing is changed', async () => {
   using root = temporaryFolder()
   const { path } = await killedFolder(join(root.path, 'data'))
   const before = stored(path)
@@ -44,11 +44,11 @@ test.each<[string, (data: string, files: string[]) => void, RegExp]>([
     /^WRONG files: 1 files are not listed \(copy\.parquet\).+doctor --data \S+ --rebuild/,
   ],
   [
-    'a missing folder of events',
+    'a missing event folder',
     (data) => rmSync(join(data, 'events'), { recursive: true }),
     /^WRONG files: \S+events is missing, but the database lists \d+ files? in it\..+doctor --data \S+ --rebuild/,
   ],
-  ['a folder that others can enter', (data) => chmodSync(data, 0o755), /^WRONG folder: other users.+chmod 700/],
+  ['a folder that other users can open', (data) => chmodSync(data, 0o755), /^WRONG folder: other users.+chmod 700/],
 ])('%s is reported as a problem', async (_, damage, expected) => {
   using root = temporaryFolder()
   const { path } = await killedFolder(join(root.path, 'data'))
@@ -73,7 +73,7 @@ test('the data folder of the documented systemd unit has no problems', async () 
   expect(await check(path)).toMatchObject({ code: 0 })
 })
 
-test('next to a running server the command only reads', async () => {
+test('while a server is running, the command only reads', async () => {
   using root = temporaryFolder()
   const { path } = await killedFolder(join(root.path, 'data'))
   await using server = await startServer(path)
@@ -101,7 +101,7 @@ test.each([
     1,
     'WRONG settings: flow tests and audits cannot run: TAGWARDEN_CHROMIUM is /nowhere/chromium, w',
   ],
-])('the check of Chromium reports the expected result for %s', async (path, expected, line) => {
+])('the Chromium check reports the expected result for %s', async (path, expected, line) => {
   using root = temporaryFolder()
   const data = join(root.path, 'data')
   await runProgram(['init', '--data', data, '--org', 'Acme', '--email', 'a@example.com'])

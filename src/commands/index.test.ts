@@ -38,7 +38,7 @@ describe.concurrent('the program', () => {
   })
 
   test.each(['config', 'serve', 'init --org A --email a@example.com'])(
-    'rejects an unknown variable for %s',
+    'rejects an unknown environment variable for %s',
     async (line) => {
       expectBadUse(
         await runProgram(line.split(' '), { env: { TAGWARDEN_RETENTION: '30' } }),

@@ -98,7 +98,7 @@ describe('the consent check of generated sessions', () => {
       ['Google Ads no_signal 4', `${GA4} no_signal 1`],
     ],
     ['gcs and gcd blank', [{ vendor: GA4, params: { gcs: '', gcd: ' ' } }], [`${GA4} no_signal 1`]],
-    ['gcs alone', [{ vendor: GA4, params: { gcs: 'G111' } }], []],
+    ['gcs without gcd', [{ vendor: GA4, params: { gcs: 'G111' } }], []],
     [
       'library loads, tag manager reports and tests',
       [
@@ -109,8 +109,8 @@ describe('the consent check of generated sessions', () => {
       [],
     ],
     ['vendors other than Google', [{ vendor: 'Matomo' }, { vendor: 'Google Tag Manager' }], []],
-    ['every letter l', [ga4('13l3l3l3l1')], [`${GA4} not_set 1`]],
-    ['some letters l', [ga4('13l3p3p3l1')], []],
+    ['only the letter l in gcd', [ga4('13l3l3l3l1')], [`${GA4} not_set 1`]],
+    ['some letters l in gcd', [ga4('13l3p3p3l1')], []],
     ['an update without a default', [ga4('13n3p3p3p5'), ga4('13p3p3p3m5')], [`${GA4} no_default 2`]],
     ['granted by default', [ga4('13t3p3p3p5'), ga4('13v3v3v3v5')], [`${GA4} granted_by_default 2`]],
     [
@@ -120,14 +120,18 @@ describe('the consent check of generated sessions', () => {
     ],
     ['denied, then granted by update', [ga4('13q3q3q3q5'), ga4('13r3r3r3r5')], []],
     ['an advertising vendor after a denial', [ga4(DENIED), meta({ weight: 2 })], ['Meta Pixel after_denial 2']],
-    ['before the denial', [meta(), ga4(DENIED)], []],
-    ['after consent was given', [ga4(DENIED), granted(), meta()], []],
-    ['after consent was withdrawn', [granted(), ga4(DENIED), meta()], ['Meta Pixel after_denial 1']],
-    ['another session', [ga4(DENIED), meta({ sessionId: 't' })], []],
-    ['no session', [ga4(DENIED, { sessionId: null }), meta({ sessionId: null })], []],
-    ['another domain', [ga4(DENIED, { domainId: 'dom_none' }), meta()], []],
-    ['an analytics vendor', [ga4(DENIED), { vendor: 'Matomo', sessionId: 's' }], []],
-    ['a library load and a test', [ga4(DENIED), meta({ kind: 'library' }), meta({ env: 'dev' })], []],
+    ['an advertising vendor before a denial', [meta(), ga4(DENIED)], []],
+    ['an advertising vendor after consent was given', [ga4(DENIED), granted(), meta()], []],
+    [
+      'an advertising vendor after consent was withdrawn',
+      [granted(), ga4(DENIED), meta()],
+      ['Meta Pixel after_denial 1'],
+    ],
+    ['a denial in another session', [ga4(DENIED), meta({ sessionId: 't' })], []],
+    ['a denial without a session', [ga4(DENIED, { sessionId: null }), meta({ sessionId: null })], []],
+    ['a denial in another domain', [ga4(DENIED, { domainId: 'dom_none' }), meta()], []],
+    ['an analytics vendor after a denial', [ga4(DENIED), { vendor: 'Matomo', sessionId: 's' }], []],
+    ['a library load and a test after a denial', [ga4(DENIED), meta({ kind: 'library' }), meta({ env: 'dev' })], []],
     [
       'a request with its own consent string',
       [ga4(DENIED), meta({ params: { gdpr: '1', 'consent.gdpr': 'applies' } })],
@@ -155,7 +159,7 @@ describe('the consent check of generated sessions', () => {
       ['Meta Pixel after_denial 1'],
     ],
     [
-      'gcd alone, not decoded',
+      'gcd without gcs, not decoded',
       [{ vendor: GA4, sessionId: 's', params: { gcd: DENIED } }, meta()],
       ['Meta Pixel after_denial 1'],
     ],
@@ -172,7 +176,7 @@ describe('the consent check of generated sessions', () => {
     expect(watched.found()).toEqual(expected)
   })
 
-  test('describes a finding and its first occurrence in one sentence', async () => {
+  test('describes a finding and its first occurrence', async () => {
     await using watched = await Watched.open()
     await watched.send({ vendor: GA4 }, ga4(DENIED), ga4(DENIED), meta())
     await watched.check()
@@ -193,7 +197,7 @@ describe('the consent check of generated sessions', () => {
     for (const { example } of watched.findings()) expect(example.length).toBeLessThanOrEqual(200)
   })
 
-  test('uses a signal that an earlier check has read, unless it is too old', async () => {
+  test('uses a signal from before the previous check, unless the signal is too old', async () => {
     await using watched = await Watched.open()
     await watched.send(ga4(DENIED), ga4(DENIED, { sessionId: 't' }))
     await watched.check()
@@ -208,7 +212,7 @@ describe('the consent check of generated sessions', () => {
     expect(watched.found()).toEqual(['Meta Pixel after_denial 1'])
   })
 
-  test('reports consent granted by default while the organization requires opt-in', async () => {
+  test('reports consent granted by default only if the organization requires opt-in', async () => {
     await using watched = await Watched.open()
     const { db } = watched.fixture
     updateOrg(db, watched.orgId, { consentOptIn: false })
@@ -323,7 +327,7 @@ describe('the consent check of 20,000 events', () => {
     expect(watched.found().length).toBeGreaterThan(12)
   })
 
-  test('returns the same findings in a single check as a simple loop', async () => {
+  test('returns the same findings in a single check as in a simple loop', async () => {
     const { fixture } = watched
     for (const table of ['finding', 'consentCursor', 'consentDay', 'consentHour'])
       fixture.db.exec(`DELETE FROM ${table}`)
@@ -332,7 +336,7 @@ describe('the consent check of 20,000 events', () => {
   })
 })
 
-test('the running program collects events, lists the finding, and counts it once after a kill', async () => {
+test('the running program collects events and lists the finding, and after a kill it counts nothing twice', async () => {
   await using world = await testApp()
   const { token, id } = (await world.call('POST', '/v1/domains', { body: { name: 'Shop' } })).body
   expect((await world.call('PATCH', '/v1/org', { body: { consentOptIn: true } })).body.consentOptIn).toBe(true)
@@ -383,7 +387,7 @@ describe('answers to the banner on eight days', () => {
     fixture.clock.set(start + 8 * DAY_MS + HOUR_MS)
   }
 
-  test('are reported as missing for a day without any, counting each session once', async () => {
+  test('cause a finding when they stop for a day, which counts each session once', async () => {
     await using watched = await Watched.open()
     await visits(watched, 0)
     await watched.check()
@@ -400,7 +404,7 @@ describe('answers to the banner on eight days', () => {
     expect(watched.findings()).toEqual(before)
   })
 
-  test('have the same finding when checked every few hours', async () => {
+  test('cause the same finding when checked every few hours', async () => {
     await using atOnce = await Watched.open()
     await visits(atOnce, 10)
     await atOnce.check()
@@ -417,7 +421,7 @@ describe('answers to the banner on eight days', () => {
     expect(bitByBit.found()).toHaveLength(1)
   })
 
-  test('have no finding on ordinary days', async () => {
+  test('cause no finding on ordinary days', async () => {
     await using watched = await Watched.open()
     await visits(watched, 24)
     await watched.check()
@@ -455,7 +459,7 @@ describe.skipIf(capturesFolder === null)(
       return watched.found()
     }
 
-    test('have the expected findings, as most were recorded without consent mode', async () => {
+    test('cause the expected findings, because most were recorded without consent mode', async () => {
       expect(await foundIn(() => true)).toEqual([
         'Google Ads no_signal 4',
         `${GA4} no_signal 4`,
@@ -477,11 +481,11 @@ describe.skipIf(capturesFolder === null)(
       ['early-hints', []],
       // One tag sends default, update and not set for different signals. The other tag sends no signals.
       ['lighthouse__core__test__fixtures__artifacts__lr', ['Google Universal Analytics no_signal 2']],
-    ])('from %s have the findings %j', async (name, found) => {
+    ])('from %s cause the findings %j', async (name, found) => {
       expect(await foundIn((one) => one.includes(name))).toEqual(found)
     })
 
-    test('with everything denied have a finding for a pixel that is sent anyway', async () => {
+    test('with consent denied cause a finding when a pixel is sent anyway', async () => {
       expect(await foundIn((name) => name.includes('early-hints'), [meta(), granted(), meta()])).toEqual([
         'Meta Pixel after_denial 1',
       ])

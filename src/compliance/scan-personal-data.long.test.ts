@@ -147,7 +147,7 @@ describe('the personal data scan', () => {
   })
   afterAll(() => one?.fixture[Symbol.asyncDispose]())
 
-  test('finds the same values as a plain loop over every event, each value once', () => {
+  test('finds the same values as a plain loop over every event, and counts each value once', () => {
     for (const orgId of one.orgs) {
       const expected = reference(one.fixture.events, orgId, one.privacyOf(orgId))
       const rows = one.fixture.db
@@ -184,7 +184,7 @@ describe('the personal data scan', () => {
     }
   })
 
-  test('counts nothing twice when repeated, even after compaction', async () => {
+  test('counts nothing twice when it is repeated, even after compaction', async () => {
     const listed = () =>
       listFindings(
         one.fixture.db,
@@ -200,7 +200,7 @@ describe('the personal data scan', () => {
   })
 })
 
-test('the SQL candidates include every personal value', async () => {
+test('the candidates selected by SQL include every personal value', async () => {
   const { fixture, orgs, privacyOf } = await open()
   try {
     const domain = { orgId: orgs[0], domainId: 'dom_1' }
@@ -244,7 +244,7 @@ test('the SQL candidates include every personal value', async () => {
   }
 })
 
-test("an uncommitted scan is repeated, and a scan whose files were replaced can't be committed", async () => {
+test("an uncommitted scan is repeated, and a scan of files that have been replaced can't be committed", async () => {
   const { fixture, domains, orgs } = await open()
   try {
     const [domain] = domains

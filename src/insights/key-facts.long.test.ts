@@ -120,7 +120,7 @@ test('a key with the same value in every event of its vendor is a constant', asy
 })
 
 describe.skipIf(capturesFolder === null)('real captures', () => {
-  test('have the same keys as in a plain loop when they are repeated over a week', async () => {
+  test('have the same keys as a plain loop finds when they are repeated over a week', async () => {
     const place = { id: 'dom_1', orgId: 'org_1' }
     const captured = capturedEvents(capturesFolder ?? '', place).slice(0, 150)
     const more: EventFields[] = Array.from({ length: 30 }, () => captured).flat()

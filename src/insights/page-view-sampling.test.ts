@@ -70,7 +70,7 @@ describe('page-view sampling', () => {
     })
   })
 
-  test('is configured per environment by users with permission', async () => {
+  test('can be configured for each environment by users with permission', async () => {
     await using fixture = await WarehouseFixture.open()
     const { people, call, path, changes } = await setUp(fixture)
     const put = (as: string, body: unknown) => call('PUT', path, { as, body })

@@ -271,7 +271,7 @@ describe('reconciliation compared with a loop over all events', () => {
     )
   }
 
-  test('uses at least 20,000 events in files of every kind, and orders of every kind', () => {
+  test('is based on at least 20,000 events in files of every kind, and on orders of every kind', () => {
     expect(fixture.events.length).toBeGreaterThanOrEqual(20_000)
     expect(new Set(fixture.levels())).toEqual(new Set(['compacted', 'fresh']))
     expect(fixture.spool.files().length).toBeGreaterThan(0)
@@ -286,7 +286,7 @@ describe('reconciliation compared with a loop over all events', () => {
     check(await ask(days), days ?? 7)
   })
 
-  test('looks up few unknown ids when there are too many orders to compare them all with events', async () => {
+  test('looks up unknown ids when there are too many orders to compare with events', async () => {
     const times = async (days: number) => {
       asked.length = 0
       const answer = await ask(days)
@@ -303,7 +303,7 @@ describe('reconciliation compared with a loop over all events', () => {
     expect(after.map(({ told }) => told)).toContain(2)
   })
 
-  test('has totals that are the sums of the days', async () => {
+  test('has totals that are the sums over the days', async () => {
     const { days, vendors } = await ask(10)
     for (const { vendor, ...total } of vendors) {
       const own = days.map((day) => day.vendors.find((one) => one.vendor === vendor))
@@ -343,7 +343,7 @@ describe('reconciliation over HTTP', () => {
   const reconcile = async (query: object) =>
     world.call('GET', `/v1/insights/reconcile?${new URLSearchParams(query as Record<string, string>)}`)
 
-  test('returns zeros without events and orders', async () => {
+  test('returns zeros when there are no events or orders', async () => {
     const { status, body } = await reconcile({ domainId: domain.id, days: 2 })
     expect(status).toBe(200)
     expect(body).toEqual({
@@ -360,7 +360,7 @@ describe('reconciliation over HTTP', () => {
     }
   })
 
-  test('excludes the orders of a domain that is not in the filtered project', async () => {
+  test('excludes the orders of a domain outside the requested project', async () => {
     const shop = (await world.call('POST', '/v1/domains', { body: { name: 'Other shop' } })).body
     await post([{ id: 'one', at: now - DAY_MS, value: 5 }], shop.id)
     const make = async (name: string, domainIds: string[]) =>

@@ -52,7 +52,7 @@ describe('scores', () => {
     })
   })
 
-  test('are high for a healthy domain, even with a second domain that never sent events', async () => {
+  test('are high for a healthy domain, even if a second domain has never sent an event', async () => {
     await send(shop.token, ok)
     expect(await scores()).toMatchObject({
       availability: { score: 100, detail: 'All tags work as usual.' },
@@ -89,7 +89,7 @@ describe('scores', () => {
     await world.call('PUT', `/v1/alerts/${alert.id}/enabled`, { body: { enabled: true } })
   })
 
-  test('drop with a finding until it is ignored', async () => {
+  test('drop with a finding until the finding is ignored', async () => {
     const at = world.clock.now()
     const seen = { orgId: world.owner.orgId, domainId: shop.id, vendor: 'GA', key: 'dl', kind: 'email', count: 1 }
     const sighting = { ...seen, example: 'ann@example.com', firstSeenAt: at, lastSeenAt: at }
@@ -116,7 +116,7 @@ describe('scores', () => {
     expect((await world.call('GET', '/v1/insights/scores?projectId=prj_none')).status).toBe(404)
   })
 
-  test('include collector gaps and domains that have stopped sending', async () => {
+  test('include collection gaps and domains that have stopped sending events', async () => {
     await world.run('heartbeat')
     world.clock.advance(HOUR_MS)
     await world.run('heartbeat')

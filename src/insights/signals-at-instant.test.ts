@@ -5,7 +5,7 @@ import { AppError } from '../core/error.ts'
 import type { SeriesMonitor } from '../signals/series-monitor.ts'
 import { signalsAt } from './signals-at-instant.ts'
 
-test('past signals are computed once per 10 minutes for each organization, set of domains and time', async () => {
+test('past signals are computed once every 10 minutes for each organization, set of domains and time', async () => {
   const db = memoryDb()
   const clock = testClock()
   const start = clock.now()
@@ -38,7 +38,7 @@ test('past signals are computed once per 10 minutes for each organization, set o
   expect([await ask(), await ask()]).toEqual([1, 1])
 })
 
-test('past signals use a separate series monitor', async () => {
+test('past signals are computed with a separate series monitor', async () => {
   const db = memoryDb()
   const now = testClock().now()
   const asked: string[] = []

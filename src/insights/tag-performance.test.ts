@@ -150,14 +150,14 @@ test.each([[undefined], [1], [744]])('the last %p hours of 20,000 rows match the
   }
 })
 
-test('the result is the same when rows are stored in other files', async () => {
+test('the result is the same after rows move to other files', async () => {
   const { fixture } = history
   const before = await ask(744)
   await compactPages(fixture.parquet, fixture.manifest, fixture.folder, fixture.clock.now() + 72 * HOUR_MS)
   expect(await ask(744)).toEqual(before)
 })
 
-test('the result is zero without measurements; an unknown domain is not found', async () => {
+test('the result is zero without measurements, and an unknown domain is not found', async () => {
   await using empty = await openHistory({ events: 0 })
   expect(await tagPerformance.answer(empty.sources(), { hours: 5 }, empty.caller)).toEqual({
     windowHours: 5,
@@ -169,7 +169,7 @@ test('the result is zero without measurements; an unknown domain is not found', 
   await expect(ask(24, history.domains[2]?.id)).rejects.toThrow('no such domain')
 })
 
-test('page views without a vendor are counted, including those where a vendor was inactive', async () => {
+test('page views count even if no vendor was active on them', async () => {
   await using one = await openHistory({ events: 0 })
   const { fixture, orgId, domains } = one
   const row = (fields: Partial<StoredPage>) =>

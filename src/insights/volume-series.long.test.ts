@@ -64,7 +64,7 @@ function standFor(history: History, domains = DOMAINS, now = NOW) {
 
 const STEPS = { minute: MINUTE_MS, five_minutes: 5 * MINUTE_MS, hour: HOUR_MS, day: DAY_MS }
 
-test('for any query, buckets are adjacent and have the same counts as a plain loop', async () => {
+test('for any query, buckets are adjacent and have the same counts as in a plain loop', async () => {
   const anEvent = fc.record({
     ago: fc.oneof(fc.nat(2 * HOUR_MS), fc.nat(3 * DAY_MS), fc.nat(35 * DAY_MS)),
     weight: fc.constantFrom(1, 2.5, 1 / 0.3),
@@ -183,7 +183,7 @@ describe('the baseline', () => {
     }
   })
 
-  test('is a sum without bounds or state for several domains, ignoring domains without events', async () => {
+  test('is a sum without bounds or state for several domains, and ignores domains without events', async () => {
     const domains = ['dom_shop', 'dom_outlet', 'dom_silent'].map((id) => ({ id, createdAt: 0 }))
     const { answer, charted } = standFor(history, domains)
     for (const asked of [{}, { hours: 2, vendor: 'ga4', event: 'purchase' }]) {
@@ -213,7 +213,7 @@ describe('the baseline', () => {
     }
   })
 
-  test('does not require the name of the only domain', async () => {
+  test('does not require a domain filter when there is only one domain', async () => {
     const { answer } = standFor(history, DOMAINS.slice(0, 1))
     expect(await answer({ hours: 30 })).toEqual(await answer({ hours: 30, domainId: 'dom_shop' }))
   })
@@ -226,7 +226,7 @@ describe('the baseline', () => {
     for (const point of series) expect(point).toMatchObject({ expected: null, low: null, high: null })
   })
 
-  test('is unknown during the learning period', async () => {
+  test('is not known until the learning period ends', async () => {
     using young = await warehouseWith(shop.filter(({ receivedAt }) => receivedAt > NOON - 2 * DAY_MS))
     const { answer } = standFor(young)
     const { state, learningUntil } = await answer({ domainId: 'dom_shop' })
@@ -235,7 +235,7 @@ describe('the baseline', () => {
   })
 })
 
-test('400 days, mostly in 15-minute buckets, need one query and read no events', async () => {
+test('a series of 400 days, mostly stored as 15-minute counts, needs one query and reads no events', async () => {
   await using fixture = await WarehouseFixture.open()
   const days = Array.from({ length: 20 }, (_, index) => 20 * index)
   for (const day of days) {

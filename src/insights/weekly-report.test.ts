@@ -163,7 +163,7 @@ test.each(['2026-W00', '2025-W53', '2026-W54', '2026-47', '26-W47', '2026-W7', '
   (name) => expect(parseWeek(name)).toBeNull(),
 )
 
-test('a week is found by its name, which is the same for all seven days', () => {
+test('the name of a week is the same for all seven days, and leads back to the week', () => {
   fc.assert(
     fc.property(fc.integer({ min: 0, max: Date.UTC(2400, 0) }), (at) => {
       const start = weekStart(at)

@@ -49,7 +49,7 @@ function imported(event: SiteEvent) {
   return [read.event ? factsOf(read.event) : read.error]
 }
 
-test('imported events equal those that the collector would have stored, for each vendor and event', () => {
+test('imported events are the same as the collector would have stored, for each vendor and event', () => {
   const kinds = Map.groupBy(events, ({ host, of, event }) => `${host} ${of.vendor} ${event}`)
   expect(kinds.size).toBeGreaterThan(22)
   for (const own of kinds.values())
