@@ -116,7 +116,7 @@ describe('the detect command', () => {
     }
   })
 
-  test('prints nothing that depends on later rows with a different step', () => {
+  test('prints nothing that later rows with a different step could change', () => {
     const gaps = fc.array(fc.constantFrom(HOUR_MS, HOUR_MS, 2 * HOUR_MS, 24 * HOUR_MS), {
       minLength: 2,
       maxLength: 120,
@@ -144,7 +144,7 @@ describe('the detect command', () => {
     [['--sensitivity', ''], '', 'detect: --sensitivity must be'],
     [['--sensitivity', '4'], 'timestamp,value\n2026-01-01,1\nnonsense\n', 'detect: line 3: expected timestamp,value'],
     [['--sensitivity', '4'], 'nonsense', 'detect: line 1: expected timestamp,value'],
-  ])('exits with a usage error for %j with %j', async (args, input, message) => {
+  ])('exits with a usage error for the arguments %j and the input %j', async (args, input, message) => {
     const { code, stderr } = await runProgram(['detect', ...args], {}, input)
     expect(code).toBe(2)
     expect(stderr).toStartWith(`tagwarden: ${message}`)

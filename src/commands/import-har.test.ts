@@ -29,7 +29,7 @@ describe('batches of hits', () => {
     ])
   })
 
-  test('contain all fields of a hit without page and time, which counts as received now', () => {
+  test('contain all fields of a hit except its page and time', () => {
     expect(batched([hitOf('1', { status: 200, durMs: 5, ts: 9, body: 'x' })])).toEqual([
       { page: null, hits: [{ url: 'https://t.example/1', method: 'GET', status: 200, durMs: 5, body: 'x' }] },
     ])

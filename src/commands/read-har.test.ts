@@ -42,7 +42,7 @@ describe('a HAR entry', () => {
     ])
   })
 
-  test('may have only its URL', () => {
+  test('may contain only a URL', () => {
     expect(read({ request: { url: URL } })).toEqual([{ url: URL, method: 'GET', pageUrl: null }])
   })
 
@@ -77,7 +77,7 @@ describe('a HAR entry', () => {
     expect(read({ request: { url: URL }, ...parts })).toEqual([{ url: URL, method: 'GET', pageUrl: null, ...expected }])
   })
 
-  test('that is not a request is skipped, while any URL is accepted', () => {
+  test('is skipped if it is not a request, while any URL is accepted', () => {
     const urls = [
       'data:text/plain,x',
       'ws://shop.example/',
@@ -241,7 +241,7 @@ describe('a HAR file', () => {
     ['broken.har', '{"log":', /broken\.har: JSON/],
     ['empty.har', '', /empty\.har: JSON/],
     ['other.har', '{"a":1}', /other\.har: is not a HAR file/],
-  ])('is rejected with an error naming it: %s with %p', async (name, text, message) => {
+  ])('is rejected with an error naming it: %s (content %p)', async (name, text, message) => {
     using folder = temporaryFolder()
     const path = join(folder.path, name)
     if (text !== null) await Bun.write(path, text)

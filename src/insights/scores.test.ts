@@ -61,7 +61,7 @@ describe('scores', () => {
     })
   })
 
-  test('drop when half of the requests of one of two vendors fail', async () => {
+  test('drop when half of the requests to one of two vendors fail', async () => {
     await send(shop.token, times(40, { vendor: 'Meta', event: 'Purchase', status: 'failure' }))
     // These events have no known status: library loads, other statuses, and requests without a status.
     await send(shop.token, times(40, { vendor: 'GA', event: 'purchase', params: { value: '1' } }))

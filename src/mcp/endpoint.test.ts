@@ -227,7 +227,7 @@ describe('a batch of messages', () => {
     expect([body].flat()).toMatchObject([{ id: 1, result: { structuredContent: { ok: true } } }])
   })
 
-  test('with one id for all messages receives one response', async () => {
+  test('with the same id receives one response', async () => {
     const { body } = await send({ body: [PING, PING] })
     expect([body].flat()).toEqual([{ jsonrpc: '2.0', id: 1, result: {} }])
   })

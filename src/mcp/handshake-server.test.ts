@@ -309,7 +309,7 @@ describe('rejected calls', () => {
     expect(new Set(named).size).toBe(lines.length)
   })
 
-  test('to an unknown tool include its name', async () => {
+  test('to an unknown tool return an error with its name', async () => {
     await using client = await as('owner')
     for (const name of ['drop_everything', 'hide_thing', 'hideThing', 'constructor']) {
       const error = await client.callTool({ name }).catch((thrown: unknown) => thrown)
