@@ -154,7 +154,7 @@ export const ChangeSchema = Closed(
 )
 export type Change = Static<typeof ChangeSchema>
 
-/** The fields of a change shown with an issue or chart that it may explain. */
+/** The fields of a change that are shown with an issue or chart that the change may explain. */
 export const ChangeNameSchema = Closed({ id: Type.String(), title: Type.String(), occurredAt: InstantSchema })
 export type ChangeName = Static<typeof ChangeNameSchema>
 

@@ -59,7 +59,7 @@ export function noteChange(db: Db, now: Instant, change: NewChange): { id: strin
   })
 }
 
-/** Records a change of a domain's settings in Tagwarden, in the current transaction. */
+/** Records a change to a domain's settings in Tagwarden, in the current transaction. */
 export function noteSetting(db: Db, now: Instant, { orgId, id }: { orgId: string; id: string }, what: string): void {
   const ref = `${new Date(now).toISOString()} ${what}`
   noteChange(db, now, { orgId, domainId: id, source: 'tagwarden', ref, title: what, occurredAt: now })

@@ -137,7 +137,10 @@ interface Habit {
   /** Variance of the daily movement, and the part of it that is not due to chance; null when unknown. */
   total: number | null
   variance: number | null
-  /** Variance due to chance alone: the mean of 1 / number of events before. */
+  /**
+   * Variance due to chance alone: the average over the days of 1 / number of events before the time of day of the
+   * change.
+   */
   chance: number
   days: number
 }

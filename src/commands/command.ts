@@ -18,7 +18,7 @@ export interface Invocation {
 
 /** A command of the program. */
 export interface Command {
-  /** The name, of one or two words: `serve`, `import har`. */
+  /** Name of one or two words: `serve`, `import har`. */
   name: string
   /** Text after the command name in the usage line. */
   operands?: string

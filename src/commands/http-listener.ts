@@ -192,7 +192,7 @@ export function limitConnections(servers: readonly Server[], config: Config, log
   return () => clearInterval(timer)
 }
 
-/** https://docs.kernel.org/filesystems/proc.html, `/proc/<pid>/fd`. */
+/** Returns the number of open files; see `/proc/<pid>/fd` in https://docs.kernel.org/filesystems/proc.html. */
 function openFiles(): number {
   return statSync('/proc/self/fd', { throwIfNoEntry: false })?.size ?? 0
 }

@@ -4,8 +4,7 @@ import { type Command, required, UsageError } from './command.ts'
 import { readHar } from './read-har.ts'
 
 /**
- * Matches requests to a web server. Other requests in a recording, such as `data:` and `blob:`, were not sent over the
- * network.
+ * Matches requests to a web server. Other requests in a recording, such as `data:` and `blob:`, were not sent to one.
  */
 const TO_A_WEB_SERVER = /^https?:/i
 const BATCH_HITS = 100

@@ -42,7 +42,10 @@ export interface ChoiceRow {
 
 /** Time during which a consent signal applies to later requests of its session. */
 const SIGNAL_MS = 4 * HOUR_MS
-/** Minimum time that visitors have to answer the banner. Only after it do they count as not having chosen. */
+/**
+ * Time that visitors have to answer the banner. After it, a session without an answer counts as one in which the
+ * visitor did not choose.
+ */
 export const CHOICE_MS = 30 * MINUTE_MS
 
 /** SQL that selects requests of real visitors. Library loads, tag manager reports and tests are excluded. */

@@ -51,7 +51,9 @@ export function addToDay(db: Db, added: DayCount): number {
   return add.get(added)?.count ?? added.count
 }
 
-/** Returns whether the vendor's requests from the domain were checked on a UTC day before that of the instant. */
+/**
+ * Returns whether the vendor's requests from the domain were checked on an earlier UTC day than that of the instant.
+ */
 export function isConsentKnownBefore(
   db: Db,
   { domainId, vendor }: { domainId: string; vendor: string },

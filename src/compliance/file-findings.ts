@@ -19,7 +19,7 @@ export interface FilingDeps {
   clock: Clock
   enqueue: Enqueue
   privacyOf(orgId: string): Privacy
-  /** Called after alerts were created or changed. */
+  /** Called after alerts have been created or changed. */
   alertsChanged(ids: readonly string[]): void
 }
 

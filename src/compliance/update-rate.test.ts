@@ -6,7 +6,9 @@ import { type HourCount, rateDropAt } from './update-rate.ts'
 type Hours = Map<number, HourCount>
 
 const EVEN = (_hour: number) => 1
-/** Generates days with `perHour` sessions in each hour. In a share of `rate` of the sessions, the visitor chooses. */
+/**
+ * Generates days with `perHour` sessions in each hour. `rate` is the share of sessions in which the visitor chooses.
+ */
 function even(days: number, perHour: number, rate: number): Hours {
   const hours: Hours = new Map()
   for (let n = 0; n < days * 24; n++) put(hours, n, perHour, Math.round(perHour * rate))

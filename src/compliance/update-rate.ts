@@ -39,7 +39,7 @@ const SURELY = 5
  */
 const MIN_SPREAD = 0.08
 
-/** Returns the sum of the hours with `from <= start < to`. */
+/** Returns the sums over the hours with `from <= start < to`. */
 function sumOf(hours: ReadonlyMap<Instant, HourCount>, from: Instant, to: Instant): HourCount {
   const sum: HourCount = { vendor: '', sessions: 0, chosen: 0 }
   for (let hour = from; hour < to; hour += HOUR_MS) {

@@ -27,7 +27,7 @@ export interface Sums {
   pageViews: number
 }
 
-/** The relation to sum. `pageViews` is always 0 for `events`. */
+/** The relation to sum over. `pageViews` is always 0 for `events`. */
 export interface Counted {
   over: 'counts' | 'events'
   orgId: string

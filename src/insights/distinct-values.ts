@@ -14,7 +14,7 @@ interface RankRow {
   lastAt: Instant
 }
 
-/** Estimate for one parameter name and vendor, for which only sums are known. */
+/** Estimate for one parameter name and vendor, based on sums alone. */
 export interface DistinctEstimate {
   vendor: string
   key: string

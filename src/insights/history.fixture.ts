@@ -10,7 +10,7 @@ import { type EventFields, HOUR, WarehouseFixture, type WarehouseSnapshot } from
 import type { History } from '../warehouse/warehouse.ts'
 import type { Caller, Sources } from './insight.ts'
 
-/** Ten days of events for tests of insights: one organization with two domains, and another organization with one. */
+/** Ten days of events for insight tests: one organization with two domains, and another organization with one. */
 export interface HistoryFixture {
   fixture: WarehouseFixture
   orgId: string

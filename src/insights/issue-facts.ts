@@ -31,8 +31,8 @@ const SINCE_MS = { least: 15 * MINUTE_MS, most: HOUR_MS }
 /** Maximum age of issues for which the history is read. The counts of older issues are unknown. */
 const ASKED_MS = 14 * DAY_MS
 /**
- * Maximum number of issues for which another issue is looked up as the explanation, because each is compared with all
- * other issues of its domain. The most recent issues are used.
+ * Maximum number of issues for which an explaining issue is looked up. There is a limit because each issue is compared
+ * with all others in its domain. The most recent issues are used.
  */
 const MOST_ASKED = 1000
 

@@ -86,7 +86,7 @@ export function cutCharacters(text: string, length: number): string {
   return text.length <= length ? text : [...text].slice(0, length).join('')
 }
 
-/** Minimum share of a key's values that must have a type for the key to have that type. */
+/** Minimum share of a key's values with one type for the key to have that type. */
 const TYPE_SHARE = 0.99
 
 /** Returns the type of at least 99 % of the values, weighted by frequency; otherwise `mixed`. */

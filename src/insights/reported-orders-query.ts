@@ -108,7 +108,7 @@ function valueColumns({ values, own }: OrderKeys, binder: Binder): string[] {
   return [...ofVendors, ...values.map((key) => dialect.key(key))]
 }
 
-/** Returns the tests, to be joined by AND, for events that are counted. */
+/** Returns SQL conditions, to be joined by AND, for the events that are counted. */
 const countedTests = ({ domainId }: ReportedScope, binder: Binder): string[] => [
   `domainId = ${binder.bind(domainId)}`,
   `env = 'prod'`,

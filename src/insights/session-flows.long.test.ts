@@ -26,9 +26,7 @@ async function both(history: HistoryFixture, input: Input) {
   }
 }
 
-/**
- * Expects the sessions that flow into each node to equal its sessions, and those that flow out to be at most as many.
- */
+/** Expects as many sessions to enter each node as the node has, and at most as many to leave it. */
 function expectConserved({ sessionsSampled, steps, links }: Flows): void {
   const sum = (of: readonly { sessions: number }[]) => of.reduce((sum, { sessions }) => sum + sessions, 0)
   expect(sum(steps[0]?.nodes ?? [])).toBe(sessionsSampled)

@@ -17,9 +17,9 @@ import { domainFields, domainsNamed } from './query-params.ts'
 
 /** Above this number of sessions, a sample is read. */
 const MAX_SESSIONS = 200_000
-/** Name for all unnamed paths of a step together. */
+/** Maximum number of vendor events listed per node. */
 const MAX_FIRED = 20
-/** Name that stands for all unnamed paths in a step. */
+/** Name for all unnamed paths of a step together. */
 const OTHER_PATHS = '(other)'
 
 const Input = Closed({

@@ -93,7 +93,10 @@ export function brokenBy(kind: SuggestionKind, { events, present, numbers, value
   return events - values.reduce((sum, one) => sum + one.events, 0)
 }
 
-/** Returns whether conditions can name the key, because they do not support literal wildcard characters. */
+/**
+ * Returns whether a condition can refer to the key. Conditions limit the length of keys and do not support literal
+ * wildcard characters.
+ */
 export function isNameable({ key, event, vendor }: Pick<Presence, 'key' | 'event' | 'vendor'>): boolean {
   if (key.length === 0 || parameterOf(key).length > 200 || event.length > MAX_VALUE_LENGTH || vendor.length > 200) {
     return false

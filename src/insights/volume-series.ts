@@ -156,7 +156,9 @@ function bucketsOf(input: VolumeSeriesInput, now: Instant, stepMs: number): Time
   }))
 }
 
-/** Returns whether this series is monitored: all events of a domain, one vendor, or one event of a vendor. */
+/**
+ * Returns whether a series can be monitored: it covers all events of a domain, one vendor, or one event of a vendor.
+ */
 const isFollowed = ({ vendor, event }: Together) => vendor !== null || event === null
 
 /**

@@ -101,5 +101,5 @@ const COLORS = [
 /** Returns the color of a new label. `labels`: number of existing labels in the organization. */
 export const colorOf = (labels: number): string => COLORS[labels % COLORS.length] ?? '#3b82f6'
 
-/** Returns the key that identifies a label, without differences in case and Unicode composition. */
+/** Returns the key that identifies a label. It does not depend on case or Unicode composition. */
 export const keyOfLabel = (label: string): string => label.trim().normalize('NFC').toLowerCase()

@@ -21,8 +21,8 @@ interface Act {
 interface Trouble {
   alert: string
   /**
-   * Start of the time in which events that violate the rule go through the collector, so that they are validated. It
-   * ends at `until`.
+   * Start of the period in which events that violate the rule go through the collector, so that they are validated. It
+   * ends at `to`.
    */
   from: Instant
   to: Instant
