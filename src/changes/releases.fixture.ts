@@ -47,42 +47,42 @@ const EVENT_GONE: readonly EffectKind[] = ['event_lost', 'event_fell']
 /** Twenty harmful releases of different kinds. */
 export const HARMFUL: readonly Release[] = [
   {
-    name: 'purchases are gone',
+    name: 'purchase events are missing',
     doing: () => lost(GA, 'purchase'),
     harm: { kinds: EVENT_GONE, vendor: GA, event: 'purchase' },
   },
   {
-    name: 'purchases of one vendor are missing',
+    name: 'purchase events of one vendor are missing',
     doing: () => lost(META, 'Purchase'),
     harm: { kinds: EVENT_GONE, vendor: META, event: 'Purchase' },
   },
   {
-    name: 'carts are gone',
+    name: 'cart events are missing',
     doing: () => lost(GA, 'add_to_cart'),
     harm: { kinds: EVENT_GONE, vendor: GA, event: 'add_to_cart' },
   },
   {
-    name: 'a vendor is missing',
+    name: 'all events of a vendor are missing',
     doing: () => ({ events: (one) => (one.vendor === META ? [] : [one]) }),
     harm: { kinds: EVENT_GONE, vendor: META, event: 'PageView' },
   },
   {
-    name: 'products fell by 60 %',
+    name: 'product views drop by 60 %',
     doing: () => lost(GA, 'view_item', 0.6),
     harm: { kinds: EVENT_GONE, vendor: GA, event: 'view_item' },
   },
   {
-    name: 'page views fell by half',
+    name: 'page views drop by half',
     doing: () => lost(META, 'PageView', 0.5),
     harm: { kinds: EVENT_GONE, vendor: META, event: 'PageView' },
   },
   {
-    name: 'purchases are doubled',
+    name: 'purchase events are sent twice',
     doing: () => doubled(GA, 'purchase'),
     harm: { kinds: ['event_doubled'], vendor: GA, event: 'purchase' },
   },
   {
-    name: 'page views are doubled',
+    name: 'page views are sent twice',
     doing: () => doubled(GA, 'page_view'),
     harm: { kinds: ['event_doubled'], vendor: GA, event: 'page_view' },
   },
@@ -92,12 +92,12 @@ export const HARMFUL: readonly Release[] = [
     harm: { kinds: ['key_lost'], vendor: GA, event: 'purchase', key: 'transaction_id' },
   },
   {
-    name: 'an id is missing in 60 %',
+    name: 'an id is missing from 60 % of events',
     doing: () => without(GA, 'purchase', 'transaction_id', 0.6),
     harm: { kinds: ['key_lost'], vendor: GA, event: 'purchase', key: 'transaction_id' },
   },
   {
-    name: 'a key of every event is missing in 30 %',
+    name: 'a common key is missing from 30 % of events',
     doing: () => without(GA, 'page_view', 'cid', 0.3),
     harm: { kinds: ['key_lost'], vendor: GA, event: 'page_view', key: 'cid' },
   },
@@ -174,12 +174,12 @@ export const HARMLESS: readonly Release[] = [
   },
   { name: 'a version that is rolled out gradually', doing: (at) => ({ version: ramp(at, 20 * MINUTE_MS) }) },
   {
-    name: 'a version for some visits, and a campaign',
+    name: 'a new version for some visits, and a campaign',
     doing: (at) => ({ version: someNew(0.4), campaign: (now) => (now > at + 10 * MINUTE_MS ? 1.5 : 0) }),
   },
   { name: 'half of the visits are captured', doing: () => ({ oneIn: () => 2, version: () => 2 }) },
   { name: 'a tenth of the visits is captured', doing: () => ({ oneIn: () => 10 }) },
-  { name: 'visitors view other pages', doing: () => ({ productShare: () => 0.6 }) },
+  { name: 'visitors view different pages', doing: () => ({ productShare: () => 0.6 }) },
   {
     name: 'an optional key is sent more often',
     doing: () => ({ events: (one) => [{ ...one, params: { ...one.params, uid: 'u' } }] }),

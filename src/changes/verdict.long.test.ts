@@ -54,9 +54,9 @@ test('effects that are certain are reported before the window ends', () => {
     )
     return (first ?? Number.POSITIVE_INFINITY) / MINUTE_MS
   }
-  expect(sureAt('a key of every event is missing in 30 %')).toBeLessThanOrEqual(15)
+  expect(sureAt('a common key is missing from 30 % of events')).toBeLessThanOrEqual(15)
   expect(sureAt('an item id is missing')).toBeLessThanOrEqual(15)
-  expect(sureAt('a vendor is missing')).toBeLessThanOrEqual(15)
+  expect(sureAt('all events of a vendor are missing')).toBeLessThanOrEqual(15)
 })
 
 test('a change is evaluated often at first, then less often, and at the end of its window', () => {

@@ -70,7 +70,7 @@ export function subjectOf(findings: readonly Pick<Finding, 'key' | 'kind'>[]): s
  */
 export function filedAlert(findings: readonly Finding[], privacy: Privacy): AlertInput {
   const [first] = findings
-  if (!first) throw new Error('an alert without a finding')
+  if (!first) throw new Error('an alert needs at least one finding')
   const { vendor, kind } = first
   const consent = isConsentKind(kind) ? CONSENT_CONDITIONS[kind] : null
   return {

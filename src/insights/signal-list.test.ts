@@ -103,7 +103,7 @@ test('every signal is listed with its state, sorted by domain, vendor and event'
   ])
   const rows = Object.fromEntries(body.signals.map((row) => [row.event, row]))
   const { view, buy, lead, off, named, new: young } = rows as Record<string, SignalRow>
-  if (!view || !buy || !lead || !off || !named || !young) throw new Error('one is missing')
+  if (!view || !buy || !lead || !off || !named || !young) throw new Error('a signal is missing')
   const { observed, expected, low, high } = view
   expect(low).toBeLessThanOrEqual(observed ?? -1)
   expect(high).toBeGreaterThanOrEqual(observed ?? Number.POSITIVE_INFINITY)
@@ -244,7 +244,7 @@ test.each([
 
 test('a signal refers to its issue and to the issue that explains it', async () => {
   const alert = createAutoAlert(db, clock, { id: shop, orgId, name: 'Shop' })
-  if (!alert) throw new Error('there was one')
+  if (!alert) throw new Error('no automatic alert was created')
   const findingOf = (values: Partial<Finding>): Finding => ({
     domainId: shop,
     subject: '',

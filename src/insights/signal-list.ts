@@ -213,7 +213,7 @@ async function inDetail(
 }
 
 const missing = (): never => {
-  throw new Error('there are more signals than scopes')
+  throw new Error('a signal has no scope')
 }
 
 type Place = [domainId: string, vendor: string, event: string]

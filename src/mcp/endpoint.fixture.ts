@@ -106,7 +106,7 @@ export function oddRoutes(db: Db): Route[] {
       ...read,
       id: 'askSlowly',
       path: '/v1/slow',
-      summary: 'Answer later',
+      summary: 'Respond slowly',
       answer: OkSchema,
       handle: async () => await Promise.resolve(OK),
     }),

@@ -300,7 +300,7 @@ describe('rejected calls', () => {
         'conditions.items[3].values',
       ],
     ],
-  ])('to %s with %j list every invalid field', async (name, args, fields) => {
+  ])('to %s with %j list all invalid fields', async (name, args, fields) => {
     await using client = await as('owner')
     const { refusal } = await callTool(client, name, args)
     const lines = (refusal ?? '').split('\n')
@@ -424,6 +424,6 @@ describe('startup fails', () => {
 
   test('if two tools share a name', () => {
     const routes = oddRoutes(server.db).filter(({ id }) => id === 'deleteThing')
-    expect(() => mcpMethods({ ...parts, routes: [...routes, ...routes] })).toThrow('two tools have one name')
+    expect(() => mcpMethods({ ...parts, routes: [...routes, ...routes] })).toThrow('two tools share a name')
   })
 })

@@ -20,7 +20,7 @@ export const CAPABILITIES = { tools: {}, resources: {} }
 /** The SDK's server requires a validator but only uses it for elicitation, which is not used here. */
 const NO_VALIDATOR = {
   getValidator: (): never => {
-    throw new Error('nothing is elicited')
+    throw new Error('elicitation is not supported')
   },
 }
 

@@ -77,7 +77,7 @@ export function mcpMethods(deps: MethodDeps): (caller: Caller, groups: string | 
   const tools = routes.filter(({ tool }) => tool).map(toolOf)
   // Also accepts `listAlerts`, the name of the operation in the REST API description.
   const byName = new Map(tools.flatMap((tool) => [tool.route.id, tool.entry.name].map((name) => [name, tool])))
-  if (new Set(tools.map(({ entry }) => entry.name)).size < tools.length) throw new Error('two tools have one name')
+  if (new Set(tools.map(({ entry }) => entry.name)).size < tools.length) throw new Error('two tools share a name')
   const grouped = toolGroups(tools)
   const resources = resourcesOf(routes)
   return (caller, groups) => {

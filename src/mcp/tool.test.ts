@@ -94,9 +94,9 @@ describe("a route that can't be a tool throws at startup", () => {
     ['a field called dryRun', { body: Closed({ dryRun: Type.Boolean() }) }, /dryRun is in its body/],
     ['a body that is a list', { body: Type.Array(Named) }, /body is not an object/],
     ['a body without named fields', { body: Type.Record(Type.String(), Type.String()) }, /body is not an object/],
-    ['a response that is a list', { answer: Type.Array(Named) }, /answer is not an object/],
-    ['a response that can be a string', { answer: Type.Union([Named, Type.String()]) }, /answer is not an object/],
-    ['a response in another format', { produces: 'text/csv' }, /answer is not an object/],
+    ['a response that is a list', { answer: Type.Array(Named) }, /response is not an object/],
+    ['a response that can be a string', { answer: Type.Union([Named, Type.String()]) }, /response is not an object/],
+    ['a response in another format', { produces: 'text/csv' }, /response is not an object/],
     ['an asynchronous route that writes', { asynchronous: true }, /does not support dry runs/],
   ])('%s', (_, values, message) => {
     expect(() => toolOf(routeWith(values))).toThrow(message)
@@ -117,7 +117,7 @@ function refusalOf(tool: Tool, args: Record<string, unknown>): string {
     if (error instanceof AppError && error.code === 'invalid') return error.message
     throw error
   }
-  throw new Error('was not refused')
+  throw new Error('the arguments were accepted')
 }
 
 /** Returns all errors in the arguments. */
@@ -128,7 +128,7 @@ function faultsOf(tool: Tool, args: Record<string, unknown>): readonly string[] 
     if (error instanceof AppError) return error.faults
     throw error
   }
-  throw new Error('was not refused')
+  throw new Error('the arguments were accepted')
 }
 
 describe('arguments', () => {

@@ -283,12 +283,12 @@ const mapped = (fields: Record<string, unknown>, of: (value: unknown, name: stri
 /** Creates the tool for a route. Throws a plain `Error` for routes that can't be tools. */
 export function toolOf(route: Route): Tool {
   const { answer, params, query: fields, access, asynchronous, produces } = route
-  if (produces || !isObject(answer)) throw bug(route, 'its answer is not an object')
+  if (produces || !isObject(answer)) throw bug(route, 'its response is not an object')
   if (PERMISSIONS[access].writes && asynchronous) throw bug(route, 'it does not support dry runs')
   const { places, schema } = inputOf(route)
   const check = parser(Closed({ ...params?.properties, ...fields?.properties, ...optionsOf(route) }))
   const checkBody = route.body && !route.unparsed ? parser(route.body) : null
-  // Such a handler reports all errors at once, so it also receives the unknown fields.
+  // A body handler reports all errors at once, so it also receives the unknown fields.
   const handlerReads = route.body?.[Kind] === 'ReadByHandler'
   return {
     route,
