@@ -68,7 +68,7 @@ function writeSegment(path: string, first: number, count: number, receivedAt: (n
   }
 }
 
-/** Measures a count on one key in the warehouse, compared with the same count on a plain DuckDB column. */
+/** Measures a count by one key in the warehouse, compared with the same count on a plain DuckDB column. */
 export async function benchQuery(): Promise<Budget[]> {
   const folder = mkdtempSync(join(tmpdir(), 'tagwarden-bench-'))
   const events = join(folder, 'events')
