@@ -248,7 +248,7 @@ describe('the version and disclosed vendors of a TCF string', () => {
   })
 })
 
-test('readConsent never throws, and its result is short', () => {
+test('readConsent never throws, and returns a short result', () => {
   const keys = ['gcs', 'gcd', 'npa', 'dma_cps', 'asc', 'gdpr', 'gdpr_consent', 'us_privacy', 'gpp', 'gpp_sid', 'gpc']
   const base64 = fc.string({ unit: fc.constantFrom(...'AB_-~.CDz019'), maxLength: 400 })
   const text = fc.oneof(

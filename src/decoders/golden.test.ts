@@ -132,7 +132,7 @@ function omnibugCases(file: string): OmnibugCase[] {
 }
 
 describe.skipIf(absent)('decoding of golden cases', () => {
-  test('returns the expected events of current requests', () => {
+  test('returns the expected events for current requests', () => {
     const cases = readCases<ModernCase>('golden.modern.json')
     const wrong = cases.flatMap((c) => {
       const { vendor, account, events, error } = decode(c)

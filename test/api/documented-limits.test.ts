@@ -3,8 +3,8 @@ import { storeAudit } from '../audits/finished-audit.fixture.ts'
 import { testApp } from '../test-app.ts'
 
 /*
- * Tests every documented limit: a value at the limit is accepted, and a value just past it is rejected with the name of
- * the field.
+ * Tests every documented limit. A value at the limit is accepted. A value just past it is rejected with an error that
+ * names the field.
  */
 
 const world = await testApp()
@@ -51,9 +51,9 @@ interface Limit {
   what: string
   method?: string
   path: string
-  /** Accepted values at the limit. */
+  /** Values at the limit, which are accepted. */
   taken: unknown[]
-  /** Rejected values just past the limit. */
+  /** Values just past the limit, which are rejected. */
   refused: unknown[]
   body(value: unknown): object
   /** Prefix of the error message. */
@@ -372,7 +372,7 @@ describe.each(LIMITS.map((limit) => [limit.what, limit] as const))('%s', (_what,
     }
   })
 
-  test('is rejected past the limit, with the field named', async () => {
+  test('is rejected past the limit, with an error that names the field', async () => {
     for (const value of refused) {
       const answer = await world.call(method, path, { body: body(value) })
       expect([answer.status, answer.body.error]).toEqual([400, expect.stringMatching(/: \S/)])
