@@ -220,7 +220,7 @@ describe('an event named like a built-in property', () => {
 })
 
 describe('decoding of any request', () => {
-  /** Every word in the decoders' source, so that generated requests often have keys that the decoders read. */
+  /** All words in the source of the decoders, so that generated requests often contain keys that decoders read. */
   const words = [
     ...new Set(
       readdirSync(import.meta.dir)
@@ -283,7 +283,7 @@ describe('decoding of any request', () => {
       }),
       { numRuns: 10_000 },
     )
-    // No key in a request was added to the prototype of all objects.
+    // No key in a request has been added to the prototype of all objects.
     expect(Object.keys(Object.prototype)).toEqual([])
     expect(met.size).toBeGreaterThan(decoders.length * 0.9)
   })
