@@ -212,7 +212,7 @@ const unescapeXml = (text: string) => text.replace(/&(\w+);/g, (entity, name) =>
 const check = () => [
   () => timed('client', () => generateClient().then(() => ({ passed: 1, failed: 0, skipped: [] }))),
   () => tool('types', TSC, '-p', '.', '--singleThreaded'),
-  () => tool('types of the web pages', TSC, '-p', 'src/web', '--singleThreaded'),
+  () => tool('types of the pages', TSC, '-p', 'src/web', '--singleThreaded'),
   () => tool('style', 'node_modules/@biomejs/biome/bin/biome', 'check', '--error-on-warnings', '.'),
   () => tool('unused exports and packages', 'node_modules/knip/bin/knip.js', '--no-progress'),
 ]

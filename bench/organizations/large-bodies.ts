@@ -19,7 +19,7 @@ const repeated = (item: string, bytes: number) =>
 const BODIES: [name: string, path: string, body: () => string][] = [
   ['lists', '/v1/alerts', () => `[${repeated('[]', BYTES - 2)}]`],
   ['numbers', '/v1/domains', () => `[${repeated('1', BYTES - 2)}]`],
-  ['a string of escapes', '/v1/domains', () => `"${'\\"'.repeat(BYTES / 2 - 1)}"`],
+  ['a string of escape sequences', '/v1/domains', () => `"${'\\"'.repeat(BYTES / 2 - 1)}"`],
   ['the largest rule', '/v1/alerts', () => JSON.stringify(largestRule())],
   ['a HAR', '/v1/flows/drafts', () => `{"har":{"log":{"entries":[${repeated('{"a":1}', HAR_BYTES - 100)}]}}}`],
 ]

@@ -29,7 +29,7 @@ export interface DecoderCase {
  * that is recognised on any host requires a case for this.
  */
 export function testDecoder({ vendor, routes }: Decoder, cases: DecoderCase[]): void {
-  test(`${vendor}: the browser script captures the same requests on any host that are recognised there`, () => {
+  test(`${vendor}: the browser script captures exactly the requests that are recognised on any host`, () => {
     const seen = cases.map((one) => ({ name: one.name, ...onOwnHost(one.url, one.body) }))
     // Requests without an event, for example for settings, need not be captured.
     expect(seen.filter(({ carries, isCaptured }) => carries && !isCaptured)).toEqual([])

@@ -38,7 +38,7 @@ const SHAPES: Record<string, (bytes: number) => string> = {
   lists: (bytes) => filled('[]', () => '[]', bytes),
   'objects in a list': (bytes) => filled('[]', () => '{"a":1}', bytes),
   fields: (bytes) => filled('{}', (n) => `"k${n}":0`, bytes),
-  'a string of escapes': (bytes) => `"${'\\"'.repeat(bytes / 2 - 1)}"`,
+  'a string of escape sequences': (bytes) => `"${'\\"'.repeat(bytes / 2 - 1)}"`,
 }
 
 interface Sent {

@@ -132,7 +132,7 @@ const ROUTES: Record<string, (probe: string) => string> = {
   'a parameter name': (probe) => eventsBy('param')(`of ${probe}=1`),
   'the page title': (probe) => eventsBy('param')(`$title=Order of ${probe}`),
   'the name search': (probe) => `/v1/search?q=${encodeURIComponent(probe)}`,
-  'the first name found': () => '/v1/search?limit=1&q=buy+jo',
+  'the first result of the name search': () => '/v1/search?limit=1&q=buy+jo',
   'the name search with a limit': (probe) => `/v1/search?limit=1&q=${encodeURIComponent(probe)}`,
   'the dictionary by vendor': named('/v1/events/dictionary', 'vendor'),
   'the dictionary by event': named('/v1/events/dictionary', 'event'),
@@ -146,7 +146,7 @@ const ROUTES: Record<string, (probe: string) => string> = {
   'personal data': (probe) => `/v1/compliance/pii?vendor=${encodeURIComponent(probe)}`,
 }
 
-test.each(Object.entries(ROUTES))("a viewer can't infer masked values from %s", async (_, path) => {
+test.each(Object.entries(ROUTES))('queries reveal no masked values to a viewer: %s', async (_, path) => {
   const isName = path('').match(/(vendor|event|sessionId)=/) !== null
   for (const probe of isName ? NAMES : PROBES) {
     const [one, other] = await answers(({ world, viewer }) => world.call('GET', path(probe), { as: viewer }))

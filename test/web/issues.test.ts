@@ -102,7 +102,7 @@ describe('the list of issues', () => {
     await onPage('/issues', async (screen, page) => {
       await screen.sees('table', 'Issues')
       const rows = () => page.$$eval('tbody tr[data-id]', (all) => all.length)
-      // At the end of the loaded rows, the focus moves to the next row only once more rows have loaded.
+      // At the end of the loaded rows, the focus moves to the next row only after more rows have loaded.
       while ((await focused(page)) !== 'Issue 219') await page.keyboard.press('j')
       expect(await rows()).toBeLessThan(MAX_ROWS)
       const rowIndex = () =>
