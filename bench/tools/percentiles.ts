@@ -1,4 +1,4 @@
-/** Returns the quantile at `share`, between 0 and 1; NaN if there are no values. */
+/** Returns the value at the quantile `share`, from 0 to 1. Returns NaN if there are no values. */
 export function quantile(values: readonly number[], share: number): number {
   return values.toSorted((a, b) => a - b)[Math.min(values.length - 1, Math.floor(values.length * share))] ?? Number.NaN
 }

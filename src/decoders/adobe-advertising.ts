@@ -9,7 +9,7 @@ export const adobeAdvertising: Decoder = {
   routes: [
     pixel(/^\/px2?\/(?<account>\d+)$/, { event: ({ px_evt }) => (px_evt === 't' ? 'transaction' : px_evt || 'pixel') }),
     pixel(/^\/(?<account>\d+)\/(?:v|t)\d?$/, { event: () => 'view' }),
-    // Audience segments, and synchronisation of ids.
+    // Audience segments, and identity sync.
     sideChannel(/^\/(?:\d+\/(?:gr|s|cq)|1x1|cm(?:\/\w+)?|(?:ct\/)?upi\/.*)$/),
     scriptLoad(/^\/(?:static|dl\/(?<account>\d+))\/.+\.js$/),
   ],

@@ -17,7 +17,7 @@ function readRequest({ fields }: VendorRequest) {
   ]
 }
 
-/** Requests the visitor's id for the Experience Cloud, or on the customer's own host for Analytics. */
+/** Requests for the visitor's id: the Experience Cloud ID, or on the customer's own host the Analytics ID. */
 export const adobeExperienceCloudId: Decoder = {
   vendor: 'Adobe Experience Cloud ID',
   source: 'https://experienceleague.adobe.com/en/docs/id-service/using/home',

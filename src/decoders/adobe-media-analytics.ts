@@ -19,7 +19,7 @@ export const adobeMediaAnalytics: Decoder = {
     { path: CALL, read: readCall },
     sideChannel(/^\/settings\//),
     pixel(/^\//, { account: 's:sc:rsid', event: 's:event:type' }),
-    // On the customer's own host.
+    // Requests to the customer's own host.
     {
       path: CALL,
       anyHost: true,

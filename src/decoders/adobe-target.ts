@@ -28,7 +28,7 @@ export const adobeTarget: Decoder = {
     scriptLoad(/\.js$/),
     // Requests sent by older versions of the code, and the results of a visit.
     { ...sideChannel(/^\//), when: ({ host }) => host.endsWith('.tt.omtrdc.net') },
-    // On the customer's own host.
+    // Requests to the customer's own host.
     {
       ...mboxCall,
       anyHost: true,

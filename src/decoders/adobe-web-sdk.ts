@@ -23,7 +23,7 @@ export const adobeWebSdk: Decoder = {
     // Visitor identity and consent.
     sideChannel(/\/v\d\/(?:identity\/acquire|privacy\/set-consent)$/),
     scriptLoad(/\.js$/),
-    // On the customer's own host.
+    // Requests to the customer's own host.
     {
       ...events,
       anyHost: true,

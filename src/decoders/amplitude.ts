@@ -15,7 +15,7 @@ export const amplitude: Decoder = {
     sideChannel(/^\/(?:config|sessions|sdk|v1)\//),
     scriptLoad(/^\/script\/(?<account>[^/.]+)(?:\.\w+)?\.js$/),
     scriptLoad(/^\/(?:libs|scripts)\//),
-    // Through a proxy, with any path. The SDK adds the name of its library to each event.
+    // Requests through a proxy, with any path. The SDK adds the name of its library to each event.
     {
       path: /^/,
       anyHost: true,

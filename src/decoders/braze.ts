@@ -6,7 +6,7 @@ import type { VendorRequest } from './vendor-request.ts'
 const DATA: Route = { path: /^\/api\/v3\/data\/?$/, read: readData }
 
 /**
- * The SDK's protocol is not documented. The server API is:
+ * The protocol of the SDK is not documented. The server API is documented at
  * https://www.braze.com/docs/api/endpoints/user_data/post_user_track/
  */
 export const braze: Decoder = {

@@ -15,7 +15,7 @@ export const cloudflareWebAnalytics: Decoder = {
   source: 'https://developers.cloudflare.com/web-analytics/',
   hosts: ['cloudflareinsights.com'],
   routes: [
-    // On the customer's own host, when Cloudflare serves it.
+    // Requests to the customer's own host, when Cloudflare serves it.
     { path: /^\/cdn-cgi\/rum$/, anyHost: true, read: readReport },
     { ...sideChannel(/^\/cdn-cgi\/beacon\/\w+$/), anyHost: true },
     scriptLoad(/^\/beacon(?:\.min)?\.js/),

@@ -6,7 +6,7 @@ import type { VendorRequest } from './vendor-request.ts'
 
 const EVENTS: Route = { path: /^\/(?:cdp\/)?events\/?$/, read: readEvents }
 
-/** Measured campaign interactions, by path. */
+/** Interactions with a campaign that are measured, by path. */
 const MEASURES: Params = { c3: 'click', s3: 'visit', cs3: 'click and visit', v3: 'view' }
 
 /** The account is the site id. */

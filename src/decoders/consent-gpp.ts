@@ -68,7 +68,7 @@ export function readSectionIds(text: string): string | null {
 }
 
 /**
- * Converts a US privacy string, such as `1YNN`, to parameters with words; null when it is not valid.
+ * Converts a US privacy string, such as `1YNN`, to readable parameters; null when it is not valid.
  * https://github.com/InteractiveAdvertisingBureau/USPrivacy
  */
 export function readUsPrivacy(text: string): Params | null {
@@ -83,7 +83,7 @@ export function readUsPrivacy(text: string): Params | null {
 }
 
 /**
- * Converts a string in the format of the IAB's Global Privacy Platform to parameters with words: `consent.gpp.sections
+ * Converts a string in the format of the IAB's Global Privacy Platform to readable parameters: `consent.gpp.sections
  * = "usnat"`, `consent.usnat.sale = "opted out"`. Its sections for TCF and US privacy are read like separate strings.
  * Null when the string is not valid.
  */

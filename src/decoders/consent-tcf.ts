@@ -18,7 +18,7 @@ const DISCLOSURE_REQUIRED_SINCE = '2026-03-01'
 const DISCLOSED_VENDORS = 1
 
 /**
- * Converts an IAB TCF consent string of version 2 to parameters with words: `consent.tcf.framework = "TCF 2.2"`,
+ * Converts an IAB TCF consent string of version 2 to readable parameters: `consent.tcf.framework = "TCF 2.2"`,
  * `consent.tcf.policy_version = "4"`, `consent.tcf.purposes = "1,3,4"`, `consent.tcf.disclosed_vendors = "3 vendors"`.
  * `consent.tcf.version` is the version of the string format, which is always 2. The framework is omitted for unknown
  * policy versions. Null when the text is not a TC string, has an older version, or has a truncated core.

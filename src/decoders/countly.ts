@@ -41,7 +41,7 @@ export const countly: Decoder = {
       when: (request) => hasKey(request) && 'requests' in request.fields,
       read: readBulk,
     },
-    // With a renamed path, to evade ad blockers. The request contains the SDK's name, and keys have 40 hex digits.
+    // Requests with a renamed path, which evades ad blockers. They contain the SDK's name, and keys have 40 hex digits.
     {
       path: /^/,
       anyHost: true,

@@ -18,7 +18,7 @@ export const fullstory: Decoder = {
     sideChannel(/^\/rec\//),
     scriptLoad(/^\/s\/settings\/(?<account>[\w-]+)\/v\d+\//),
     scriptLoad(/^\/s\/fs[\w.-]*\.js$/),
-    // Through a relay on the customer's own host.
+    // Requests through a relay on the customer's own host.
     { ...PAGE, anyHost: true, mark: /"OrgId"/, when: ({ body }) => body?.includes('"OrgId"') ?? false },
     { ...RECORDED, anyHost: true, when: ({ query }) => 'OrgId' in query && 'SessionId' in query },
   ],

@@ -37,7 +37,7 @@ export const googleAds: Decoder = {
     { path: PING, when: ({ query }) => !/^GT?-/.test(query.tid ?? ''), read: readPing },
     scriptLoad(/^\/pagead\/conversion(?:_async)?\.js$/),
     googleTag(/^AW-/),
-    // On the customer's own host, if Google's tag gateway runs there.
+    // Requests to the customer's own host, if Google's tag gateway runs there.
     {
       path: CONVERSION,
       anyHost: true,

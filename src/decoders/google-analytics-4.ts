@@ -110,7 +110,7 @@ export const googleAnalytics4: Decoder = {
       mark: /[?&]id=GT?-/,
       when: ({ query }) => isProperty(query.id),
     },
-    // Through a proxy, a server-side container or Google's tag gateway, with any path.
+    // Requests through a proxy, a server-side container or Google's tag gateway, with any path.
     {
       path: /^/,
       anyHost: true,

@@ -31,7 +31,8 @@ export const googleUniversalAnalytics: Decoder = {
       when: isForProperty,
       read: ({ fields }) => [toEvent(fields)],
     },
-    // With a renamed path, to evade ad blockers. Recognised by the four parameters that every hit requires.
+    // Requests with a renamed path, which evades ad blockers. They are recognised by the four parameters that every hit
+    // requires.
     {
       path: /^/,
       anyHost: true,

@@ -13,7 +13,7 @@ export const linkedinInsight: Decoder = {
     { path: /^\/collect\/?$/, read: readPixel },
     { path: /^\/wa\/?$/, read: readSignal },
     { path: /^\/(?:rest|v2)\/conversionEvents\/?$/, read: readServerEvents },
-    // A repeated conversion for the browser's attribution API, synchronisation of ids, and reports on the vendor's own
+    // A repeated conversion for the browser's attribution API, identity sync, and reports on the vendor's own
     // code.
     sideChannel(/^\/(?:attribution_trigger|db_sync|setuid|insight_tag_errors\.gif)$/),
     scriptLoad(/^\/li\.lms-analytics\//),

@@ -52,7 +52,8 @@ export const matomo: Decoder = {
   hosts: [],
   routes: [
     anywhere({ path: /\/(?:matomo|piwik)\.php$/, read: readRequest }),
-    // With a renamed path, to evade ad blockers. Piwik PRO uses the same parameters, but its site ids are not numeric.
+    // Requests with a renamed path, which evades ad blockers. Piwik PRO uses the same parameters, but its site ids are
+    // not numeric.
     anywhere({
       path: /^(?!.*\/ppms\.php$)/,
       mark: trackingMark('\\d'),

@@ -32,7 +32,7 @@ export const mixpanel: Decoder = {
     // Settings, feature flags, session replay.
     sideChannel(/^\/(?:decide|record|flags|settings)\/?$/),
     scriptLoad(/^\/libs\/mixpanel/),
-    // Through a proxy that does not change paths.
+    // Requests through a proxy that does not change paths.
     {
       path: /\/track\/?$/,
       anyHost: true,
@@ -40,7 +40,7 @@ export const mixpanel: Decoder = {
       when: isFromSdk,
       read: readEvents,
     },
-    // With a renamed path, to evade ad blockers.
+    // Requests with a renamed path, which evades ad blockers.
     {
       path: /^/,
       anyHost: true,

@@ -99,7 +99,7 @@ export const mparticle: Decoder = {
       /^\/(?:v\d\/JS\/[^/]+\/(?:Forwarding|alias)|JS\/v2\/[^/]+\/config|v\d\/[^/]+\/(?:config|audience|alias))$/i,
     ),
     scriptLoad(/^\/js\/v\d\/(?<account>[^/]+)\/mparticle\.js$/),
-    // On the customer's own host: https://docs.mparticle.com/developers/client-sdks/web/cname-setup/
+    // Requests to the customer's own host: https://docs.mparticle.com/developers/client-sdks/web/cname-setup/
     { ...BATCHES, path: /\/v3\/JS\/\w{2}\d-[\da-f]{32}\/events$/i, anyHost: true },
   ],
 }

@@ -19,7 +19,7 @@ export const openpanel: Decoder = {
     { path: /^\/(?:api\/)?track\/?$/, read: readCall },
     sideChannel(/^\/(?:api\/)?track\/\w+/),
     scriptLoad(/^\/op1[\w.-]*\.js$/),
-    // On a self-hosted server or through a proxy.
+    // Requests to a self-hosted server or through a proxy.
     {
       path: /\/track\/?$/,
       anyHost: true,

@@ -16,7 +16,7 @@ export const oracleEloqua: Decoder = {
     { ...VISIT, when: ({ query }) => 'pps' in query },
     FORM,
     scriptLoad(/^\/i\/elqCfg(?:\.min)?\.js$/),
-    // The customer's own tracking domain.
+    // Requests to the customer's own tracking domain.
     {
       ...VISIT,
       anyHost: true,

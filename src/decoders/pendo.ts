@@ -19,7 +19,7 @@ export const pendo: Decoder = {
     // Requests for guides, session replay, metadata, and errors in the vendor's own code.
     sideChannel(/^\/data\//),
     scriptLoad(/^\/agent\/static\/(?<account>[\w-]+)\/pendo\.js$/),
-    // On the customer's own host.
+    // Requests to the customer's own host.
     {
       ...EVENTS,
       anyHost: true,

@@ -12,7 +12,7 @@ export const pinterestTag: Decoder = {
     { path: /^\/(?:v3\/?)?$/, read: readEvent },
     // https://developers.pinterest.com/docs/api/v5/events-create
     serverEvents(/^\/v5\/ad_accounts\/(?<account>\d+)\/events\/?$/, { list: 'data', event: 'event_name' }),
-    // Synchronisation of ids, and data that the tag found in the page's markup.
+    // Identity sync, and data that the tag found in the page's markup.
     sideChannel(/^\/(?:user|md|stats)\/?$/),
     scriptLoad(/^\/(?:ct\/.+\.js|ct\.html)$/),
   ],

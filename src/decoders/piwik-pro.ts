@@ -15,7 +15,7 @@ export const piwikPro: Decoder = {
     // Consent choices, reported for statistics on the consent form.
     { ...sideChannel(/\/consent\/(?:collection|types)\b/), when: ({ host }) => host.endsWith('.piwik.pro') },
     { ...scriptLoad(/\/(?:ppms|ppas)\.js$/), anyHost: true },
-    // With a renamed path, to evade ad blockers.
+    // Requests with a renamed path, which evades ad blockers.
     {
       path: /^/,
       anyHost: true,

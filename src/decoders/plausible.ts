@@ -12,7 +12,7 @@ export const plausible: Decoder = {
     { path: /^\/api\/event\/?$/, read: readEvent },
     { ...scriptLoad(/^\/js\/(?<account>pa-[\w-]+)\.js$/) },
     scriptLoad(/^\/js\/(?:script|plausible|analytics)[\w.-]*\.js$/),
-    // On a self-hosted server, or through a proxy with any path. The script writes the keys in this order.
+    // Requests to a self-hosted server, or through a proxy with any path. The script writes the keys in this order.
     {
       path: /^/,
       anyHost: true,

@@ -20,7 +20,7 @@ export const posthog: Decoder = {
     sideChannel(/^\/(?:decide|flags|s|i\/v1\/\w+|array\/[^/]+\/config(?:\.js)?|api\/(?:surveys|web_experiments))\/?$/),
     scriptLoad(/^\/array\/(?<account>[^/]+)\/.*\.js$/),
     scriptLoad(/^\/static\/.*\.js$/),
-    // Through a proxy with any path prefix: https://posthog.com/docs/advanced/proxy
+    // Requests through a proxy with any path prefix: https://posthog.com/docs/advanced/proxy
     {
       path: /\/(?:e|i\/v0\/e|batch|capture|engage)\/?$/,
       anyHost: true,
@@ -29,7 +29,7 @@ export const posthog: Decoder = {
       read: readCapture,
     },
     { ...sideChannel(/\/(?:decide|flags|s)\/?$/), anyHost: true, when: isFromSdk },
-    // With a renamed path, to evade ad blockers.
+    // Requests with a renamed path, which evades ad blockers.
     { path: /^/, anyHost: true, mark: MARK, when: isCapture, read: readCapture },
     { ...sideChannel(/\/array\/phc_\w+\/config(?:\.js)?$/), anyHost: true },
     { ...scriptLoad(/\/array\/(?<account>phc_\w+)\/[\w.-]+\.js$/), anyHost: true },

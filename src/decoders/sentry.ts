@@ -24,7 +24,7 @@ export const sentry: Decoder = {
     // Reports that the browser sends itself, and crash dumps.
     sideChannel(/^\/api\/(?:\d+\/|embed\/)/),
     scriptLoad(/\.js$/),
-    // To a self-hosted installation, or through a tunnel.
+    // Requests to a self-hosted installation, or through a tunnel.
     {
       path: /^\/api\/(?<account>\d+)\/envelope\/?$/,
       anyHost: true,

@@ -45,7 +45,8 @@ export const snowplow: Decoder = {
       when: (request) => request.search.includes('tv=') && 'tv' in request.query && EVENT.test(request.query.e ?? ''),
       read: ({ query }) => [toEvent(query)],
     },
-    // With a renamed path, to evade ad blockers. All trackers send `p`, and the UUID of the event as `eid`.
+    // Requests with a renamed path, which evades ad blockers. All trackers send `p`, and the UUID of the event as
+    // `eid`.
     {
       path: /^/,
       anyHost: true,

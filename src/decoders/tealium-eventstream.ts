@@ -15,7 +15,7 @@ export const tealiumEventstream: Decoder = {
     { path: /^\/vdata\/i\.gif$/, read: ({ fields }) => [toEvent(fields, '')] },
     // Visitor identity and profile.
     sideChannel(/\/i\.js$|^\/[\w-]+\/[\w.-]+\/\w{20,}$|^\/(?:id|datacloud)\b/),
-    // On the customer's own host, where the path may be different.
+    // Requests to the customer's own host, where the path may be different.
     {
       path: /^/,
       anyHost: true,

@@ -17,7 +17,7 @@ export const vercelAnalytics: Decoder = {
     VITALS,
     { ...scriptLoad(/\/_vercel\/(?:speed-)?insights\/script\.js$/), anyHost: true },
     scriptLoad(/^\/v1\/.*\.js$/),
-    // With a path that is specific to the project, to evade ad blockers.
+    // Requests with a project-specific path, which evades ad blockers.
     {
       path: /^\/[\w-]+\/(?:view|event)$/,
       anyHost: true,

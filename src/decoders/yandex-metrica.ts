@@ -35,7 +35,7 @@ export const yandexMetrica: Decoder = {
     // Recordings, click maps, identity sync.
     sideChannel(/^\/(?:webvisor|clmap|map|sync_cookie|metrika\/advert|user_storage_set)\b/),
     scriptLoad(/^\/metrika\/[\w-]+\.js$/, 'id'),
-    // Through the customer's own server.
+    // Requests through the customer's own server.
     {
       ...watch,
       anyHost: true,

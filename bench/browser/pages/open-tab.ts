@@ -78,6 +78,6 @@ export async function settled({ page }: Tab): Promise<void> {
 
 export const median = (values: readonly number[]): number => quantile(values, 0.5)
 
-/** Returns the quantile at `share`, between 0 and 1; 0 if there are no values. */
+/** Returns the value at the quantile `share`, from 0 to 1. Returns 0 if there are no values. */
 export const quantile = (values: readonly number[], share: number): number =>
   values.toSorted((a, b) => a - b)[Math.min(values.length - 1, Math.floor(values.length * share))] ?? 0
