@@ -48,7 +48,7 @@ function html(site: CaptureSite, head: string): string {
 interface PageTime {
   /** Time from the navigation until all requests have been sent. */
   whole: number
-  /** Time since the page's `load` event. */
+  /** Time from the page's `load` event until all requests have been sent. */
   fromLoad: number
 }
 

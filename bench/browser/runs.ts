@@ -132,7 +132,7 @@ async function withBrowser(chromium: string, work: (browser: Browser) => Promise
   }
 }
 
-/** Prevents plain puppeteer from reaching vendors as well. */
+/** Flags for plain puppeteer, which also prevent requests to vendors. */
 const BARE_ARGS = ['--no-sandbox', '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1']
 
 async function walkBare(browser: Browser, origin: string): Promise<void> {
