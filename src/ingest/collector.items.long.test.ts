@@ -219,7 +219,7 @@ describe('hostile event parameters', () => {
     ])
   })
 
-  test('never split a line of the spool, and are read back unchanged', async () => {
+  test('never split a spool line, and are read back unchanged', async () => {
     const aText = fc.string({ unit: 'binary', maxLength: 30 })
     const clean = (value: string) => value.toWellFormed().replaceAll('\0', '\ufffd')
     await fc.assert(
