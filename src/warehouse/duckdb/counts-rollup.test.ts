@@ -102,7 +102,7 @@ const aStep: fc.Arbitrary<Step> = fc.oneof(
   },
 )
 
-/** Crashes at the point where the manifest would be changed. */
+/** Crashes when the manifest would be changed. */
 class Dying extends Manifest {
   override addSegment(): void {
     throw new Error('killed')
@@ -125,7 +125,10 @@ async function carryOut(fixture: WarehouseFixture, step: Step): Promise<void> {
   else await dieIn(fixture, step.do)
 }
 
-/** The manifest is changed last, so everything else is already on disk. */
+/**
+ * Kills the fixture just before the manifest is changed. The manifest is changed last, so everything else is already on
+ * disk.
+ */
 async function dieIn(fixture: WarehouseFixture, what: 'killed loading' | 'killed merging'): Promise<void> {
   const { addSegment, swapRollups } = Dying.prototype
   Object.assign(fixture.manifest, { addSegment, swapRollups })
@@ -364,7 +367,7 @@ describe('count files', () => {
     await fixture.compactCounts()
     expect(fixture.manifest.rollups()).toBe(planned)
 
-    // Hourly counts survive a restart. Files that are listed again or damaged are not counted twice.
+    // Hourly counts survive a restart. Counts are not doubled when a file is marked as damaged and restored.
     await fixture.reopen()
     expect(hours().map(({ path }) => path)).toEqual([first?.path ?? ''])
     const days = fixture.manifest.rollups().filter(({ level, orgId }) => level === 'day' && orgId === 'org_1')
@@ -373,7 +376,7 @@ describe('count files', () => {
     fixture.manifest.restore(days[0]?.path ?? '')
     expect((await sums(HOUR_MS)).answers).toEqual(before[0] ?? [])
 
-    // Late counts are in every result, both before and after they are merged into the day.
+    // Late counts are in every result, both before and after they are merged into their day.
     const { path = '' } = days[0] ?? {}
     const [lateFile] = fixture.manifest.rollups().filter((file) => file.path === path)
     if (!lateFile) throw new Error('expected a day')
@@ -388,7 +391,7 @@ describe('count files', () => {
     expect((await sums(HOUR_MS)).answers).toEqual(doubled)
     expect(filesIn(fixture)).toEqual(pathsOf(fixture))
 
-    // Quarter-hours later replace minutes, and have their own hourly counts.
+    // Later, quarter-hours replace minutes and have their own hourly counts.
     await fixture.compactCounts(day + DAY_MS + MINUTES_MS)
     await fixture.compactCounts(day + DAY_MS + MINUTES_MS)
     expect(new Set(levelsOf(fixture))).toEqual(new Set(['quarters', 'hours']))
