@@ -7,7 +7,7 @@ import { newId, newSecret } from './id.ts'
 const CROCKFORD = '0123456789abcdefghjkmnpqrstvwxyz'
 const anInstant = fc.integer({ min: 0, max: 2 ** 48 - 1 })
 
-test('IDs sort as strings by the millisecond of their creation', () => {
+test('IDs sort as strings by their creation time in milliseconds', () => {
   fc.assert(
     fc.property(fc.array(anInstant, { minLength: 2, maxLength: 20 }), (instants) => {
       const byTime = [...new Set(instants)].sort((a, b) => a - b).map((at) => newId('iss', at))

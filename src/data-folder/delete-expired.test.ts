@@ -4,7 +4,9 @@ import { join } from 'node:path'
 import { type TestApp, testApp } from '../../test/test-app.ts'
 import { DAY_MS, HOUR_MS, SECOND_MS } from '../core/clock.ts'
 
-/** Stores an event on each of this number of days and moves it to the warehouse. The current day is the last one. */
+/**
+ * Stores one event per day for this number of days, ending with the current day, and moves the events to the warehouse.
+ */
 async function daysOf(world: TestApp, days: number) {
   const { body: domain } = await world.call('POST', '/v1/domains', { body: { name: 'Shop' } })
   for (let day = 0; day < days; day++) {
@@ -66,7 +68,7 @@ describe('retained data', () => {
     await world.run('compact')
     await world.collect(domain.token, { events: [{ vendor: 'Shop' }, {}] })
     expect((await world.call('DELETE', '/v1/org?name=Other', inOther)).status).toBe(200)
-    // Acknowledged events are stored, even if their organization has been deleted since.
+    // Acknowledged events are stored even if their organization has been deleted since.
     world.clock.advance(5 * SECOND_MS)
     await world.run('flush')
     world.clock.advance(2 * HOUR_MS)

@@ -13,7 +13,10 @@ afterAll(() => rmSync(root, { recursive: true }))
 const CHANGES = 40
 const FRAME_BYTES = 24 + 4096
 
-/** A database with 40 changes that are only in the log. Frames from an earlier round follow them. */
+/**
+ * A database with 40 changes that are only in the log. Frames from an earlier generation of the log follow these
+ * changes.
+ */
 const whole = (() => {
   const db = openDatabase(join(root, 'live.db'))
   db.exec('CREATE TABLE mark (n INTEGER, text TEXT) STRICT')
@@ -28,7 +31,7 @@ const whole = (() => {
 })()
 
 let copies = 0
-/** Returns the fault found in a copy of the database after this change to its log. */
+/** Returns the fault found in a copy of the database whose log was changed by this function. */
 function faultAfter(change: (log: string) => void): string | null {
   const copy = join(root, `copy-${++copies}.db`)
   for (const end of ['', '-wal', '-shm']) cpSync(whole + end, copy + end)
@@ -66,14 +69,15 @@ describe('a write-ahead log', () => {
       fc.property(places, (at) => {
         const readable = Math.floor((at - 32) / FRAME_BYTES)
         const expected = at < 32 ? 'is unreadable' : `is readable for ${readable} pages,`
-        // If the salt or the magic number in the header is damaged, no frame appears to belong to its round.
+        // If the salt or the magic number in the header is damaged, no frame appears to belong to the current
+        // generation.
         expect(faultAfter(flip(at))).toStartWith(expected)
       }),
       { numRuns: 60 },
     )
   })
 
-  test('has no errors when only its last change is incomplete, as after a power cut', () => {
+  test('is considered intact when truncated at any point, because this is undetectable', () => {
     expect(faultAfter(flip(32 + (frames - 1) * FRAME_BYTES + 100))).toBeNull()
   })
 

@@ -28,8 +28,8 @@ export function walFault(database: string): string | null {
   let sum = head
   let [readable, lost, isBroken] = [0, 0, false]
   for (let at = HEADER_BYTES; at + frameBytes <= log.length; at += frameBytes) {
-    // After a checkpoint, SQLite overwrites the log from the start. Any frames that follow are from the previous round
-    // and have another salt.
+    // After a checkpoint, SQLite overwrites the log from the start. Any frames that follow are from the previous
+    // generation and have another salt.
     const isCurrent = log.subarray(at + 8, at + 16).equals(salt)
     if (!isBroken) {
       const next = addTo(addTo(sum, at, 8), at + FRAME_HEADER_BYTES, pageBytes)
