@@ -27,7 +27,7 @@ async function daysLeft(world: TestApp): Promise<string[]> {
 }
 
 describe('retained data', () => {
-  test('includes events within the configured retention', async () => {
+  test('includes events within the configured retention period', async () => {
     await using world = await testApp({ retentionDays: '3' })
     await daysOf(world, 6)
     await world.run('retain')
@@ -40,7 +40,7 @@ describe('retained data', () => {
     expect(usage.totalEvents).toBe(6)
   })
 
-  test('includes batches for a day, so that repeats are recognised', async () => {
+  test('includes batches for a day, so that repeats are recognized', async () => {
     await using world = await testApp()
     const { token } = await daysOf(world, 1)
     const repeat = async () => {
@@ -55,7 +55,7 @@ describe('retained data', () => {
     expect(await repeat()).toBe(1)
   })
 
-  test('includes nothing of a deleted organization', async () => {
+  test('includes no data of a deleted organization', async () => {
     await using world = await testApp()
     const { db } = world.app
     const { body: other } = await world.call('POST', '/v1/orgs', { body: { name: 'Other' } })
@@ -83,7 +83,7 @@ describe('retained data', () => {
     expect(readdirSync(join(world.folder, 'events')).filter((name) => name.endsWith('.parquet'))).toEqual([])
   })
 
-  test('includes counts by the minute for 400 days, longer than events, but none of a deleted organization', async () => {
+  test('includes counts by minute for 400 days, longer than events, but none of a deleted organization', async () => {
     await using world = await testApp({ retentionDays: '3' })
     const { db } = world.app
     const { token } = await daysOf(world, 1)
@@ -122,7 +122,7 @@ describe('retained data', () => {
     expect([kept(), files()]).toEqual([[], []])
   })
 
-  test('includes counters, ledger, history and settled deliveries for 400 days', async () => {
+  test('includes counters, ledger, history and finished deliveries for 400 days', async () => {
     await using world = await testApp()
     const { db } = world.app
     const { token } = await daysOf(world, 1)

@@ -56,7 +56,7 @@ const frames = (() => {
 })()
 
 describe('a write-ahead log', () => {
-  test('has no errors as written, even with frames of an earlier generation at its end', () => {
+  test('is intact as written, even with frames from an earlier generation at its end', () => {
     expect(frames).toBeGreaterThanOrEqual(CHANGES)
     expect(readFileSync(`${whole}-wal`).length).toBeGreaterThan(32 + frames * FRAME_BYTES)
     expect(walFault(whole)).toBeNull()
@@ -77,17 +77,17 @@ describe('a write-ahead log', () => {
     )
   })
 
-  test('is considered intact when truncated at any point, because this is undetectable', () => {
+  test('is intact when only its last change is incomplete, as after a power cut', () => {
     expect(faultAfter(flip(32 + (frames - 1) * FRAME_BYTES + 100))).toBeNull()
   })
 
-  test('has no errors when truncated at any point, which is undetectable', () => {
+  test('is considered intact when truncated at any point, because this is undetectable', () => {
     for (const share of [0, 0.3, 0.77]) {
       expect(faultAfter((log) => truncateSync(log, Math.floor((32 + frames * FRAME_BYTES) * share)))).toBeNull()
     }
   })
 
-  test('is missing when it was deleted but its index still exists', () => {
+  test('is reported as missing when it has been deleted but its index still exists', () => {
     expect(faultAfter((log) => rmSync(log))).toBe('is missing')
     const closed = join(root, 'closed.db')
     openDatabase(closed).close()

@@ -89,7 +89,7 @@ test('parameters that are too rare for a column are found in the map', async () 
   expect(found).toEqual([expect.objectContaining({ params: { often: 'x', seldom: 'needle' } })])
 })
 
-test('a column is not read when the name alone decides the condition', async () => {
+test('a column is not read when its name alone determines the result', async () => {
   await using fixture = await WarehouseFixture.open()
   const params = { apple: 'x', pear: 'y' }
   await fixture.add(Array.from({ length: 3 }, () => ({ params })))

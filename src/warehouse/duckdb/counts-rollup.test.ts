@@ -140,7 +140,7 @@ async function dieIn(fixture: WarehouseFixture, what: 'killed loading' | 'killed
 }
 
 describe('counts', () => {
-  test('equal those of the events, wherever the events are stored and after any crash', async () => {
+  test('match the events, regardless of where the events are stored and after any crash', async () => {
     const reached = new Set<string>()
     await fc.assert(
       fc.asyncProperty(fc.array(aStep, { minLength: 4, maxLength: 16 }), async (steps) => {
@@ -163,7 +163,7 @@ describe('counts', () => {
     expect([...reached].toSorted()).toEqual(['day', 'fresh', 'hour'])
   })
 
-  test('for a window cover its whole minutes for the organization, across files', async () => {
+  test('for a window cover its whole minutes for one organization, across files', async () => {
     await using fixture = await WarehouseFixture.open()
     const random = fc.sample(aCounted, { numRuns: 60, seed: 7 })
     for (const [index, event] of random.entries()) {
@@ -185,7 +185,7 @@ describe('counts', () => {
     expect(await countsOf(fixture, { orgId: 'org_3' })).toEqual([])
   })
 
-  test('without events are empty, with the same columns', async () => {
+  test('are empty without events, and have the same columns', async () => {
     await using fixture = await WarehouseFixture.open()
     const columns = async () =>
       (
@@ -215,7 +215,7 @@ describe('counts', () => {
     await agree(fixture)
   })
 
-  test('recognise page views by name, regardless of case', async () => {
+  test('recognize page views by name, regardless of case', async () => {
     await using fixture = await WarehouseFixture.open()
     const names = PAGE_VIEWS.flatMap((name) => [name, name.toUpperCase()])
     await fixture.add(
@@ -266,7 +266,7 @@ describe('count files', () => {
     expect(fixture.manifest.rollups()).toBe(before)
   })
 
-  test('for an hour wait for its events that are not loaded yet', async () => {
+  test('for an hour are merged only after all of its events are loaded', async () => {
     await using fixture = await WarehouseFixture.open()
     await fixture.add([{ sessionId: 'a' }])
     await fixture.flush()
@@ -335,7 +335,7 @@ describe('count files', () => {
     expect(fixture.manifest.rollups()).toBe(rows)
   })
 
-  test('for days also exist by the hour, and those are read when whole hours are requested', async () => {
+  test('for days are also written by the hour, and hourly files are read when whole hours are requested', async () => {
     await using fixture = await WarehouseFixture.open()
     const day = Math.ceil(HOUR / DAY_MS) * DAY_MS
     fixture.clock.set(day)
@@ -431,7 +431,7 @@ describe('count files', () => {
     }
   })
 
-  test('missing from the manifest remain, but are not read', async () => {
+  test('that are not in the manifest remain, but are not read', async () => {
     await using fixture = await WarehouseFixture.open()
     await fixture.add([{}])
     await fixture.flush()
