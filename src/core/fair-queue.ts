@@ -25,7 +25,7 @@ interface Waiting {
 interface Count {
   running: number
   waiting: number
-  /** Number of the turn in which the share last started a task; 0 if it never has. */
+  /** Value of `turns` when the share last started a task; 0 if it never has. */
   turn: number
 }
 
@@ -33,10 +33,10 @@ const NOTHING: Readonly<Count> = { running: 0, waiting: 0, turn: 0 }
 const RETRY_AFTER_S = 10
 
 /**
- * A queue that runs at most `maxRunning` tasks at a time. Next is a task whose widest share has the fewest running
- * tasks. If several shares qualify, the one that started a task least recently is next. Within a share, the oldest task
- * is next. A caller with many tasks therefore delays only itself. A running task whose signal aborts frees its slot
- * immediately, but counts towards its shares until it ends.
+ * A queue that runs at most `maxRunning` tasks at a time. A free slot goes to the share with the fewest running tasks,
+ * where each task counts for its widest share. Among equal shares, the one that started a task least recently is next;
+ * within a share, the oldest task. A caller with many tasks therefore delays only itself. A running task whose signal
+ * aborts frees its slot immediately, but counts towards its shares until it ends.
  */
 export class FairQueue {
   private running = 0

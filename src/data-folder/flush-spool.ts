@@ -27,7 +27,7 @@ export async function flush(parts: FlushDeps, minAgeMs = 0): Promise<void> {
   await round(parts, () => parts.spool.seal(minAgeMs))
 }
 
-/** Time limit for the final flush. The next start reads whatever remains in the spool. */
+/** Time limit for the final flush. The next start reads the remaining data from the spool. */
 const FINAL_FLUSH_MS = 1000
 
 /**

@@ -145,7 +145,7 @@ const aLine = (domains: readonly string[]) =>
     { requiredKeys: ['receivedAt', 'vendor', 'domainId'] },
   )
 
-/** Column types of a Parquet file that contains such lines. */
+/** Column types of a Parquet file that contains these lines. */
 const TYPES: Record<string, string> = {
   receivedAt: 'DOUBLE',
   ts: 'DOUBLE',

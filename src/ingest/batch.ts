@@ -140,7 +140,7 @@ export const checkHit = checker(HitItemSchema)
 export const checkTag = checker(TagItemSchema)
 export const checkPageVendor = checker(PageVendorSchema)
 
-/** The response to the sender, which is also returned if the sender repeats the batch. */
+/** The response to the sender, which is returned again if the sender repeats the batch. */
 export interface BatchAnswer {
   accepted: number
   rejected: number

@@ -168,7 +168,7 @@ describe('a request body', () => {
       expect((await fixture.send(batch)).status).toBe(413)
     })
 
-    test('is rejected by its content length before it is read', async () => {
+    test('is rejected because of its content length before it is read', async () => {
       const request = new Request('http://localhost/api/v1/events', {
         method: 'POST',
         headers: { authorization: `Bearer ${shop.token}`, 'content-length': String(MIB + 1) },
@@ -240,12 +240,15 @@ describe('the envelope of a batch', () => {
     ['page', {}, null],
   ]
 
-  test.each(borders)('accepts %s at its limit and rejects it beyond: %#', async (field, inside, outside) => {
-    expect((await fixture.send({ [field]: inside })).status).toBe(202)
-    const refused = await fixture.send({ [field]: outside })
-    expect(refused.status).toBe(400)
-    expect(refused.body.error).toStartWith(`${field}: `)
-  })
+  test.each(borders)(
+    'accepts %s at its limit and rejects values beyond the limit: %#',
+    async (field, inside, outside) => {
+      expect((await fixture.send({ [field]: inside })).status).toBe(202)
+      const refused = await fixture.send({ [field]: outside })
+      expect(refused.status).toBe(400)
+      expect(refused.body.error).toStartWith(`${field}: `)
+    },
+  )
 
   const pageBorders: [string, string, string][] = [
     ['url', `https://a.example/${'x'.repeat(16 * 1024 - 18)}`, `https://a.example/${'x'.repeat(16 * 1024 - 17)}`],
@@ -253,7 +256,7 @@ describe('the envelope of a batch', () => {
     ['title', 't'.repeat(4000), 't'.repeat(4001)],
   ]
 
-  test.each(pageBorders)('accepts page.%s at its limit and rejects it beyond', async (field, inside, outside) => {
+  test.each(pageBorders)('accepts page.%s at its limit and rejects longer values', async (field, inside, outside) => {
     expect((await fixture.send({ page: { [field]: inside } })).status).toBe(202)
     const refused = await fixture.send({ page: { [field]: outside } })
     expect(refused.status).toBe(400)
@@ -304,7 +307,7 @@ describe('a denied hostname', () => {
 })
 
 describe('the rate limit', () => {
-  test('applies to each domain, with any of its tokens, and returns `retry-after`', async () => {
+  test('applies to each domain regardless of the token, and causes a response with `retry-after`', async () => {
     await using own = new TestCollector({ perSecond: 2 })
     const old = own.shop.token
     const fresh = rotateToken(own.db, own.clock, own.shop).token

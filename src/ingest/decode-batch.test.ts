@@ -283,7 +283,7 @@ describe('a request whose body the browser could not read in time', () => {
     expect(only(readHit({ url: GA4, method })).kind).toBe(kind as 'event')
   })
 
-  test("is rejected when it is a GET that can't be decoded", () => {
+  test("is rejected if it is a GET request that can't be decoded", () => {
     expect(readHit({ url: 'https://api.segment.io/v1/t' }).answer.rejected).toBe(1)
   })
 })
@@ -374,11 +374,11 @@ describe('an oversized name', () => {
     expect(ledger).toEqual([{ reason: 'page.url: its hostname is too long', count: 1, sample: '' }])
   })
 
-  test('is truncated when it is the vendor of an unknown request', () => {
+  test('is truncated when used as the vendor of an unknown request', () => {
     expect(only(readHit({ url: `https://${host}/x` })).vendor).toBe('a'.repeat(200))
   })
 
-  test('is truncated when it is the path that every page timing row repeats', () => {
+  test('is truncated when used as the path that every page timing row repeats', () => {
     const vendors = [{ host: 'a.example', requests: 1 }]
     const { pages } = read({ page: { url: `https://shop.example/${'a'.repeat(5000)}` }, pageStats: { vendors } })
     expect(pages.map(({ path }) => path)).toEqual([`/${'a'.repeat(999)}`])
@@ -447,7 +447,7 @@ describe('a customer ID', () => {
   })
 })
 
-test('an implausible time is noted in the response and the ledger, and the event is stored', () => {
+test('an implausible time is reported in the response and the ledger, and the event is stored', () => {
   const { events, answer, ledger } = read({
     events: [
       { vendor: 'A', ts: NOW },
@@ -599,7 +599,7 @@ async function send(batch: object) {
 }
 
 describe('page statistics', () => {
-  test('are stored as one row for each vendor of the page', async () => {
+  test('are stored as one row for each vendor on the page', async () => {
     const { status, pages, fixture } = await send({
       sessionId: 's-1',
       env: 'dev',

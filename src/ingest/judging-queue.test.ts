@@ -232,7 +232,7 @@ test('a batch that was damaged while waiting is reported', async () => {
   await fixture.late.close()
 })
 
-test('an organization whose queue is full is rate limited; the others are not', async () => {
+test('an organization whose queue is full is rate limited, but other organizations are not', async () => {
   const fixture = setUp()
   const large = batch('org_a', 'large')
   const events = large.events.map((event) => ({ ...event, params: { text: 'x'.repeat(65 * 1024 * 1024) } }))

@@ -49,7 +49,7 @@ export interface JudgingQueueDeps {
   report(error: unknown, where: string): void
 }
 
-/** Maximum size of an organization's queue. */
+/** Maximum size of an organization's queue, in bytes. */
 const MAX_BYTES = 64 * 1024 * 1024
 const RETRY_AFTER_S = 30
 /** Delay after a disk error or a failure of the evaluation process. */

@@ -103,7 +103,7 @@ describe('the records of a segment', () => {
     ])
   })
 
-  test('set the version of a domain to the latest one, higher or lower, and never back to null', () => {
+  test("set a domain's version to the latest one, even if it is lower, but never back to null", () => {
     const { record, countOf, domain } = setUp()
     const versions = []
     for (const lastVersion of [null, 7, null, 6.5, 8]) {

@@ -221,7 +221,7 @@ describe('a running spool', () => {
     return { spool, segment, told, clock }
   }
 
-  test('detects damage before a segment is loaded, forgets the lost batches, and retains the others', async () => {
+  test('detects damage before a segment is loaded, forgets the lost batches, and retains the intact ones', async () => {
     const { spool, segment, told } = await sealed(6)
     expect(await spool.repair(segment)).toBe(true)
     expect(told).toEqual([])

@@ -449,7 +449,7 @@ describe('after a crash', () => {
     )
   })
 
-  test('segments already in the warehouse are removed, others are kept in order, and other files are untouched', async () => {
+  test('segments already in the warehouse are removed, the remaining segments are kept in order, and other files are unchanged', async () => {
     const folder = newFolder()
     const { bytes, batches } = await segmentOf([1])
     for (const n of [3, 10, 2, 1]) writeFileSync(join(folder, `${String(n).padStart(12, '0')}.ndjson`), bytes)
@@ -476,7 +476,7 @@ describe('after a crash', () => {
     expect(batches.length).toBe(1)
   })
 
-  test('during many appends, acknowledged batches are kept, and none twice', async () => {
+  test('during many appends, acknowledged batches are kept, each exactly once', async () => {
     for (let round = 0; round < 10; round++) {
       const { folder, clock, spool } = open(newFolder(), testClock(), NOTHING, { maxSegmentBytes: 3000 })
       const acknowledged = new Set<string>()

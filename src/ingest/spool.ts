@@ -369,7 +369,7 @@ function cut(path: string, bytes: number): void {
   }
 }
 
-/** Closes a file and ignores disk errors, because everything acknowledged is already synced. */
+/** Closes a file and ignores disk errors, because all acknowledged data is already synced. */
 function closeQuietly(fd: number): void {
   try {
     closeSync(fd)

@@ -6,7 +6,7 @@ import { walFault } from './wal-check.ts'
 
 /** State of a database file, determined without changing the file. */
 export type DatabaseState =
-  /** The file is missing, or nothing was ever stored in it. */
+  /** The file is missing or has never contained any data. */
   | { kind: 'empty' }
   | { kind: 'sound'; schema: number }
   /** Parts of the file are unreadable or inconsistent. */

@@ -6,9 +6,9 @@ const FRAME_HEADER_BYTES = 24
 const MAGIC = 0x377f0682
 
 /**
- * Returns a description of the damage to a database's write-ahead log, because SQLite silently treats damage as the end
- * of the log. Null if there is no damage, or if the unreadable part may be a single change left unfinished by a power
- * failure. See https://www.sqlite.org/fileformat2.html#the_write_ahead_log
+ * Returns a description of the damage to a database's write-ahead log. Required because SQLite silently treats damage
+ * as the end of the log. Null if there is no damage, or if the unreadable part may be a single change left unfinished
+ * by a power failure. See https://www.sqlite.org/fileformat2.html#the_write_ahead_log
  */
 export function walFault(database: string): string | null {
   const path = `${database}-wal`

@@ -27,7 +27,7 @@ export interface EventImport {
    * afterwards.
    */
   takeLines(path: string): Promise<void>
-  /** Folder for the files passed to `takeLines`. The next start removes anything left by a killed process. */
+  /** Folder for the files passed to `takeLines`. The next start removes any files left by a killed process. */
   readonly draftFolder: string
   /** Number of staged events. */
   readonly events: number

@@ -8,7 +8,7 @@ import { removeLeftovers } from './duckdb/unlisted-files.ts'
 import type { Warehouse } from './warehouse.ts'
 
 export interface WarehouseOptions {
-  /** Folder of the stored files. */
+  /** Folder that contains the stored files. */
   folder: string
   /** Database that contains the manifest. */
   db: Db

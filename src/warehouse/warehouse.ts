@@ -25,7 +25,7 @@ export interface Loaded {
 
 /** A part of the stored data that is deleted as a whole. */
 export interface StoredPart {
-  /** Unique and stable. */
+  /** Unique and stable name of the part. */
   name: string
   kind: 'events' | 'counts' | 'pages'
   /** Null if the part has data from several organizations. */
@@ -44,7 +44,7 @@ export interface Piece {
   orgId: string
   /** `runs`: files of a flow test run. They are stored outside the warehouse. */
   kind: StoredPart['kind'] | 'spool' | 'runs'
-  /** First `receivedAt`. */
+  /** First `receivedAt` of the data. */
   from: Instant
   bytes: number
   /** Name of the part; null if it can't be deleted for this organization alone. */

@@ -304,7 +304,7 @@ describe('a crash during a merge', () => {
     },
   )
 
-  test('after the manifest is updated, before the old files are removed: the next start removes them', async () => {
+  test('after the manifest is updated but before the old files are removed: the next start removes these files', async () => {
     await using fixture = await WarehouseFixture.open()
     for (let n = 0; n < 3; n++) {
       await fixture.add(some(2))

@@ -300,7 +300,7 @@ describe('count files', () => {
     expect(await fixture.query('SELECT sum(events) AS n FROM counts', {}, { over: 'counts' })).toEqual([{ n: 3 }])
   })
 
-  test('older than 70 days are aggregated by quarter of an hour, with the same sums', async () => {
+  test('older than 70 days are aggregated by quarter-hour, with the same sums', async () => {
     await using fixture = await WarehouseFixture.open()
     for (const event of fc.sample(aCounted, { numRuns: 80, seed: 3 })) {
       await fixture.add([event])

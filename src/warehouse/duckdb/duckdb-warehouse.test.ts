@@ -181,7 +181,7 @@ describe('a crash while a segment is loaded', () => {
     expect(fixture.levels()).toEqual(['fresh'])
   })
 
-  test('after the manifest is updated, before the segment is removed: the next start removes it', async () => {
+  test('after the manifest is updated but before the segment is removed: the next start removes the segment', async () => {
     await using fixture = await WarehouseFixture.open()
     await fixture.add(some(4))
     const segment = await sealedOf(fixture)
@@ -340,7 +340,7 @@ describe('a query that fails', () => {
     expect(reported).toEqual([expect.stringMatching(/ Error: /)])
   })
 
-  test('because it takes too long is cancelled without affecting others', async () => {
+  test('because it takes too long is cancelled without affecting other queries', async () => {
     await using fixture = await WarehouseFixture.open({ timeoutMs: 100 })
     await fixture.add(some(1))
     const long = fixture.query(

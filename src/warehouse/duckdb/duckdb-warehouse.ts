@@ -286,7 +286,9 @@ function namesRelation({ files, folder, spool }: Sources, { orgId, window }: Pic
   return `SELECT DISTINCT name FROM (${branches.join('\nUNION ALL\n')})`
 }
 
-/** Names in the maps of these files, which must be either all compacted or all files that store JSON. */
+/**
+ * Parameter names in the maps of these files. Either all files must be compacted, or all must store parameters as JSON.
+ */
 function namesIn(folder: string, files: readonly EventFile[], filter: string): string {
   const list = files.map(({ path }) => quoteText(`${folder}/${path}`)).join(', ')
   const keys = files[0]?.keys === null ? 'json_keys(params)' : 'map_keys(params)'

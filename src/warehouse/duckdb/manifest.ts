@@ -132,7 +132,7 @@ export class Manifest {
     })
   }
 
-  /** Current event files, sorted by first event. The array is never modified, so running queries can hold on to it. */
+  /** Current event files, sorted by first event. The array is never modified, so running queries can keep using it. */
   files(): readonly EventFile[] {
     return this.events.present()
   }

@@ -5,7 +5,7 @@ import { OutOfMemoryRetry } from './parquet-files.ts'
 
 const noMemory = new Error('Out of Memory Error: failed to allocate data')
 
-/** Work that runs until the test ends it, with a list of its calls so far. */
+/** Returns work that runs until the test ends it, and a list of its calls so far. */
 function held() {
   const calls: PromiseWithResolvers<string>[] = []
   const work = () => {
