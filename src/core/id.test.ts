@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { TEST_START } from '../../test/fixtures.ts'
 import { newId, newSecret } from './id.ts'
 
-/** https://www.crockford.com/base32.html: no I, L, O and U. */
+/** https://www.crockford.com/base32.html: excludes I, L, O and U. */
 const CROCKFORD = '0123456789abcdefghjkmnpqrstvwxyz'
 const anInstant = fc.integer({ min: 0, max: 2 ** 48 - 1 })
 

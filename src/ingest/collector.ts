@@ -36,7 +36,7 @@ export interface CollectorDeps {
   violated(alertIds: ReadonlySet<string>, domainId: string, receivedAt: Instant): void
   /** Called for every batch: `stored` once it is on disk, `refused` if it could not be written (503). */
   storing?: { stored(receivedAt: Instant): void; refused(receivedAt: Instant): void }
-  /** Serves the files of the browser script. If absent, requests for them return "not found". */
+  /** Serves the files of the browser script. If absent, requests for these files return "not found". */
   files?: Pick<ScriptFiles, 'answer'>
   /** Receives the stored events for the live view. */
   live?: Pick<LiveBuffer, 'add'>

@@ -71,9 +71,9 @@ type Fields = Pick<StoredEvent, 'vendor' | 'event' | 'account' | 'kind' | 'statu
 const MAX_UNPACKED_BYTES = 8 * 1024 * 1024
 /** URLs with other schemes (`data:`, `blob:`, `about:`) don't reach any vendor. */
 const ON_THE_WEB = /^\s*(?:https?|wss?):/i
-/** Every row for a page view repeats the path, and a batch can have 200 rows. */
+/** Maximum length of a page's path. Every row for a page view repeats the path, and a batch can have 200 rows. */
 const MAX_PAGE_PATH = 1000
-/** https://www.rfc-editor.org/rfc/rfc1035#section-2.3.4, excluding the trailing dot. */
+/** Maximum length of a hostname, excluding the trailing dot: https://www.rfc-editor.org/rfc/rfc1035#section-2.3.4 */
 const MAX_HOST_LENGTH = 253
 /** Methods of requests without a body: https://www.rfc-editor.org/rfc/rfc9110#section-9.3 */
 const BODYLESS = /^(?:GET|HEAD|OPTIONS)$/

@@ -64,7 +64,7 @@ export function tx<T>(db: Db, work: () => Synchronous<T>): Synchronous<T> {
 const statements = new WeakMap<Db, Map<string, Database.Statement>>()
 
 /**
- * Returns the prepared statement for SQL. Statements are cached per database, because compiling takes longer than
+ * Returns a prepared statement for this SQL. Statements are cached per database, because compiling takes longer than
  * running most statements. Use it only for a limited number of SQL strings. All callers get the same statement and must
  * not modify it, for example with `pluck`.
  */

@@ -31,7 +31,7 @@ const whole = (() => {
 })()
 
 let copies = 0
-/** Returns the fault found in a copy of the database whose log was changed by this function. */
+/** Applies a change to the log of a copy of the database, and returns the fault found. */
 function faultAfter(change: (log: string) => void): string | null {
   const copy = join(root, `copy-${++copies}.db`)
   for (const end of ['', '-wal', '-shm']) cpSync(whole + end, copy + end)

@@ -185,7 +185,7 @@ async function compactFiles(parquet: ParquetFiles, folder: string, files: readon
   return added
 }
 
-/** Estimated uncompressed size in bytes of the rows in the span, which are a part of the rows in the files. */
+/** Estimated uncompressed size in bytes of the span's rows, based on all rows in the files. */
 function shareOf(files: readonly EventFile[], { rows }: Span): number {
   return Math.round((unpackedBytesIn(files) * rows) / Math.max(1, spanOf(files).rows))
 }

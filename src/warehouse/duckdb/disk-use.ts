@@ -25,7 +25,7 @@ interface Held {
 
 /** Disk usage by organization. Includes files of events, counts and `pages`, and the spool. */
 export class DiskUse {
-  /** Cached shares of files that several organizations use, by path. Files never change. */
+  /** Cached fractions for files that several organizations use, by path. Files never change. */
   private shares = new Map<string, Shares>()
 
   constructor(
