@@ -18,7 +18,7 @@ test('the API reference lists every operation and can call one with an API key',
   const errors: string[] = []
   const origins = new Set<string>()
   page.on('request', (request) => {
-    // Small images are inlined.
+    // Small images are inlined as `data:` URLs.
     if (!request.url().startsWith('data:')) origins.add(new URL(request.url()).origin)
   })
   page.on('pageerror', (error) => errors.push(String(error)))

@@ -117,9 +117,9 @@ async function idsInFiles(data: string): Promise<string[]> {
 }
 
 /**
- * Waits until nothing is left to send. Then checks that every opening and reopening in the histories was delivered, and
- * the resolution of every issue that is still resolved. The received messages must match the log, each notification
- * under a single id.
+ * Waits until nothing is left to send. Then checks that every opening and reopening in the issue histories was
+ * delivered, as well as the resolution of every issue that is still resolved. The received messages must match the
+ * delivery log, with a single id for each notification.
  */
 async function expectNoticesOnce(server: string, apiKey: string, requests: readonly Received[]): Promise<void> {
   const deliveries = await until('all deliveries to be settled', async () => {

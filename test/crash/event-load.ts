@@ -68,7 +68,7 @@ export function startLoad(token: string, random: () => number): Load {
     }
   }
   const senders = Promise.all(Array.from({ length: SENDERS }, (_, sender) => send(sender)))
-  // A failed sender is reported by `finish`.
+  // `finish` reports a sender's error.
   senders.catch(() => undefined)
   return Object.assign(load, {
     async finish() {

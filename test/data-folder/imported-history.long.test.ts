@@ -177,7 +177,7 @@ test('an import opens no issues and sends no notifications for any kind of alert
     })
     expect({ status, body }).toMatchObject({ status: 201 })
   }
-  // Three weeks until now, with twelve events an hour.
+  // Twelve events an hour for the past three weeks.
   const start = app.clock.now()
   app.clock.set(start + 30 * SECOND_MS)
   const past = Array.from({ length: 21 * 24 * 12 }, (_, n) => {
@@ -232,7 +232,7 @@ test('imported events are scanned and evaluated in the first round after startup
   const change = { domainId, source: 'ci', ref: '1', title: 'Release 1', occurredAt: releasedAt, windowMinutes: 60 }
   expect((await app.call('POST', '/v1/changes', { body: change })).status).toBe(201)
   const rounds = ['scan for personal data', 'check consent', 'evaluate changes'] as const
-  // Each job must run within a minute of any start.
+  // Each job must run within a minute of startup, at any time of day.
   for (const name of rounds) {
     const pattern = app.app.jobs.find((job) => job.name === name)?.pattern ?? ''
     const times = new Cron(pattern, { timezone: 'UTC' }).nextRuns(100, new Date(end)).map(Number)

@@ -13,7 +13,7 @@ const config = captureConfigOf(
 const filter = makeCaptureFilter(config, 'www.shop.example', () => 'https://www.shop.example/')
 filter.learn(config)
 
-/** The handling of a request to a host of the site. */
+/** How a request to one of the site's own hosts is handled. */
 export interface OnOwnHost {
   /** The recognised vendor; null for none. */
   vendor: string | null

@@ -84,7 +84,7 @@ describe('the digest preview', () => {
     expect(other.html).toContain('100 events')
     world.clock.advance(5 * MINUTE_MS)
     expect((await preview()).html).toContain('100 events')
-    // The same applies after the clock was set back.
+    // The same applies after the clock has been set back.
     world.clock.advance(-HOUR_MS)
     expect(await preview()).toMatchObject({ refreshInSeconds: 600, composedAt: world.clock.now() })
     expect(mails).toEqual([])
@@ -175,7 +175,7 @@ describe('an organization without events', () => {
   })
   afterAll(() => fixture.world[Symbol.asyncDispose]())
 
-  test('has a preview without data', async () => {
+  test('gets a preview that has no data', async () => {
     const { status, body } = await fixture.world.call('POST', `${PATH}/preview`, { body: {} })
     expect({ status, body }).toMatchObject({ status: 200, body: { hasData: false, refreshInSeconds: 600 } })
     expect(body.subject).toContain('quiet')
@@ -283,7 +283,7 @@ describe('a digest', () => {
     expect(mails[3]?.messageId).not.toBe(mails[0]?.messageId)
   })
 
-  test('is sent again with the same message ID after a crash while the mail server was accepting it', async () => {
+  test('is sent again with the same message ID after a crash during the first attempt', async () => {
     const { world, mails, taken } = await shop()
     await using _ = world
     await subscribe(world)
@@ -319,7 +319,7 @@ describe('a digest', () => {
     }
   })
 
-  test('is sent only after activity, but always on Mondays', async () => {
+  test('is sent on days with activity, and on Mondays even without', async () => {
     const { world, mails, buy } = await shop({ events: 0 })
     await using _ = world
     await subscribe(world)
@@ -329,7 +329,7 @@ describe('a digest', () => {
     world.clock.advance(DAY_MS)
     await world.run('send digests')
     expect(mails).toHaveLength(1)
-    // An event is received within the digest's two hours.
+    // An event is received within two hours of the configured hour.
     world.clock.advance(HOUR_MS)
     await buy(3)
     await world.run('send digests')
@@ -420,7 +420,7 @@ describe('a digest', () => {
 })
 
 describe('the unsubscribe link', () => {
-  test('changes nothing on GET, and unsubscribes on POST without sign-in, also when repeated', async () => {
+  test('changes nothing on GET, and unsubscribes on POST without sign-in, even when repeated', async () => {
     const { world, mails } = await shop()
     await using _ = world
     await subscribe(world)
@@ -474,7 +474,7 @@ describe('a digest integration', () => {
     expect(put).toMatchObject({ status: 200, body: { status: 'connected' } })
   })
 
-  test('sends one mail to each address if there are more addresses than concurrent sends', async () => {
+  test('sends one e-mail to each address, even to more addresses than concurrent sends', async () => {
     const { world, mails, taken } = await shop()
     await using _ = world
     const to = Array.from({ length: 50 }, (_, n) => `reader-${n}@example.com`)
@@ -494,7 +494,7 @@ describe('a digest integration', () => {
     expect(most).toBeLessThanOrEqual(8)
   })
 
-  test('is failing while a mail waits for a retry, and connected once it is sent', async () => {
+  test('is failing while an e-mail waits for a retry, and connected once the e-mail is sent', async () => {
     const { world, mails, taken } = await shop()
     await using _ = world
     const config = { to: ['ann@example.com'], hourUtc: hourOf(world) }
@@ -509,7 +509,7 @@ describe('a digest integration', () => {
     expect([mails.length, await status()]).toEqual([2, 'connected'])
   })
 
-  test('is tested with a mail, does not send notifications, and reports failures', async () => {
+  test('is tested with an e-mail, does not send issue notifications, and reports failures', async () => {
     const { world, mails, taken } = await shop()
     await using _ = world
     const config = { to: ['ann@example.com'], hourUtc: hourOf(world) }

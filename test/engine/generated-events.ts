@@ -99,7 +99,7 @@ function oddEvents(nextPlace: () => EventOrigin): () => EventFields {
   }
 }
 
-/** Returns a few steps of sessions that continue over several batches and start again hours later. */
+/** Returns the next steps of sessions that span several batches and recur hours later. */
 function visitsAt(at: Instant, n: number, nextPlace: () => EventOrigin, visits: () => string): EventFields[] {
   return Array.from({ length: 6 }, (_, lane) => {
     const { orgId, domainId } = nextPlace()

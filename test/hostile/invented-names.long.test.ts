@@ -53,7 +53,7 @@ function bytesOfCounts(world: TestApp): number {
   return readdirSync(folder).reduce((sum, name) => sum + statSync(join(folder, name)).size, 0)
 }
 
-test('200,000 invented names on a public token use few resources, and earlier names are still counted', async () => {
+test('200,000 invented names sent with a public token use few resources, and earlier names are still counted', async () => {
   await using world = await testApp()
   const { body: shop } = await world.call('POST', '/v1/domains', { body: { name: 'Shop' } })
   const purchases = async (events: number) => {

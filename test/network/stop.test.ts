@@ -7,7 +7,7 @@ const NEVER = requestOf('GET', '/test/never')
 const HALF_BODY = `${requestOf('POST', '/v1/auth/login', { 'content-type': 'application/json', 'content-length': '99' })}{`
 
 describe('a server that is shutting down', () => {
-  test('answers requests in progress, and accepts no new ones', async () => {
+  test('finishes requests in progress and accepts no new ones', async () => {
     await using server = await startNetworkServer()
     using caller = await connectTo(server.url, NEVER)
     using idle = await connectTo(server.url, requestOf('GET', '/healthz'))
@@ -23,9 +23,9 @@ describe('a server that is shutting down', () => {
   })
 
   test.each<[string, string]>([
-    ['that send nothing', ''],
-    ['whose head stops halfway', 'GET /healthz HT'],
-    ['that received a response', requestOf('GET', '/healthz')],
+    ['without a request', ''],
+    ['with an incomplete request head', 'GET /healthz HT'],
+    ['that have received a response', requestOf('GET', '/healthz')],
   ])('does not wait for connections %s', async (_what, text) => {
     await using server = await startNetworkServer({ stopMs: 60_000 })
     using _other = await connectTo(server.url, text)
@@ -37,8 +37,8 @@ describe('a server that is shutting down', () => {
   })
 
   test.each<[string, string]>([
-    ['a body that stops halfway', HALF_BODY],
-    ['a response that is never sent', NEVER],
+    ['a request whose body stops halfway', HALF_BODY],
+    ['a request that gets no response', NEVER],
   ])('aborts %s when it takes too long', async (_what, text) => {
     await using server = await startNetworkServer({ stopMs: 100 })
     using slow = await connectTo(server.url, text)
