@@ -65,6 +65,6 @@ test('the API reference lists every operation and can call one with an API key',
   await page.evaluate(
     `document.head.append(Object.assign(document.createElement('script'), { text: 'report("ran")' }))`,
   )
-  await until('the violation', () => errors.some((line) => line.startsWith('script-src')))
+  await until('the policy violation', () => errors.some((line) => line.startsWith('script-src')))
   expect(errors).not.toContain('ran')
 })

@@ -117,8 +117,8 @@ describe('browsers', () => {
     const policies: string[] = []
     await runAndInterrupt(() => {
       const [group = 0] = [runner()]
-      // https://man7.org/linux/man-pages/man5/proc_pid_stat.5.html: the policy is the 41st field, and the 39th after
-      // the name.
+      // https://man7.org/linux/man-pages/man5/proc_pid_stat.5.html: the policy is field 41, which is the 39th field
+      // after the name.
       for (const pid of processesOf(group))
         policies.push(readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ')[38] ?? '')
       process.kill(group, 'SIGKILL')

@@ -7,7 +7,7 @@ import { startBrowser, type TestBrowser } from './chromium.ts'
 
 let site: CaptureSite
 let chromium: TestBrowser
-/** Number of events of each test case that must be stored in the end. */
+/** Expected number of stored events for each test case. */
 const expected = new Map<string, number>()
 
 beforeAll(async () => {
@@ -332,7 +332,7 @@ describe('requests of pages', () => {
     expect(pageViews.map(([path]) => path)).toEqual(['/spa', '/spa/cart', '/spa/thanks', '/spa'])
     expect(new Set(pageViews.map(([, id]) => id))).toEqual(new Set([session]))
     const mine = () => site.sent.filter(({ batch }) => batch.sessionId === session)
-    const measured = await until('the measures of four stays', () => {
+    const measured = await until('page stats of four page views', () => {
       const batches = new Map(mine().flatMap(({ batchId, batch }) => (batch.pageStats ? [[batchId, batch]] : [])))
       return batches.size >= 4 && [...batches.values()]
     })
@@ -432,7 +432,7 @@ describe('requests of pages', () => {
       await page.evaluate(`(async () => {
         for (let n = 0; n < 20; n++) await fetch('${vendor('sent again')}')
       })()`)
-      await until('a refusal', () => site.sent.some(({ status }) => status === 503))
+      await until('a rejected batch', () => site.sent.some(({ status }) => status === 503))
     }
     await stored('sent again', 20)
     const batches = (wanted: number) =>

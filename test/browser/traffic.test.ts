@@ -128,7 +128,7 @@ test('requests of every browser API are answered by the browser and recorded onc
 
 test('requests of same-process and cross-process frames are assigned to the page of their tab', async () => {
   await browsing.page.goto(at('/frames'))
-  await until('both', () => browsing.traffic.events.filter(({ event }) => event === 'frame').length >= 2)
+  await until('both frame events', () => browsing.traffic.events.filter(({ event }) => event === 'frame').length >= 2)
   const seen = await events('frame')
   expect(seen.map(brief).toSorted()).toEqual(['frame /frames 127.0.0.1', 'frame /frames other.test'])
 })

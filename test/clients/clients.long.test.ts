@@ -162,7 +162,7 @@ for (const { client, system, missing, build } of DRIVERS) {
       proxy.setMode('pass')
       const { seen } = proxy
       seen.length = 0
-      // The first 32 bits of the installation's id determine the share.
+      // The first 32 bits of the installation's id decide whether the device sends events.
       const devices = { out: '40000000', in: '3fffffff', IN: '0000ABCD' }
       for (const [index, [name, bits]] of Object.entries(devices).entries()) {
         const queue = join(code, name)

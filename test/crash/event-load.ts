@@ -36,8 +36,8 @@ const MAX_PAUSE_MS = 25
 const VIOLATING_SHARE = 0.2
 
 /**
- * Sends batches like a careful client: each batch is repeated under the same batchId until it is acknowledged. Every
- * event has a unique id. Some events contain an e-mail address.
+ * Sends batches as a careful client does: each batch is sent again with the same batchId until it is acknowledged.
+ * Every event has a unique id. Some events contain an e-mail address.
  */
 export function startLoad(token: string, random: () => number): Load {
   const acknowledged = new Map<string, number>()

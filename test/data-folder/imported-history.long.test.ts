@@ -30,7 +30,7 @@ interface Sent {
 
 const HOURS = 60
 
-/** Returns several days of a small shop, with sampled and dev events, and nested and blank parameters. */
+/** Returns batches of several days from a small shop, with sampled and dev events, and nested and blank parameters. */
 function arrivals(): Arrival[] {
   return Array.from({ length: HOURS * 12 }, (_, n) => {
     const sent = (vendor: string, event: string): Sent => ({
@@ -59,7 +59,7 @@ function arrivals(): Arrival[] {
   })
 }
 
-/** Returns the same batches as lines of a file. */
+/** Returns the events of these batches as lines of an import file. */
 const lines = (all: readonly Arrival[]): string =>
   all
     .flatMap(({ at, batch: { events, page, sampleRate, ...shared } }) =>
@@ -111,7 +111,7 @@ async function answersOf(app: TestApp, domainId: string): Promise<unknown> {
       // Each organization has its own salt.
       .replaceAll(/"customerId":"[0-9a-f]{32}"/g, '"customerId":"hash"')
       .replaceAll(/"nextCursor":"[^"]*"/g, '"nextCursor":"…"')
-      // Sequence numbers of the same instant follow the order of receipt in both histories.
+      // Sequence numbers differ. Events of the same instant are in order of receipt in both histories.
       .replaceAll(/"seq":\d+|"id":"evt_\d+"|"\$?seq":"?\d+"?/g, '"seq":0'),
   )
 }

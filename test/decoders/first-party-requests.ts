@@ -23,7 +23,7 @@ export interface OnOwnHost {
   isCaptured: boolean
 }
 
-/** Replaces the vendor's host with a host of the shop that keeps the first label of the host name. */
+/** Replaces the vendor's host with a shop host that has the same first label. Returns how the request is handled. */
 export function onOwnHost(url: string, body = ''): OnOwnHost {
   const own = URL.parse(url)
   if (!own) return { vendor: null, carries: false, isCaptured: false }

@@ -6,8 +6,7 @@ import { TEST_START } from '../fixtures.ts'
 import { type TestApp, testApp } from '../test-app.ts'
 
 /*
- * The digest through the whole program: content, recipients, send time, sending exactly once despite crashes, and
- * unsubscribing.
+ * Tests the digest end to end: content, recipients, send time, sending exactly once despite crashes, and unsubscribing.
  */
 
 const ACCEPTED: Reply = { kind: 'status', status: 250, headers: {}, body: '' }

@@ -332,7 +332,7 @@ describe.skipIf(typeof loaded === 'string')(`both engines return the same result
       await performanceStats.answer(sources, { hours: 72, ...scope }, caller)
     }
     await eventDictionary.answer(sources, { env: 'dev' }, caller)
-    // With a limit of three values, as if longer lists could not be counted.
+    // Keys with three or more values are treated as having too many values to count exactly.
     const early = { from: window.from, to: window.from + 5 * HOUR_MS }
     const scope = { orgId, domainIds: domainIds.slice(0, 2), window: early, patterns: ['[a-c]$'] }
     for (const by of [['vendor'], ['domainId', 'vendor', 'event'], ['env', 'vendor']] as const) {
@@ -482,7 +482,7 @@ describe.skipIf(typeof loaded === 'string')(`both engines return the same result
   })
 
   test.each(queriesInCode())('%s', (name) => {
-    // The query was run above with equal results; otherwise one of the tests would have failed.
+    // The query was run above. If its results had differed, one of the tests above would have failed.
     expect(world.both.compared.get(name)).toBeGreaterThan(0)
   })
 })

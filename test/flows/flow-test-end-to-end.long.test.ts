@@ -12,7 +12,7 @@ import { type TestApp, testApp } from '../test-app.ts'
 
 const SECRET = 'horse battery 7&staple'
 
-/** The script of the shop's pages. Tests change it. */
+/** Content of the shop's pages, changed by tests. */
 const shop = { buys: true, button: '<button id="buy">Buy now</button>' }
 
 const page = (body: string) =>

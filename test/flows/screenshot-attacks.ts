@@ -18,7 +18,7 @@ const page = (who: string) => `<!doctype html><title>Pay</title>
   }
 </script>`
 
-/** The program under attack: an API for any credential, and a function that waits for a run. */
+/** The program under attack: functions that call the API with any credential and wait for a run. */
 export interface Shown {
   /** @param as the credential; the owner’s by default, null for none */
   call(method: string, path: string, body?: object, as?: string | null): Promise<Pick<Answer, 'status' | 'body'>>

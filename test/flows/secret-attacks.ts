@@ -45,7 +45,7 @@ export function openTwoSites(): TwoSites {
   }
 }
 
-/** The program under attack: an API and a function that waits for a run. */
+/** The program under attack: functions that call the API and wait for a run. */
 export interface Attacked {
   call(method: string, path: string, body?: object): Promise<Pick<Answer, 'status' | 'body'>>
   ended(runId: string): Promise<{ status: string; error: string | null }>

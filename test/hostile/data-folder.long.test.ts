@@ -14,7 +14,7 @@ beforeAll(async () => {
 })
 
 let copies = 0
-/** Returns a copy of the folder, which can be damaged. */
+/** Copies the folder, so that the original stays intact. Returns the path of the copy. */
 function copyOf(folder: string): string {
   const copy = join(root, `copy-${++copies}`)
   cpSync(folder, copy, { recursive: true })

@@ -67,7 +67,7 @@ async function pass(world: TestApp, ms: number) {
 test("a flood sent with one public token deletes none of another organization's events", async () => {
   await using world = await testApp({ diskBudget: String(BUDGET) })
   const [mine, theirs] = [await shopOf(world, 'Mine'), await shopOf(world, 'Theirs')]
-  // Both organizations have events from yesterday. Those of `mine` take up about a fifth of the budget.
+  // Both organizations have events from yesterday. The events of `mine` take up about a fifth of the budget.
   expect((await mine.send(bulk(100, 'yesterday'))).status).toBe(202)
   await mine.send(bulk(90, 'yesterday'))
   await theirs.send(bulk(100, 'yesterday'))

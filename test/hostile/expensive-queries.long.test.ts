@@ -9,8 +9,8 @@ import { ask, call, initialize, type Server, startServer, temporaryFolder, until
  */
 
 /**
- * Number of events. Each contains a string for which the engine needs about 3 ms with the patterns below. In total,
- * this takes longer than metrics are cached.
+ * Number of events. Matching the patterns below takes the engine about 3 ms per event, so that a query takes longer
+ * than metrics are cached.
  */
 const EVENTS = 20_000
 const SLOW_PATTERNS = ['A[AB12]{100}X', 'A[AB12]{101}X', 'A[AB12]{102}X']
@@ -164,7 +164,7 @@ describe('thirty concurrent queries', () => {
       ][index % 3]
       answers.push((await asked?.()) ?? null)
     })
-    await until('all slots to be taken', async () => (await metric('tagwarden_questions_running')) >= 2)
+    await until('all slots to be in use', async () => (await metric('tagwarden_questions_running')) >= 2)
 
     const search = await call('GET', `${server.url}/v1/events?limit=1`, { as: owner })
     expect([search.status, search.body.events?.length]).toEqual([200, 1])

@@ -47,7 +47,7 @@ async function hanging() {
 /** Inserts waiting notifications into the tables, each for a different issue. */
 function fill(db: Db, orgId: string, now: number, rows: readonly { target: string; count: number }[]) {
   const sample = db.prepare('SELECT * FROM issue LIMIT 1').get() as Record<string, unknown>
-  // Without the columns that SQLite generates.
+  // `table_info` omits the columns that SQLite generates.
   const names = (db.pragma('table_info(issue)') as { name: string }[]).map(({ name }) => name)
   const issue = db.prepare(`INSERT INTO issue (${names.join()}) VALUES (${names.map((name) => `@${name}`).join()})`)
   const { message } = db.prepare('SELECT message FROM delivery LIMIT 1').get() as { message: string }

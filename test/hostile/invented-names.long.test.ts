@@ -6,7 +6,7 @@ import { type TestApp, testApp } from '../test-app.ts'
 
 /** Maximum growth when one domain receives 200,000 invented names from 2,000 invented hosts. */
 const BOUNDS = {
-  /** Bytes of count files. Each invented vendor with its event consists of 400 incompressible letters. */
+  /** Bytes of count files. The names of an invented vendor and its event have 400 incompressible letters together. */
   countsBytes: 1_000_000,
   countedName: 1000,
   domainVendor: 1000,

@@ -114,7 +114,7 @@ test('shutdown does not wait for queries, and pending evaluations run after the 
   spies.push(endless)
   const events = [{ vendor: 'Shop', event: 'buy', params: { bad: 'yes' } }]
   await ask('POST', `${first.url}/api/v1/events`, domain.token, { events })
-  await until('an evaluation to query', () => asked > 0)
+  await until('an evaluation to start a query', () => asked > 0)
   await first.stop()
   expect(errors).toEqual([])
   endless.mockRestore()

@@ -59,7 +59,7 @@ function* filesIn(folder: string): Generator<string> {
   }
 }
 
-/** Returns the files in a data folder that contain a secret of a URL. */
+/** Returns the files in a data folder that contain the secret part of a URL. */
 const leaks = (folder: string) =>
   [...filesIn(folder)].filter((path) => {
     const text = readFileSync(path, 'latin1')

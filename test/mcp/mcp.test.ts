@@ -13,7 +13,7 @@ import { CALL_TOOL, CORE, LIST_TOOLS } from '../../src/mcp/tool-groups.ts'
 import { type JsonSchema, least } from '../api/json-schema.ts'
 import { type TestApp, testApp } from '../test-app.ts'
 
-/* The program as an assistant uses it: over HTTP, with the SDK's client. */
+/* Uses the program as an assistant does: over HTTP, with the SDK's client. */
 
 let world: TestApp
 let web: { url: string; stop(): Promise<void> }
@@ -192,7 +192,7 @@ test('an assistant finds a problem, investigates and acknowledges it, and create
   await using client = await assistant()
   await client.listTools()
 
-  // An alert: first a dry run, then created.
+  // Creates an alert, after a dry run.
   const rule = {
     name: 'Purchase has a value',
     alertType: 'data_validation',
@@ -235,7 +235,7 @@ test('an assistant finds a problem, investigates and acknowledges it, and create
     `tagwarden://alerts/${made.id}`,
   ])
 
-  // The issue: first a dry run, then acknowledged.
+  // Acknowledges the issue, after a dry run.
   const acknowledge = { id: issue.id, status: 'acknowledged' }
   const asItWas = everyRow(world.app.db)
   expect(await value(client, 'change_issue', { ...acknowledge, dryRun: true })).toMatchObject({

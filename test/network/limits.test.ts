@@ -85,7 +85,7 @@ const COUNTS_FILES = existsSync('/proc/self/fd') && statSync('/proc/self/fd').si
 
 describe('connections', () => {
   test('do not block other callers when two thousand are idle', async () => {
-    // Both ends of the connections are in this process.
+    // Both ends of each connection are in this process, so the limit must be high.
     await using server = await startNetworkServer({}, { maxConnections: '10000' })
     const idle = await Promise.all(Array.from({ length: 2000 }, () => connectTo(server.url, HEALTH)))
     for (const one of idle) expect((await one.answer()).status).toBe(200)

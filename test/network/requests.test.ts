@@ -112,7 +112,7 @@ describe('a request', () => {
   })
 })
 
-/** One request of each kind: a page, a route, an unknown path, the collector, and a bug. */
+/** Requests of every kind: pages, routes, unknown paths, the collector, and a route with a bug. */
 const ANSWERS: [method: string, path: string][] = [
   ...(['/', '/healthz', '/metrics', '/openapi.json', '/docs', '/v1/alerts', '/v1/nothing', '/nothing'] as const).map(
     (path): [string, string] => ['GET', path],

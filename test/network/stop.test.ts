@@ -32,7 +32,7 @@ describe('a server that is shutting down', () => {
     await call('GET', `${server.url}/healthz`)
     const startedAt = performance.now()
     await server.stop()
-    // Sooner than the runtime's own time limit for a request head.
+    // Shorter than the runtime's own time limit for a request head.
     expect(performance.now() - startedAt).toBeLessThan(5000)
   })
 

@@ -8,7 +8,7 @@ import { readEventStream, type SentEvent } from '../stream/event-stream-client.t
 import { connectTo, requestOf } from './connection.ts'
 import { type NetworkServer, startNetworkServer } from './network-server.ts'
 
-/* The stream of changes over real connections. */
+/* Tests the stream of changes over real connections. */
 
 async function withOwner(server: NetworkServer) {
   const { db, box } = server.app
