@@ -296,7 +296,7 @@ test('an issue about violating events goes through its whole life cycle, with e-
   ])
 })
 
-test('each window missed in three hours of downtime is evaluated once, in order', async () => {
+test('after three hours of downtime, each missed window is evaluated once, in order', async () => {
   await using hook = receiver()
   await using world = await testApp({ outboundAllow: '127.0.0.1' })
   const { hits, purchases } = await shop(world)

@@ -218,7 +218,7 @@ describe('browsers', () => {
     expect([['a', 'b', 'a', 'b', 'a'].join(), ['a', 'b', 'b', 'a', 'a'].join()]).toContain(order.join())
   })
 
-  test('run others while one is paused, which then resumes', async () => {
+  test('run other tasks while one is paused, and then resume it', async () => {
     resumed = Promise.withResolvers()
     const of = browsers()
     const order: string[] = []
@@ -284,7 +284,7 @@ describe('browsers', () => {
     await until('descriptors to be closed', () => readdirSync('/proc/self/fd').length <= before)
   })
 
-  test('have no processes in a process group that has ended', () => {
+  test('have no processes left in a process group that has ended', () => {
     expect(processesOf(2 ** 30)).toEqual([])
   })
 })

@@ -304,7 +304,7 @@ describe('request status and size', () => {
   })
 })
 
-describe('requests of pages', () => {
+describe('page requests', () => {
   test("are assigned to the page's URL at the time of the request", async () => {
     const page = await open('spa', SHOP)
     await page.evaluate(`(async () => {
@@ -455,7 +455,7 @@ describe('requests of pages', () => {
   })
 })
 
-describe('requests of pages that patch the observed APIs', () => {
+describe('requests from pages that patch the observed APIs', () => {
   test('are captured if the page wraps or replaces fetch after the script is loaded', async () => {
     const page = await open('replaced', SHOP)
     await page.evaluate(`(async () => {

@@ -180,7 +180,7 @@ describe("private addresses can't be reached by", () => {
     expect(reached).toEqual([])
   })
 
-  test('ports that web servers do not use', async () => {
+  test('a navigation to a port that web servers do not use', async () => {
     await expect(browsing.page.goto('http://127.0.0.1:81/')).rejects.toThrow('net::ERR_')
     expect(browsing.faultOf('http://127.0.0.1:81/x')).toContain('port 81 is not allowed')
   })

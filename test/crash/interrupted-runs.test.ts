@@ -64,7 +64,7 @@ test.each<['SIGKILL' | 'SIGTERM', string]>([
   ['SIGKILL', 'the server stopped during the run'],
   ['SIGTERM', 'it was stopped because the server shut down'],
 ])(
-  'after %s during a run and a crawl, running jobs fail, queued jobs are executed, and none runs twice',
+  'after %s during a flow test and a crawl, running jobs fail, queued jobs are executed, and none runs twice',
   async (signal, why) => {
     using folder = temporaryFolder()
     await using hooks = receiver()

@@ -189,7 +189,7 @@ describe('an organization without events', () => {
 
   const me = async () => (await fixture.world.call('GET', `${PATH}/me`)).body
 
-  test('has no subscription by default, and an update keeps omitted fields', async () => {
+  test('has no subscription by default, and an update leaves omitted fields unchanged', async () => {
     const { world } = fixture
     expect(await me()).toEqual({ subscribed: false, context: '', hourUtc: 7, nextAt: null })
     const put = (body: object) => world.call('PUT', `${PATH}/me`, { body })
@@ -233,7 +233,7 @@ describe('an organization without events', () => {
     expect(body.error).toStartWith(`${field}: `)
   })
 
-  test('rejects an unknown token with 401 and a JSON error', async () => {
+  test('rejects an unknown unsubscribe token with 401 and a JSON error', async () => {
     const { world } = fixture
     const sealed = (text: string) => world.app.box.seal(text).toString('base64url')
     const tokens = ['x', 'A'.repeat(200), sealed('no json'), sealed('{"kind":"other"}'), sealed('{"orgId":"a"}')]
@@ -449,7 +449,7 @@ describe('the unsubscribe link', () => {
 })
 
 describe('a digest integration', () => {
-  test('sends to each address; one click unsubscribes one address, and the last one disables it', async () => {
+  test('sends to each address; one click unsubscribes one address, and unsubscribing the last one disables the integration', async () => {
     const { world, mails } = await shop()
     await using _ = world
     const config = { to: ['ann@example.com', 'Ben@example.com'], hourUtc: hourOf(world), context: 'developer' }

@@ -59,7 +59,7 @@ export function limitedFiles(): SmallDisk | null {
   return {
     data: join(folder.path, 'data'),
     fill(pid) {
-      if (!limit(pid, `${LEFT_BYTES}`)) throw new Error('prlimit refuses')
+      if (!limit(pid, `${LEFT_BYTES}`)) throw new Error('prlimit failed')
     },
     makeRoom(pid) {
       // The limit disappears when the process exits.

@@ -391,7 +391,7 @@ describe.skipIf(typeof loaded === 'string')(`both engines return the same result
     for (const rows of await Promise.all(found)) expect(rows.length).toBeGreaterThan(0)
   })
 
-  test('scores and the facts around the beginning of issues are equal', async () => {
+  test('scores and the data about the start of issues are equal', async () => {
     const { sources, orgId, domainIds, window, both } = world
     const ours = domainIds.slice(0, 2)
     for (const made of [statusesQuery, brokenRulesQuery, namedTotalsQuery]) await both.query(made(orgId, ours, window))

@@ -264,7 +264,7 @@ describe('a damaged Parquet file', () => {
   })
 
   test.each(DAMAGES.filter(([name]) => !name.includes('flipped')))(
-    '(%s) shared by two organizations does not block queries of either',
+    '(%s) with events of two organizations does not block the queries of either',
     async (_, damage) => {
       const { world, send } = await collected()
       await using _world = world

@@ -162,7 +162,7 @@ test('a host has at most two concurrent attempts, regardless of the number of me
   expect(deliveries().filter(({ attempts }) => attempts > 0).length).toBeGreaterThan(2)
 })
 
-test('a host that hangs is retried at increasing intervals, uses no attempts, and recovers on its first response', async () => {
+test('a hanging host gets one attempt at a time, at increasing intervals, and all its deliveries remain pending', async () => {
   const hole = await blackHole()
   const { tellOf, job, clock, dispatcher, deliveries } = setUp(30)
   const [url = ''] = hole.hooks(1)
@@ -211,7 +211,7 @@ test('notifications held back by a throttle are sent while other webhooks of the
   expect([hole.open(), hole.accepted()]).toEqual([7, 7])
 })
 
-test('notifications about an issue stay in order per channel while its host hangs', async () => {
+test("a channel's notifications about an issue stay in order while its host hangs", async () => {
   let isHanging = true
   const heard: string[] = []
   await using server = receiver(({ body }) => {

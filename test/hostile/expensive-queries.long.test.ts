@@ -195,7 +195,7 @@ describe('thirty concurrent queries', () => {
 
 // Attacker: a caller that disconnects, or that sends a query which exceeds the response time limit.
 describe('an abandoned query', () => {
-  test('is also stopped in the engine when the caller disconnects', async () => {
+  test('is stopped in the engine, too, when the caller disconnects', async () => {
     const abort = new AbortController()
     const answer = asking('/v1/alerts/preview', { rule: slowRule() }, abort.signal)
     await until('the engine to be busy', async () => (await metric('tagwarden_queries_running')) > 0)
@@ -204,7 +204,7 @@ describe('an abandoned query', () => {
     await atRest()
   })
 
-  test('is also stopped in the engine when it exceeds the time limit', async () => {
+  test('is stopped in the engine, too, when it exceeds the time limit', async () => {
     await server.stop()
     server = await startServer(folder.path, LIMITED)
     const late = await call('POST', `${server.url}/v1/alerts/preview`, { as: reader, body: { rule: slowRule() } })

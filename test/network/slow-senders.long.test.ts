@@ -62,7 +62,7 @@ describe.each(OPEN_ROUTES)('a body sent to %s', (path) => {
     expect(JSON.parse((await large.answer()).text).error).not.toContain('in time')
   })
 
-  test('in chunks is accepted while they arrive fast enough', async () => {
+  test('in chunks is accepted as long as the chunks arrive fast enough', async () => {
     const timeouts = { bodies: { baseMs: 50, bytesPerSecond: 2500, checkEveryMs: 10 } }
     await using server = await startNetworkServer(timeouts)
     const startedAt = performance.now()
