@@ -1,7 +1,7 @@
 # docker build -t tagwarden . && docker run -p 8787:8787 -v tagwarden:/data tagwarden
 # With Chromium, for flow tests and audits: docker build --target with-chromium -t tagwarden . and run it with
 # --shm-size=256m and a seccomp profile that allows user namespaces, which Chromium's sandbox needs.
-# The first owner: docker run --rm -v tagwarden:/data tagwarden init --org NAME --email ADDRESS
+# To create the first owner: docker run --rm -v tagwarden:/data tagwarden init --org NAME --email ADDRESS
 
 FROM node:20-bookworm-slim AS build
 WORKDIR /src
@@ -14,7 +14,7 @@ RUN useradd --system --uid 10001 --no-create-home --home-dir /nonexistent tagwar
 COPY --from=build /src/dist/tagwarden /usr/local/bin/tagwarden
 ENV TAGWARDEN_DATA=/data TAGWARDEN_LISTEN=0.0.0.0:8787 XDG_CACHE_HOME=/var/cache
 USER tagwarden
-# Unpacks its libraries into the image, so that no start has to.
+# Unpacks the libraries of the executable into the image, so that they need not be unpacked at each start.
 RUN tagwarden --version
 VOLUME /data
 EXPOSE 8787
@@ -24,7 +24,7 @@ CMD ["serve"]
 
 FROM server AS with-chromium
 USER root
-# tini takes leave of processes of a browser that was killed; else they would stay as zombies.
+# tini reaps the processes of a killed browser, which would otherwise remain as zombies.
 RUN apt-get update \
   && apt-get install --yes --no-install-recommends chromium chromium-sandbox fonts-liberation fonts-noto-core tini \
   && rm -rf /var/lib/apt/lists/*
@@ -33,5 +33,5 @@ ENV TAGWARDEN_CHROMIUM=/usr/bin/chromium
 ENTRYPOINT ["tini", "--", "tagwarden"]
 CMD ["serve"]
 
-# Without Chromium, where no target is named.
+# The default target, without Chromium.
 FROM server

@@ -12,7 +12,7 @@ const native = resolve(import.meta.dir, 'src/native/duckdb-bindings.ts')
 /** The packed pages that the executable embeds. */
 const PACKED_WEB = resolve(import.meta.dir, '.generated/web.bin')
 
-/** Must run before the main `Bun.build`: a build started inside another one deadlocks. */
+/** Must run before the main `Bun.build`, because a build started inside another one deadlocks. */
 const scripts = JSON.stringify(await scriptBundle())
 const web = packWeb(await buildPages({ effort: 'best' }))
 await Bun.write(PACKED_WEB, web.bytes)
@@ -20,12 +20,12 @@ await Bun.write(PACKED_WEB, web.bytes)
 await Bun.build({
   entrypoints: [resolve(import.meta.dir, 'src/main.ts')],
   minify: true,
-  // Bytecode: parsing the source would take more than half of the startup time.
+  // Without bytecode, parsing the source would take more than half of the startup time.
   bytecode: true,
   format: 'esm',
   compile: {
     outfile: resolve(import.meta.dir, OUTFILE),
-    // Wherever it is started, the program reads only its data folder.
+    // The program must not read a `.env` file from the working directory, only its data folder.
     autoloadDotenv: false,
     autoloadBunfig: false,
   },

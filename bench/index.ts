@@ -4,15 +4,15 @@ import { IS_TINY } from './tools/bench-size.ts'
 import { lineOf } from './tools/budget.ts'
 
 /**
- * `npm run bench [-- NAME…]`: measures the executable. Figures are ratios within one run, with their budgets. With
- * `--tiny`, each bench only verifies that it runs, using the program built for tests.
+ * `npm run bench [-- NAME…]`: measures the executable. Most figures are ratios of two values measured in the same run,
+ * and each has a limit. With `--tiny`, each benchmark only verifies that it runs, using the program built for tests.
  */
 const wanted = process.argv.slice(2).filter((argument) => !argument.startsWith('--'))
 const [cpu] = cpus()
 console.log(
   `${new Date().toISOString().slice(0, 10)}, ${cpus().length} × ${cpu?.model.trim()}, ${Math.round(totalmem() / 2 ** 30)} GiB, Bun ${Bun.version}`,
 )
-// The program is rebuilt, so that the current sources are measured.
+// Rebuilds the program, so that the current sources are measured.
 if (!IS_TINY) await import('../build.ts')
 let missed = 0
 for (const [name, bench] of Object.entries(benches)) {

@@ -22,7 +22,7 @@ import { benchFileLayouts } from './warehouse/file-layouts.ts'
 import { benchQuery } from './warehouse/query.ts'
 import { benchScalingCurve } from './warehouse/scaling-curve.ts'
 
-/** All benches by name. Each returns its measured figures with their limits. */
+/** All benchmarks by name. Each returns its measured figures with their limits. */
 export const benches: Record<string, () => Promise<Budget[]>> = {
   ingest: benchIngest,
   judge: benchJudge,

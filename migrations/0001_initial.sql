@@ -1,10 +1,10 @@
--- Organizations and who may act for them.
+-- Organizations and the users and API keys that act on their behalf.
 
 CREATE TABLE org (
   id TEXT PRIMARY KEY,
   name TEXT NOT NULL,
-  webhookSecret BLOB NOT NULL,          -- sealed with master.key; signs webhooks that are not integrations
-  customerSalt TEXT NOT NULL,           -- goes into the hash of customer ids
+  webhookSecret BLOB NOT NULL,          -- sealed with master.key; signs webhooks other than those of integrations
+  customerSalt TEXT NOT NULL,           -- salt for hashing customer ids
   phoneRegions TEXT NOT NULL DEFAULT '[]',
   createdAt INTEGER NOT NULL
 ) STRICT;
@@ -13,7 +13,7 @@ CREATE TABLE user (
   id TEXT PRIMARY KEY,
   email TEXT NOT NULL UNIQUE COLLATE NOCASE,
   name TEXT,
-  passwordHash TEXT,                    -- argon2id; null until one was set
+  passwordHash TEXT,                    -- argon2id; null until a password has been set
   createdAt INTEGER NOT NULL
 ) STRICT;
 
@@ -31,7 +31,7 @@ CREATE TABLE apiKey (
   userId TEXT NOT NULL REFERENCES user ON DELETE CASCADE,
   name TEXT NOT NULL,
   secretHash BLOB NOT NULL UNIQUE,      -- SHA-256
-  secretTail TEXT NOT NULL,             -- last four characters, to tell keys apart
+  secretTail TEXT NOT NULL,             -- last four characters, to distinguish keys
   readOnly INTEGER NOT NULL,
   createdAt INTEGER NOT NULL,
   expiresAt INTEGER,                    -- null: never
@@ -48,7 +48,7 @@ CREATE TABLE domain (
   name TEXT NOT NULL,
   system TEXT NOT NULL,
   token TEXT NOT NULL UNIQUE,
-  previousToken TEXT UNIQUE,            -- after a rotation it works until previousTokenUntil
+  previousToken TEXT UNIQUE,            -- after a rotation, valid until previousTokenUntil
   previousTokenUntil INTEGER,
   monitoredUrls TEXT NOT NULL,          -- JSON string[]
   vendors TEXT NOT NULL,                -- JSON DomainVendorConfig[]
@@ -65,39 +65,39 @@ CREATE TABLE hostname (
   domainId TEXT NOT NULL REFERENCES domain ON DELETE CASCADE,
   hostname TEXT NOT NULL,
   status TEXT NOT NULL CHECK (status IN ('unreviewed', 'approved', 'denied')),
-  firstSeenAt INTEGER,                  -- null: named by hand, not seen yet
+  firstSeenAt INTEGER,                  -- null: added manually and not seen yet
   lastSeenAt INTEGER,
   PRIMARY KEY (domainId, hostname)
 ) STRICT;
 
--- What the collector took in, refused and changed. Written in the transaction that adds a segment's file.
+-- Events accepted, rejected and changed by the collector. Written in the transaction that adds a segment's file.
 
 CREATE TABLE eventFile (
   path TEXT PRIMARY KEY,                -- relative to events/
-  orgId TEXT,                           -- null: holds several organizations' events
-  hour INTEGER NOT NULL,                -- start of the hour of its receivedAt, ms
+  orgId TEXT,                           -- null: contains events of several organizations
+  hour INTEGER NOT NULL,                -- start of the hour in which its events were received, ms
   minReceivedAt INTEGER NOT NULL,
   maxReceivedAt INTEGER NOT NULL,
   maxSeq INTEGER NOT NULL,
   rows INTEGER NOT NULL,
   sizeBytes INTEGER NOT NULL,
   level TEXT NOT NULL CHECK (level IN ('fresh', 'merged', 'compacted')),
-  keys TEXT                             -- JSON string[]: parameters with a column of their own; null: not shredded
+  keys TEXT                             -- JSON string[]: parameters with a separate column; null: not shredded
 ) STRICT;
 CREATE INDEX eventFileByHour ON eventFile (hour);
 
 CREATE TABLE segment (
-  name TEXT PRIMARY KEY,                -- loaded spool segments: loading one again changes nothing
+  name TEXT PRIMARY KEY,                -- loaded spool segments; loading a segment again has no effect
   loadedAt INTEGER NOT NULL
 ) STRICT;
 
--- Nothing but what is needed to know a batch again, because thousands a second come in and lie in no order: every byte
--- of a row is written several times over.
+-- Only the data needed to recognise a repeated batch. Thousands of batches arrive per second in random order, so each
+-- byte of a row is written several times.
 CREATE TABLE batch (
   hash INTEGER PRIMARY KEY,             -- of domain and batchId, 64 bits
   receivedAt INTEGER NOT NULL,
   accepted INTEGER NOT NULL,
-  refused TEXT                          -- JSON {rejected, errors}; null: nothing was refused
+  refused TEXT                          -- JSON {rejected, errors}; null: nothing was rejected
 ) STRICT;
 
 CREATE TABLE usage (
@@ -128,15 +128,15 @@ CREATE TABLE rejection (
   PRIMARY KEY (domainId, reason)
 ) STRICT;
 
--- Rules, the trouble they find, and who is told.
+-- Rules, the issues they find, and the notifications.
 
 CREATE TABLE alert (
   id TEXT PRIMARY KEY,
   orgId TEXT NOT NULL REFERENCES org ON DELETE CASCADE,
-  input TEXT NOT NULL,                  -- JSON AlertInput with its defaults filled in
+  input TEXT NOT NULL,                  -- JSON AlertInput, including defaults
   enabled INTEGER NOT NULL,
-  evaluatedThrough INTEGER NOT NULL,    -- everything received before this has been judged
-  windowStartAt INTEGER NOT NULL,       -- start of the window being gathered
+  evaluatedThrough INTEGER NOT NULL,    -- all events received before this time have been evaluated
+  windowStartAt INTEGER NOT NULL,       -- start of the window whose events are being collected
   createdAt INTEGER NOT NULL,
   updatedAt INTEGER NOT NULL
 ) STRICT;
@@ -149,7 +149,7 @@ CREATE TABLE issue (
   alertName TEXT NOT NULL,
   alertType TEXT NOT NULL,
   domainId TEXT,
-  subject TEXT NOT NULL,                -- what the alert type names beside alert and domain; empty when nothing
+  subject TEXT NOT NULL,                -- what the issue is about within the alert and domain; empty if the alert type has no such subject
   status TEXT NOT NULL CHECK (status IN ('open', 'acknowledged', 'resolved', 'muted')),
   severity TEXT NOT NULL,
   severityRank INTEGER NOT NULL GENERATED ALWAYS AS (
@@ -158,27 +158,27 @@ CREATE TABLE issue (
   title TEXT NOT NULL,
   occurrences INTEGER NOT NULL,
   capReached INTEGER NOT NULL,
-  heldBack INTEGER NOT NULL,            -- notifications held back since the last one that went
+  heldBack INTEGER NOT NULL,            -- notifications held back since the last one that was sent
   notificationsSent INTEGER NOT NULL,
   impactValue INTEGER,
   notes TEXT,
   trackerKey TEXT,
   firstSeenAt INTEGER NOT NULL,
   lastSeenAt INTEGER NOT NULL,
-  statusAt INTEGER NOT NULL,            -- when the status last changed
-  statusBy TEXT,                        -- user or integration that changed it by hand; null: an evaluation did
-  resolutionToldAt INTEGER,             -- when people hear that it is resolved; null: to them it is open
-  clearWindows INTEGER NOT NULL,        -- whole windows without a firing since the last one, at most 2
+  statusAt INTEGER NOT NULL,            -- time of the last status change
+  statusBy TEXT,                        -- user or integration that changed the status manually; null: changed by an evaluation
+  resolutionToldAt INTEGER,             -- when recipients are notified of the resolution; null: recipients consider the issue open
+  clearWindows INTEGER NOT NULL,        -- complete windows without a firing since the last firing, at most 2
   firing INTEGER NOT NULL,              -- 1 until a whole window passes without a firing
-  firedWindowAt INTEGER NOT NULL,       -- start of the last window whose firing is in the history
+  firedWindowAt INTEGER NOT NULL,       -- start of the last window with a firing in the history
   hosts TEXT,                           -- JSON string[], most frequent first
-  evidence TEXT                         -- JSON Finding: the last firing
+  evidence TEXT                         -- JSON Finding: the most recent firing
 ) STRICT;
 CREATE INDEX issueByAlert ON issue (alertId, domainId, subject);
 CREATE INDEX issueByOrg ON issue (orgId, status, lastSeenAt);
--- The order in which the list shows them, read backwards.
+-- Sort order of the issue list, in reverse.
 CREATE INDEX issueByWeight ON issue (orgId, severityRank, ifnull(impactValue, -1), lastSeenAt, id);
--- Two evaluations racing can't open two.
+-- Prevents concurrent evaluations from opening the same issue twice.
 CREATE UNIQUE INDEX issueUnsettled ON issue (alertId, ifnull(domainId, ''), subject) WHERE status <> 'resolved';
 
 CREATE TABLE issueHistory (
@@ -210,25 +210,25 @@ CREATE TABLE integration (
 CREATE INDEX integrationByOrg ON integration (orgId, id);
 
 CREATE TABLE delivery (
-  seq INTEGER PRIMARY KEY,              -- order of making: one about an issue waits for earlier ones to its channel
+  seq INTEGER PRIMARY KEY,              -- creation order; a delivery waits for earlier ones about the same issue to the same channel
   id TEXT NOT NULL UNIQUE,
   orgId TEXT NOT NULL REFERENCES org ON DELETE CASCADE,
   issueId TEXT REFERENCES issue ON DELETE CASCADE,   -- null: a test message
   alertId TEXT,
   transition TEXT NOT NULL,             -- opened, reopened, repeated, resolved, test, delivery_failed
-  noticeKey TEXT NOT NULL,              -- issue and instance of the transition: what a throttle counts
-  transitionKey TEXT NOT NULL UNIQUE,   -- one row for each (issue, transition, channel)
+  noticeKey TEXT NOT NULL,              -- issue and instance of the transition; throttles count these keys
+  transitionKey TEXT NOT NULL UNIQUE,   -- one row per issue, transition and channel
   channelType TEXT NOT NULL,
-  channelTarget TEXT NOT NULL,          -- an address, an integration's id, or 'owners' for mails about lost deliveries
-  message TEXT NOT NULL,                -- JSON Message: what is said, before it is rendered
+  channelTarget TEXT NOT NULL,          -- an address, an integration's id, or 'owners' for e-mails about failed deliveries
+  message TEXT NOT NULL,                -- JSON Message: the content before rendering
   status TEXT NOT NULL CHECK (status IN ('pending', 'sending', 'delivered', 'failed', 'withdrawn')),
   attempts INTEGER NOT NULL,
   dueAt INTEGER NOT NULL,
-  throttleAt INTEGER,                   -- when it counts against the alert's throttle; null: never
-  expiresAt INTEGER,                    -- withdrawn when it has not gone by then; null: never
+  throttleAt INTEGER,                   -- when it counts towards the alert's throttle; null: never
+  expiresAt INTEGER,                    -- withdrawn if not sent by this time; null: never
   lastAttemptAt INTEGER,
   lastError TEXT,
-  deliveredAt INTEGER,                  -- when it first was
+  deliveredAt INTEGER,                  -- first successful delivery
   createdAt INTEGER NOT NULL
 ) STRICT;
 CREATE INDEX deliveryDue ON delivery (dueAt) WHERE status = 'pending';

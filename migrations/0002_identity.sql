@@ -1,4 +1,4 @@
--- Sign-in, invitations, projects, and what was done to the organization's security.
+-- Sign-in, invitations, projects, and the audit log of the organization.
 
 CREATE TABLE session (
   tokenHash BLOB PRIMARY KEY,           -- SHA-256
@@ -6,12 +6,12 @@ CREATE TABLE session (
   via TEXT NOT NULL CHECK (via IN ('password', 'setup', 'invite', 'oidc')),
   createdAt INTEGER NOT NULL,
   lastUsedAt INTEGER NOT NULL,
-  expiresAt INTEGER NOT NULL            -- moves on with every use
+  expiresAt INTEGER NOT NULL            -- extended with every use
 ) STRICT;
 CREATE INDEX sessionByUser ON session (userId);
 CREATE INDEX sessionByExpiry ON session (expiresAt);
 
--- Users as the company's own sign-in knows them.
+-- Users as identified by the company's identity provider.
 CREATE TABLE identity (
   issuer TEXT NOT NULL,
   subject TEXT NOT NULL,
@@ -21,8 +21,8 @@ CREATE TABLE identity (
 ) STRICT;
 CREATE INDEX identityByUser ON identity (userId);
 
--- An invitation is a membership that was not accepted yet.
-ALTER TABLE member ADD COLUMN inviteHash BLOB;            -- SHA-256 of its token; null: a member in full
+-- An invitation is a membership that has not been accepted yet.
+ALTER TABLE member ADD COLUMN inviteHash BLOB;            -- SHA-256 of the invitation token; null: a full member
 ALTER TABLE member ADD COLUMN inviteExpiresAt INTEGER;
 CREATE UNIQUE INDEX memberByInvite ON member (inviteHash);
 
@@ -40,11 +40,11 @@ CREATE TABLE auditEntry (
   orgId TEXT NOT NULL REFERENCES org ON DELETE CASCADE,
   at INTEGER NOT NULL,
   act TEXT NOT NULL,                    -- the id of the route, or signIn, signInFailed
-  userId TEXT,                          -- who did it; null: nobody we know
-  keyId TEXT,                           -- with which API key; null: by a session
-  address TEXT,                         -- from where
-  target TEXT,                          -- id of what it was done to
-  note TEXT NOT NULL                    -- JSON: what else is worth knowing; never a secret
+  userId TEXT,                          -- the user who did it; null: unknown
+  keyId TEXT,                           -- the API key used; null: a session
+  address TEXT,                         -- the client's IP address
+  target TEXT,                          -- id of the affected resource
+  note TEXT NOT NULL                    -- JSON: additional details; never contains secrets
 ) STRICT;
 CREATE INDEX auditEntryByOrg ON auditEntry (orgId, seq);
 CREATE INDEX auditEntryByAge ON auditEntry (at);

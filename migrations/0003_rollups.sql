@@ -1,9 +1,10 @@
--- Which Parquet files make up the counts by minute. Those of a segment enter with its events, in the same transaction.
+-- Parquet files that contain the counts per minute. A segment's files are added with its events, in the same
+-- transaction.
 
 CREATE TABLE rollupFile (
   path TEXT PRIMARY KEY,                -- relative to events/
-  orgId TEXT,                           -- null: holds several organizations' counts
-  minMinute INTEGER NOT NULL,           -- starts of its first and last minute, ms; none of its rows lies outside
+  orgId TEXT,                           -- null: contains counts of several organizations
+  minMinute INTEGER NOT NULL,           -- start of the first and last minute, ms; all rows are within this range
   maxMinute INTEGER NOT NULL,
   rows INTEGER NOT NULL,
   sizeBytes INTEGER NOT NULL,

@@ -1,13 +1,13 @@
--- When nothing could be collected, and what people said about the signals that Tagwarden watches by itself.
+-- Times without collection, and users' settings for the signals that Tagwarden monitors automatically.
 
--- Counts of such times say nothing about tags. Gaps never overlap; nearer than two minutes they are one.
+-- Counts from these times say nothing about tags. Gaps never overlap; gaps less than two minutes apart are merged.
 CREATE TABLE pipelineGap (
   fromAt INTEGER PRIMARY KEY,
   toAt INTEGER NOT NULL,                -- exclusive
-  cause TEXT NOT NULL CHECK (cause IN ('down', 'refused'))   -- of its beginning
+  cause TEXT NOT NULL CHECK (cause IN ('down', 'refused'))   -- cause of the beginning
 ) STRICT;
 
--- When the program was last known to run: after a crash it says since when nobody collected.
+-- When the program was last known to run. After a crash, it shows since when no events were collected.
 CREATE TABLE heartbeat (
   id INTEGER PRIMARY KEY CHECK (id = 1),
   at INTEGER NOT NULL
@@ -19,16 +19,16 @@ CREATE TABLE signalSetting (
   vendor TEXT NOT NULL,
   event TEXT NOT NULL,
   mode TEXT NOT NULL CHECK (mode IN ('auto', 'muted', 'off')),
-  sensitivity INTEGER,                  -- null: as the alert says
+  sensitivity INTEGER,                  -- null: the alert's sensitivity
   updatedAt INTEGER NOT NULL,
   PRIMARY KEY (domainId, vendor, event)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX signalSettingByOrg ON signalSetting (orgId);
 
--- Domains that were given their automatic alert. Without a reference to the domain: the alert of one that is gone is
--- to be found.
+-- Domains for which the automatic alert has been created. There is no reference to the domain, so that the alert of a
+-- deleted domain can be found.
 CREATE TABLE signalAlert (
   domainId TEXT PRIMARY KEY,
-  alertId TEXT REFERENCES alert ON DELETE SET NULL   -- null: somebody deleted it, and it is never made again
+  alertId TEXT REFERENCES alert ON DELETE SET NULL   -- null: a user deleted it, and it is never created again
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX signalAlertByAlert ON signalAlert (alertId);

@@ -1,5 +1,5 @@
--- Batches by generation: a new one goes to the latest, so that writing down thousands touches few pages of the file,
--- however many are remembered. Forgotten are whole generations.
+-- Batches by generation. New batches are added to the latest generation, so that writing thousands of them touches few
+-- pages of the file, regardless of the total number. Whole generations are deleted.
 CREATE TABLE batchGeneration (
   id INTEGER PRIMARY KEY,
   firstReceivedAt INTEGER NOT NULL,
@@ -8,10 +8,10 @@ CREATE TABLE batchGeneration (
 ) STRICT;
 
 CREATE TABLE knownBatch (
-  generation INTEGER NOT NULL,          -- an id of batchGeneration
+  generation INTEGER NOT NULL,          -- id of a batchGeneration row
   hash INTEGER NOT NULL,                -- of domain and batchId, 64 bits
   accepted INTEGER NOT NULL,
-  refused TEXT,                         -- JSON {rejected, errors}; null: nothing was refused
+  refused TEXT,                         -- JSON {rejected, errors}; null: nothing was rejected
   PRIMARY KEY (generation, hash)
 ) STRICT, WITHOUT ROWID;
 

@@ -1,5 +1,5 @@
--- What counters of /metrics have counted. The rows that are counted go again (retention, deleted domains), and a counter
--- that falls is taken for one that began anew.
+-- Totals of the counters at /metrics. The counted rows are deleted later (retention, deleted domains), and a counter
+-- that decreases is interpreted as one that was reset.
 CREATE TABLE total (
   name TEXT PRIMARY KEY,
   value INTEGER NOT NULL

@@ -1,5 +1,6 @@
--- Deliveries of one organization to one target are a queue; the scheduler looks at its first one only.
-ALTER TABLE delivery ADD COLUMN behind INTEGER NOT NULL DEFAULT 0;  -- 1: an earlier one about its issue to its channel is not settled
+-- Deliveries of one organization to one target form a queue. The scheduler looks only at the first delivery in each
+-- queue.
+ALTER TABLE delivery ADD COLUMN behind INTEGER NOT NULL DEFAULT 0;  -- 1: an earlier delivery about the same issue to the same channel is unfinished
 
 DROP INDEX deliveryDue;
 DROP INDEX deliveryUnderWay;

@@ -1,5 +1,5 @@
--- Organizations that were deleted: files of their events go. Those of organizations that are merely not known stay: a
--- database that was lost or put back from an older copy knows too few.
+-- Deleted organizations, whose event files are deleted. Files of unknown organizations are kept, because organizations
+-- may be missing from a database that was lost or restored from an older copy.
 CREATE TABLE deletedOrg (
   orgId TEXT PRIMARY KEY,
   deletedAt INTEGER NOT NULL

@@ -1,14 +1,14 @@
--- The clock was put back, or the data comes from a time when it was ahead.
+-- The clock was set back, or the data was written while the clock was ahead.
 
 CREATE TABLE clockStep (
   id INTEGER PRIMARY KEY,
-  at INTEGER NOT NULL,                  -- what the clock showed after it
-  fromAt INTEGER NOT NULL,              -- from here to latestAt the program had run before
-  latestAt INTEGER NOT NULL,            -- the latest time that was known before it
-  lastSeq INTEGER NOT NULL              -- events of at <= receivedAt <= latestAt up to this one came before it
+  at INTEGER NOT NULL,                  -- clock time after the step
+  fromAt INTEGER NOT NULL,              -- from this time to latestAt, the program had already run before the step
+  latestAt INTEGER NOT NULL,            -- latest time known before the step
+  lastSeq INTEGER NOT NULL              -- events up to this one with at <= receivedAt <= latestAt were received before the step
 ) STRICT;
 
--- What an alert had not judged yet when the clock was put back: events of fromAt <= receivedAt < toAt up to lastSeq.
+-- Events that an alert had not evaluated when the clock was set back: fromAt <= receivedAt < toAt, up to lastSeq.
 CREATE TABLE lateWindow (
   alertId TEXT NOT NULL REFERENCES alert ON DELETE CASCADE,
   fromAt INTEGER NOT NULL,
@@ -17,7 +17,8 @@ CREATE TABLE lateWindow (
   PRIMARY KEY (alertId, lastSeq)
 ) STRICT, WITHOUT ROWID;
 
--- The program did not run, or the clock was set on: from one sign of life to the next it showed more than two minutes more.
+-- The program did not run, or the clock was set forward: between two heartbeats, the clock advanced more than two
+-- minutes too far.
 CREATE TABLE clockJump (
   toAt INTEGER PRIMARY KEY,
   fromAt INTEGER NOT NULL
@@ -27,7 +28,7 @@ CREATE TABLE clockJump (
 CREATE TABLE pipelineGapAnew (
   fromAt INTEGER PRIMARY KEY,
   toAt INTEGER NOT NULL,                -- exclusive
-  cause TEXT NOT NULL CHECK (cause IN ('down', 'refused', 'clock'))   -- of its beginning
+  cause TEXT NOT NULL CHECK (cause IN ('down', 'refused', 'clock'))   -- cause of the beginning
 ) STRICT;
 INSERT INTO pipelineGapAnew SELECT * FROM pipelineGap;
 DROP TABLE pipelineGap;

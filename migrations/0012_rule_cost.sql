@@ -1,3 +1,3 @@
--- What the conditions of an alert cost, see costOf. Alerts saved before count from when they are saved next.
+-- The cost of an alert's conditions, see costOf. Alerts saved by earlier versions count from their next save.
 ALTER TABLE alert ADD COLUMN cost INTEGER NOT NULL DEFAULT 0;
 CREATE INDEX alertByCost ON alert (orgId, enabled, cost);

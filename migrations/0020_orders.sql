@@ -1,10 +1,10 @@
--- What a shop says it sold, to be held against what its tags told their vendors. Kept 400 days by `at`.
+-- Orders reported by a shop, to compare with the orders that its tags sent to vendors. Stored for 400 days by `at`.
 CREATE TABLE shopOrder (
   domainId TEXT NOT NULL REFERENCES domain ON DELETE CASCADE,
-  id TEXT NOT NULL,                     -- the shop's own
-  at INTEGER NOT NULL,                  -- when it was placed
-  value REAL,                           -- null: the shop did not say
-  currency TEXT,                        -- ISO 4217; null: the shop did not say
+  id TEXT NOT NULL,                     -- the shop's order id
+  at INTEGER NOT NULL,                  -- when the order was placed
+  value REAL,                           -- null: not reported
+  currency TEXT,                        -- ISO 4217; null: not reported
   status TEXT NOT NULL CHECK (status IN ('paid', 'cancelled')),
   PRIMARY KEY (domainId, id)
 ) STRICT, WITHOUT ROWID;

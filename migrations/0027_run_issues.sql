@@ -1,2 +1,2 @@
--- Issues of runs have no alert that says whom to tell.
-ALTER TABLE issue ADD COLUMN channels TEXT;  -- JSON Channel[]; null: those of its alert
+-- Issues found by runs have no alert that defines the recipients.
+ALTER TABLE issue ADD COLUMN channels TEXT;  -- JSON Channel[]; null: the alert's channels

@@ -1,20 +1,20 @@
--- Flow tests, what they walked in each version, and their runs.
+-- Flow tests, their versions, and their runs.
 CREATE TABLE flowTest (
   id TEXT PRIMARY KEY,
   orgId TEXT NOT NULL REFERENCES org ON DELETE CASCADE,
   domainId TEXT REFERENCES domain ON DELETE SET NULL,
-  settings TEXT NOT NULL,               -- JSON of what has no column and no version
+  settings TEXT NOT NULL,               -- JSON of the settings without a column or a version
   enabled INTEGER NOT NULL CHECK (enabled IN (0, 1)),
   secrets BLOB,                         -- sealed JSON of values by name; null: none
-  versionId TEXT NOT NULL,              -- that is in force
+  versionId TEXT NOT NULL,              -- id of the current version
   status TEXT NOT NULL,                 -- never_run, passed, failed
-  healing TEXT NOT NULL,                -- JSON: healed steps that wait for a person
-  refused TEXT NOT NULL,                -- JSON: selectors that a person refused, by step
-  elements TEXT NOT NULL,               -- JSON: the element that a step met in the last run that passed without healing it, by step
-  dueAt INTEGER,                        -- by its schedule; null: it has none, or is off
+  healing TEXT NOT NULL,                -- JSON: healed steps that await a user's decision
+  refused TEXT NOT NULL,                -- JSON: selectors rejected by a user, by step
+  elements TEXT NOT NULL,               -- JSON: each step's element in the last run that passed without healing the step
+  dueAt INTEGER,                        -- next scheduled run; null: not scheduled or disabled
   runOnChange INTEGER NOT NULL CHECK (runOnChange IN (0, 1)),
-  changeAt INTEGER,                     -- of a change of the domain that no run followed yet
-  changeEndsAt INTEGER,                 -- of that change's watch window
+  changeAt INTEGER,                     -- time of a change to the domain that no run has followed yet
+  changeEndsAt INTEGER,                 -- end of that change's monitoring period
   createdAt INTEGER NOT NULL,
   updatedAt INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
@@ -46,9 +46,9 @@ CREATE TABLE flowRun (
   versionId TEXT NOT NULL,
   status TEXT NOT NULL,                 -- queued, running, passed, failed
   trigger TEXT NOT NULL,                -- api, manual, schedule, change
-  startUrl TEXT,                        -- in place of the version's
-  variables TEXT NOT NULL,              -- JSON: in place of the test's of these names
-  attempts INTEGER NOT NULL,            -- that began
+  startUrl TEXT,                        -- overrides the version's start URL
+  variables TEXT NOT NULL,              -- JSON: overrides the test's variables of the same names
+  attempts INTEGER NOT NULL,            -- number of attempts that have begun
   createdAt INTEGER NOT NULL,
   startedAt INTEGER,
   finishedAt INTEGER,

@@ -1,4 +1,5 @@
--- Members who are not invited have no hash. In an index of them all, SQLite takes "no hash" for one row and reads every
--- member to find one user's; so the index holds invitations alone.
+-- Only invited members have a hash. With an index of all members, SQLite would assume that a search for members without
+-- a hash finds one row, and would read every member to find those of one user. Therefore the index contains only
+-- invitations.
 DROP INDEX memberByInvite;
 CREATE UNIQUE INDEX memberByInvite ON member (inviteHash) WHERE inviteHash IS NOT NULL;

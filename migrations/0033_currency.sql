@@ -1,2 +1,2 @@
--- What impact values are amounts in.
-ALTER TABLE org ADD COLUMN currency TEXT;  -- ISO 4217; null: a unit of the organization's own
+-- The currency of impact values.
+ALTER TABLE org ADD COLUMN currency TEXT;  -- ISO 4217; null: a custom unit

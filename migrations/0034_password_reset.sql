@@ -1,4 +1,4 @@
--- Links with which somebody who forgot their password sets a new one: once, within an hour; one for each user.
+-- Password reset links: valid once and for one hour, one per user.
 CREATE TABLE passwordReset (
   userId TEXT PRIMARY KEY REFERENCES user ON DELETE CASCADE,
   tokenHash BLOB NOT NULL UNIQUE,

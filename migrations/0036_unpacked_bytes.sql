@@ -1,2 +1,2 @@
--- Size of a file's events as the lines of JSON that they came in; null: written by a version that kept none.
+-- Size of a file's events as received, in lines of JSON; null: written by a version that did not store it.
 ALTER TABLE eventFile ADD COLUMN unpackedBytes INTEGER;

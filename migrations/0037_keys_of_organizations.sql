@@ -1,6 +1,7 @@
--- A key belongs to one organization: the one in which it was created. The audit log had an entry in each organization of the
--- creator, that of the caller's own last. Unknown: the creator's only organization; of several the one that the key used last,
--- or else the oldest. A key whose creator belongs to no organization opens nothing, and is revoked.
+-- A key belongs to the organization in which it was created. The audit log has an entry in each of the creator's
+-- organizations; the last entry is for the organization of the request. Without an entry, the key belongs to the
+-- creator's only organization, or else to the one in which the key was last used, or else to the oldest. A key whose
+-- creator belongs to no organization is useless and is revoked.
 ALTER TABLE apiKey ADD COLUMN orgId TEXT REFERENCES org ON DELETE CASCADE;
 WITH
   made AS MATERIALIZED (

@@ -1,4 +1,4 @@
--- Links to a new password: earlier ones stay valid, at most three for each user.
+-- Password reset links: earlier links remain valid, at most three per user.
 CREATE TABLE passwordResetLink (
   tokenHash BLOB PRIMARY KEY,
   userId TEXT NOT NULL REFERENCES user ON DELETE CASCADE,

@@ -1,2 +1,2 @@
--- Secrets that were entered for a run, sealed like those of its test; null: none, or the run ended.
+-- Secrets entered for a run, sealed like the secrets of its test; null: none, or the run has ended.
 ALTER TABLE flowRun ADD COLUMN secrets BLOB;

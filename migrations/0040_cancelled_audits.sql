@@ -1,4 +1,4 @@
--- An audit may be cancelled. SQLite changes no CHECK of a column, so the column is made anew.
+-- Audits can be cancelled. SQLite can't change the CHECK of a column, so the column is replaced.
 DROP INDEX auditAtWork;
 ALTER TABLE audit RENAME COLUMN status TO formerStatus;
 ALTER TABLE audit ADD COLUMN status TEXT NOT NULL DEFAULT 'queued'

@@ -1,2 +1,2 @@
--- Steps whose screenshots a link shows: a JSON array of indexes. Links from before show none.
+-- Steps whose screenshots are shown by a link: a JSON array of indexes. Existing links show none.
 ALTER TABLE share ADD COLUMN screenshots TEXT NOT NULL DEFAULT '[]';

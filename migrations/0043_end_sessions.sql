@@ -1,2 +1,3 @@
--- Where a sign-out ends the session at the provider of the company's sign-in too; sealed, because it holds the ID token.
+-- URL at which a sign-out also ends the session at the company's identity provider. Sealed, because it contains the ID
+-- token.
 ALTER TABLE session ADD COLUMN endSessionUrl BLOB;

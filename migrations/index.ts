@@ -47,7 +47,7 @@ import shareScreenshots from './0041_share_screenshots.sql' with { type: 'text' 
 import sealedTargets from './0042_sealed_targets.sql' with { type: 'text' }
 import endSessions from './0043_end_sessions.sql' with { type: 'text' }
 
-/** In the order in which they run. Forward only: a shipped one is never edited, a new one goes to the end. */
+/** Migrations in the order in which they run. Released statements never change; new migrations are appended. */
 export const migrations: readonly { name: string; sql: string }[] = [
   { name: '0001_initial', sql: initial },
   { name: '0002_identity', sql: identity },

@@ -36,7 +36,9 @@ export function openApi({ db, clock, config, publicUrl, report }: Base, { routes
   return (request) => pages.answer(request) ?? Promise.resolve(app.handle(request))
 }
 
-/** Opens a request handler on its first request, so an unused handler does not slow down startup or occupy memory. */
+/**
+ * Creates a request handler on its first request, so that an unused handler does not slow down startup or use memory.
+ */
 function openedAtFirst(open: () => Promise<Handle>): Handle {
   let opened: Promise<Handle> | undefined
   return async (request) => {

@@ -10,7 +10,7 @@ import { createDomain, findDomain } from './domains/store.ts'
 import { initialize } from './org/store.ts'
 import { gapsBetween } from './signals/gap-store.ts'
 
-/** A program with its own data folder, whose disk can be reported as full. */
+/** Returns a program with its own data folder, and functions that make storing fail. */
 async function onBadDisk() {
   const folder = mkdtempSync(join(tmpdir(), 'bad-disk-'))
   const clock = testClock()
@@ -33,7 +33,7 @@ async function onBadDisk() {
       gapsBetween(app.db, 0, Number.MAX_SAFE_INTEGER).map(
         ({ fromAt, toAt, cause }) => `${cause} ${(fromAt - TEST_START) / SECOND_MS}–${(toAt - TEST_START) / SECOND_MS}`,
       ),
-    /** Returns the status. */
+    /** Sends one event and returns the HTTP status. */
     async send() {
       const body = JSON.stringify({ events: [{ vendor: 'Shop', event: 'buy' }] })
       const request = new Request('http://localhost/api/v1/events', { method: 'POST', headers, body })
@@ -65,7 +65,7 @@ async function onBadDisk() {
   }
 }
 
-test("the period in which the collector can't store batches is one gap, across restarts", async () => {
+test("the period in which the collector can't store batches is one gap, even across restarts", async () => {
   await using world = await onBadDisk()
   expect(await world.send()).toBe(202)
   await world.alive(10)
@@ -86,7 +86,7 @@ test("the period in which the collector can't store batches is one gap, across r
   expect(await world.refusing()).toBe('0')
   expect(world.warnings).toEqual([expect.stringContaining('rejecting events since 2026-01-05T12:00:10')])
 
-  // The disk soon has room again, and the program was stopped meanwhile: still one gap, reported once.
+  // The disk soon has space again, but the program is stopped in between. This is still one gap, reported once.
   world.breakDisk()
   expect(await world.send()).toBe(503)
   await world.alive(30)
@@ -95,7 +95,7 @@ test("the period in which the collector can't store batches is one gap, across r
   expect(await world.send()).toBe(202)
   expect([world.gaps(), world.warnings.length]).toEqual([['refused 10–705'], 1])
 
-  // An hour later it is a new gap.
+  // A failure an hour later is a new gap.
   await world.alive(200)
   await world.flush()
   world.breakDisk()

@@ -52,7 +52,7 @@ import { useOf } from './warehouse/plan-disk-deletions.ts'
 export type { AppOptions } from './app/open-base.ts'
 export type { Log } from './base.ts'
 
-/** The whole program without its listening sockets. `openApp` is the only place that builds it. */
+/** The whole program without its listening sockets. Constructed only by `openApp`. */
 export interface App {
   /** Public URL of the server: the configured one, or else its URL on this machine. */
   publicUrl: string
@@ -63,13 +63,13 @@ export interface App {
   /** The routes that `fetch` serves, without pages. */
   routes: readonly Route[]
   collector: Collector
-  /** Batches that have not been validated against the rules yet. */
+  /** Batches that have not yet been evaluated against the rules. */
   late: JudgingQueue
   db: Db
   box: SecretBox
   /** The jobs to schedule. If several are due at the same time, they start in this order. Tests run them by name. */
   jobs: readonly Job[]
-  /** Prepares the event history for queries and reports an error when it can't be queried. */
+  /** Prepares the event history for queries, and reports an error when the history can't be queried. */
   warm(): Promise<void>
   /**
    * Aborts requests to other machines and queries to the warehouse. Interrupted deliveries are sent again after the
@@ -157,7 +157,7 @@ export async function openApp(options: AppOptions): Promise<App> {
   })
   const metrics = openMetrics(base, { signals, evaluation, dataFolder, queryLimiter })
 
-  /** Routes and jobs are in this order. Rooms are closed in reverse. */
+  /** Routes and jobs are in the order of the rooms. Rooms are closed in reverse order. */
   const rooms: readonly Room[] = [
     ...[signals, dataFolder, metrics, org, domains, labels, capture, alerts, ingest, evaluation, issues, evidence],
     ...[integrations, compliance, orders, changes, insights, browser, flows, audits, shares, digest, search, forms],

@@ -225,7 +225,7 @@ describe('single sign-on configuration', () => {
     expect(read({ ...whole, TAGWARDEN_OIDC_ISSUER: issuer }).oidcIssuer).toBe(issuer)
   })
 
-  test.each(['CLIENT_ID', 'ROLES', 'NAME', 'GROUPS_CLAIM'])('fails without OIDC_%s, naming it in the error', (name) => {
+  test.each(['CLIENT_ID', 'ROLES', 'NAME', 'GROUPS_CLAIM'])('requires OIDC_%s, and names it in the error', (name) => {
     expect(() => read({ ...whole, [`TAGWARDEN_OIDC_${name}`]: '' })).toThrow(
       new SettingError(`TAGWARDEN_OIDC_${name}: must be set when TAGWARDEN_OIDC_ISSUER is set`),
     )
@@ -246,7 +246,7 @@ describe('single sign-on configuration', () => {
     )
   })
 
-  test('rejects an unknown role at any position, naming it in the error', () => {
+  test('rejects an unknown role at any position, with an error that names the role', () => {
     const role = fc.stringMatching(/^[a-zA-Z]{1,12}$/).filter((word) => !(ROLES as readonly string[]).includes(word))
     fc.assert(
       fc.property(role, fc.nat({ max: 3 }), (word, place) => {

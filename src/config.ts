@@ -90,8 +90,8 @@ function isLoopback(hostname: string): boolean {
 }
 
 /**
- * Keeps the identity provider's own spelling, including a trailing slash. The error does not repeat the value, which
- * may contain a password.
+ * Preserves the identity provider's own spelling, including a trailing slash. The error does not repeat the value,
+ * which may contain a password.
  */
 function issuer(value: string, name: string): string {
   if (value === '') return value

@@ -72,7 +72,7 @@ test('metrics start at zero, count stored data and failed deliveries, and surviv
     tagwarden_deliveries_failed_total: 1,
   })
 
-  // Counters go with their domain, and when their retention ends.
+  // Counters are deleted with their domain, and at the end of their retention period.
   await world.call('DELETE', `/v1/domains/${domain.id}`)
   world.clock.advance(500 * DAY_MS)
   await world.run('retain')

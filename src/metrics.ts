@@ -23,7 +23,7 @@ interface Needs {
   queryLimiter: Pick<QueryLimiter, 'load'>
 }
 
-/** Opens health, readiness and metrics. */
+/** Creates the health, readiness and metrics endpoints. */
 export function openMetrics(base: HistoryBase, { signals, evaluation, dataFolder, queryLimiter }: Needs): Room {
   const { db, clock, config, spool, warehouse } = base
   const { gaps, serverOutage } = signals

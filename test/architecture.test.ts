@@ -7,7 +7,7 @@ import { memoryDb } from './fixtures.ts'
 
 const ROOT = join(import.meta.dir, '..')
 
-/** Rooms in the order in which data passes through them. A file directly in `src` is also a room. */
+/** Source folders in the order in which data passes through them. A file directly in `src` also counts as a folder. */
 const ROOMS = [
   ...['core', 'production', 'store', 'native', 'http', 'jobs', 'transport', 'config', 'base'],
   ...['org', 'domains', 'labels', 'decoders', 'capture', 'ingest', 'warehouse', 'conditions', 'history-base'],
@@ -16,23 +16,23 @@ const ROOMS = [
   ...['search', 'forms', 'stream'],
   ...['data-folder', 'mcp', 'metrics', 'api', 'app', 'commands', 'main'],
 ]
-/** Rooms that run in browsers. They may import only types from other rooms. */
+/** Folders whose code runs in browsers. They may import only types from other folders. */
 const IN_BROWSERS = ['script', 'web']
-/** Files shared by tests, in addition to those named `<name>.fixture.ts`. */
+/** Files shared by tests whose name is not `<name>.fixture.ts`. */
 const FOR_TESTS = ['src/decoders/decoder-cases.ts', 'src/conditions/agreement-reference.ts']
 /**
- * All modules of the program that use the network. Only `connection.ts` opens connections, except those to the
- * operator's mail server.
+ * All modules of the program that use the network. Only `connection.ts` opens connections, except for connections to
+ * the operator's mail server.
  */
 const CONNECTING = [
-  // Listens for connections from the browser.
+  // Accepts connections from the browser.
   'src/browser/guard-proxy.ts: node:net',
   'src/transport/address-guard.ts: node:dns/promises',
   // Reads the list of trusted certificate authorities.
   'src/transport/authorities.ts: node:tls',
   'src/transport/connection.ts: node:net',
   'src/transport/connection.ts: node:tls',
-  // Uses a connection opened by its caller.
+  // Uses a connection that its caller has opened.
   'src/transport/http-request.ts: node:http',
   'src/transport/mail-transport.ts: nodemailer',
 ]
@@ -44,17 +44,17 @@ const isForTests = (path: string) =>
 const roomOf = (path: string) => path.split('/')[1]?.replace(/(?:\.test)?\.tsx?$/, '') ?? ''
 
 interface Import {
-  /** The path from the project root for a file, otherwise the package name. */
+  /** Path from the project root for a file, otherwise the name of the package. */
   target: string
   typeOnly: boolean
-  /** True for imports that are loaded only when used. */
+  /** True for an import that is loaded only when it is needed. */
   isLazy?: true
 }
 
 const STATEMENT =
   /^\s*(?:import|export)\s+(?:(type)\s)?(?:[\w*{][^'"`;]*?\sfrom\s*)?(['"])([^'"\n]+)\2|\bimport\(\s*(['"])([^'"\n]+)\4\s*\)/gm
 
-/** Returns the imports of a file, including type imports, which a JavaScript scanner would miss. */
+/** Returns the imports of a file, including type imports, which Bun's import scanner omits. */
 function importsOf(path: string, source: string): Import[] {
   return [...source.matchAll(STATEMENT)].map(([, type, , fixed, , dynamic]) => {
     const target = fixed ?? dynamic ?? ''
@@ -73,12 +73,12 @@ const sources = list('src/**/*.{ts,tsx}')
 const production = sources.filter(({ path }) => !isForTests(path))
 const program = production.filter(({ room }) => !IN_BROWSERS.includes(room))
 
-/** Returns why the import is not allowed; null when it is allowed. */
+/** Returns the reason why the import is not allowed; null when it is allowed. */
 function faultOf(room: string, { target, typeOnly }: Import): string | null {
   if (!target.startsWith('src/')) return null
   const other = roomOf(target)
   if (IN_BROWSERS.includes(room)) return other === room || typeOnly ? null : `${room} can import only types`
-  // The bundle of a browser page, imported as a string.
+  // A bundled browser page that is imported as a string.
   if (IN_BROWSERS.includes(other)) return /\.(?:html|js|css)$/.test(target) ? null : `${other} runs in browsers`
   return ROOMS.indexOf(other) <= ROOMS.indexOf(room) ? null : `${other} comes after ${room}`
 }
@@ -106,7 +106,7 @@ test('the import scanner finds the same imports as the transpiler', () => {
     const transpiler = new Bun.Transpiler({ loader: path.endsWith('.tsx') ? 'tsx' : 'ts' })
     const found = new Set(imports.map(({ target }) => target))
     for (const { path: target } of transpiler.scanImports(source)) {
-      // Imports generated for JSX.
+      // Imports that are generated for JSX.
       if (path.endsWith('.tsx') && /^react(?:$|\/jsx)/.test(target)) continue
       expect(found).toContain(target.startsWith('.') ? join(dirname(path), target) : target)
     }
@@ -125,7 +125,7 @@ describe('source folders', () => {
     ['http', 'src/web/index.html', false, true],
     ['http', 'src/web/main.tsx', false, false],
     ['core', 'elysia', false, true],
-  ])('%s imports %s (type only: %p): %p', (room, target, typeOnly, allowed) => {
+  ])('allow %s to import %s (type only: %p): %p', (room, target, typeOnly, allowed) => {
     expect(faultOf(room, { target, typeOnly }) === null).toBe(allowed)
   })
 
@@ -165,7 +165,7 @@ describe('source folders', () => {
       ({ room, imports }) => !['warehouse', 'native'].includes(room) && imports.some(({ target }) => isEngines(target)),
     )
     expect(others.map(({ path }) => path)).toEqual([])
-    // The modules of the warehouse that are the same for every engine.
+    // The warehouse modules that do not depend on the engine.
     const choosing = ['src/warehouse/open-warehouse.ts', 'src/warehouse/inspect-folder.ts']
     const ofAny = production.filter(({ path }) => /^src\/warehouse\/[^/]+$/.test(path) && !choosing.includes(path))
     expect(ofAny.length).toBeGreaterThan(0)
@@ -191,7 +191,7 @@ describe('source folders', () => {
     expect(faults).toEqual([])
   })
 
-  test('import files that exist', () => {
+  test('import only files that exist', () => {
     const missing = sources.flatMap(({ path, imports }) =>
       imports.filter(({ target }) => target.startsWith('src/') && !existsSync(join(ROOT, target))).map(() => path),
     )
@@ -217,7 +217,7 @@ describe('the program', () => {
     }
   }
   const reached = new Set<string>()
-  /** Modules loaded by all commands. The demo is represented only by this module. */
+  /** Modules that are loaded by every command. The demo's modules are excluded, except for the one that starts it. */
   const loaded = new Set(['src/commands/demo/run-demo.ts'])
   follow('src/main.ts', loaded, true)
   const build = list('*.ts').map(read).join()
@@ -231,7 +231,7 @@ describe('the program', () => {
     expect(direct).toEqual([])
   })
 
-  test('has no file that only tests import', () => {
+  test('has no file that is used only by tests', () => {
     expect(program.map(({ path }) => path).filter((path) => !reached.has(path))).toEqual([])
   })
 
@@ -248,7 +248,7 @@ describe('the program', () => {
           .map((target) => `${path} imports ${target}`),
       )
     expect(strangersOf(reached, { ...dependencies, ...optionalDependencies })).toEqual([])
-    // Packages that only the demo needs must not be loaded.
+    // Packages that only the demo needs must not be loaded by other commands.
     expect(strangersOf(loaded, dependencies ?? {})).toEqual([])
   })
 
@@ -274,7 +274,7 @@ describe('the program', () => {
   })
 
   test("uses the runtime's fetch, which obeys HTTP_PROXY and NO_PROXY, only in commands run by hand", () => {
-    // `fetch(request)` followed by a body or a type declares a method, and `fetch()` calls a function parameter.
+    // `fetch(request)` followed by a body or a type declares a method. `fetch()` calls a parameter of a function.
     const fetches =
       /(?:(?<![.\w])|\b(?:globalThis|Bun)\.)fetch\((?!\)|\w+(?:: \w+)?(?:, \w+)?\)\s*[:{])|\bBun\.(?:connect|udpSocket)\(/
     const users = program.filter(({ source }) => fetches.test(withoutComments(source))).map(({ path }) => path)
@@ -293,16 +293,16 @@ describe('the program', () => {
 })
 
 /**
- * Rooms whose SQL statements name each SQLite table. The first room writes the table and the others read it. `+` marks
- * another room that also writes it. Files of the history are stored in the manifest's tables, whose names are inserted
- * by `file-table.ts`.
+ * Folders whose SQL statements use each SQLite table. The first folder writes the table and the others read it. `+`
+ * marks another folder that also writes it. The history's files are stored in the tables of the manifest, whose names
+ * are inserted by `file-table.ts`.
  */
 const TABLES: Record<string, string> = {
   alert: 'alerts evaluation integrations search',
   apiKey: 'org',
   auditEntry: 'org',
   audit: 'audits',
-  // Deleted with the audit.
+  // Rows are deleted together with their audit.
   auditPage: 'audits',
   batch: 'ingest',
   batchGeneration: 'ingest',
@@ -310,16 +310,16 @@ const TABLES: Record<string, string> = {
   clockJump: 'signals',
   clockStep: 'store',
   consentCursor: 'compliance',
-  // Deleted with the domain.
+  // Rows are deleted together with their domain.
   consentDay: 'compliance',
   consentHour: 'compliance',
   countedName: 'warehouse search',
   deletedOrg: 'org ingest',
   delivery: 'integrations metrics',
-  // Deleted with the delivery.
+  // Rows are deleted together with their delivery.
   deliveryAttempt: 'integrations',
   digestMail: 'digest',
-  // Deleted with the membership.
+  // Rows are deleted together with their membership.
   digestSubscription: 'digest',
   domain:
     'domains alerts changes compliance digest evidence insights issues ingest org search signals stream warehouse',
@@ -333,18 +333,18 @@ const TABLES: Record<string, string> = {
   flowVersion: 'flows',
   heartbeat: 'signals',
   hostname: 'domains changes',
-  // Deleted with the organization.
+  // Rows are deleted together with their organization.
   hostnameUsage: 'domains +org',
   identity: 'org',
   importedFile: 'ingest',
-  // Deleted with the domain.
+  // Rows are deleted together with their domain.
   importedSpan: 'ingest',
-  // Deleted with the integration.
+  // Rows are deleted together with their integration.
   inboundCall: 'integrations',
   integration: 'integrations',
-  // Deleted with the integration.
+  // Rows are deleted together with their integration.
   integrationRecord: 'integrations',
-  // Columns for messages that the throttle withheld and sent.
+  // Integrations write the columns for messages that the throttle withheld and sent.
   issue: 'issues +integrations evaluation metrics search',
   issueHistory: 'issues changes integrations',
   issueMemory: 'integrations',
@@ -359,7 +359,7 @@ const TABLES: Record<string, string> = {
   pipelineGap: 'signals',
   project: 'domains',
   providerCall: 'integrations',
-  // Deleted with the domain.
+  // Rows are deleted together with their domain.
   rejection: 'ingest +domains',
   releaseScan: 'changes',
   releaseSeen: 'changes',
@@ -367,12 +367,12 @@ const TABLES: Record<string, string> = {
   segment: 'warehouse',
   session: 'org',
   share: 'shares',
-  // Deleted with the domain.
+  // Rows are deleted together with their domain.
   shopOrder: 'orders',
   signalAlert: 'alerts',
   signalSetting: 'signals',
   startTask: 'data-folder',
-  // Written by triggers.
+  // Rows are written by triggers.
   total: 'metrics',
   usage: 'ingest alerts domains',
   user: 'org digest integrations search',
@@ -386,7 +386,7 @@ describe('database tables', () => {
     ),
   )
 
-  test('are all in the list', () => {
+  test('are all listed', () => {
     const made = memoryDb()
       .prepare<[], string>(`SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'`)
       .pluck()
@@ -394,7 +394,7 @@ describe('database tables', () => {
     expect(Object.keys(TABLES).sort()).toEqual(made.filter((name) => name !== 'migration').sort())
   })
 
-  test('are named only by the folders in the list, and written only by their owners', () => {
+  test('are used only by the listed folders, and written only by their owners', () => {
     const faults = named.filter(({ room, table, writes }) => {
       const [owner, ...others] = TABLES[table]?.split(' ') ?? []
       return room !== owner && !others.includes(`+${room}`) && (writes || !others.includes(room))
@@ -402,7 +402,7 @@ describe('database tables', () => {
     expect(faults.map(({ path, table, writes }) => `${path} ${writes ? 'writes' : 'reads'} ${table}`)).toEqual([])
   })
 
-  test('are read by every folder permitted to', () => {
+  test('are used by every folder for which they are listed', () => {
     const idle = Object.entries(TABLES).flatMap(([table, rooms]) =>
       rooms
         .split(' ')
@@ -415,17 +415,20 @@ describe('database tables', () => {
   })
 })
 
-test('every migration is in the list, in name order', () => {
+test('every migration is listed, in the order of the file names', () => {
   const files = list('migrations/*.sql').map((path) => basename(path, '.sql'))
   expect(migrations.map(({ name }) => name)).toEqual(files)
   for (const { name, sql } of migrations) expect(sql).toBe(read(`migrations/${name}.sql`))
   expect(files.map((name) => Number.parseInt(name, 10))).toEqual(files.map((_, index) => index + 1))
 })
 
-/** Prefix of the engine's library for each platform, a dependency of `@duckdb/node-api`. */
+/**
+ * Prefix of the packages that contain the engine's library, one per platform. They are dependencies of
+ * `@duckdb/node-api`.
+ */
 const ENGINE = '@duckdb/node-bindings-'
 
-/** Returns the package of an import: `@scope/name/part` → `@scope/name`. */
+/** Returns the package name of an import: `@scope/name/part` → `@scope/name`. */
 function packageOf(target: string): string {
   return target
     .split('/')

@@ -3,10 +3,13 @@ import { join } from 'node:path'
 import { benches } from '../bench/list.ts'
 
 const INDEX = join(import.meta.dir, '../bench/index.ts')
-/** Benches that need a browser for a long time. `test/web`, `test/flows` and `test/audits` test the same code paths. */
+/**
+ * Benchmarks that use a browser for a long time. The tests in `test/web`, `test/flows` and `test/audits` cover the same
+ * code.
+ */
 const LEFT_OUT = ['pages', 'runs']
 
-/** The figures are not checked: they are only meaningful at full size on an otherwise idle machine. */
+/** The measured figures are not checked, because they are only meaningful at full size on an otherwise idle machine. */
 describe('a benchmark runs to completion', () => {
   test.each(Object.keys(benches).filter((name) => !LEFT_OUT.includes(name)))('%s', async (name) => {
     const child = Bun.spawn([process.execPath, '--no-env-file', INDEX, '--tiny', name], {

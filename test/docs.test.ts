@@ -13,7 +13,7 @@ const list = (pattern: string) =>
 const { pages, pictures } = renderDocs(join(ROOT, 'docs'), '/assets/')
 const anchorsByAddress = new Map(pages.map(({ path, anchors }) => [`/${path}`, anchors]))
 
-/** Returns the problem of a link to a URL of the server; null when the link works. */
+/** Returns the problem with a link to a URL of the server; null when the link works. */
 function problemOf(link: string, ownAnchors: ReadonlySet<string> = new Set()): string | null {
   if (/^https:\/\/\S+$/.test(link) || link === '/openapi.json' || link === '/docs') return null
   if (link.startsWith('/assets/')) return pictures.has(link.slice('/assets/'.length)) ? null : `${link}: no such image`
@@ -65,12 +65,12 @@ test.each(list('*.md'))('%s links only to files that exist', (path) => {
   }
 })
 
-test('links from the API reference to documents have existing targets', () => {
+test('links from the API reference to the documents have existing targets', () => {
   const links = [...read('docs/openapi.json').matchAll(/\]\((\/docs[^)]*)\)/g)].map(([, link = '']) => link)
   expect(links.map((link) => problemOf(link)).filter(Boolean)).toEqual([])
 })
 
-test('all files of docs/ that are mentioned anywhere exist', () => {
+test('all files in docs/ that are mentioned anywhere exist', () => {
   const sources = list('{src,test,bench,migrations}/**/*.{ts,tsx,tpl}').concat(list('{docs/**/*,*}.md'), 'build.ts')
   const missing = sources.flatMap((path) =>
     [...read(path).matchAll(/(?<![\w./-])docs\/[\w/-]+\.(?:md|png|json)\b/g)]
@@ -86,7 +86,7 @@ test('all source files that the documents mention exist', () => {
     [...read(path).matchAll(/(?:`|\.\/run )([\w-][\w.-]*\/[\w./-]+\.tsx?)\b/g)]
       .map(([, file = '']) => file)
       .filter((file) => !existsSync(join(ROOT, file)) && !existsSync(join(ROOT, 'src', file)))
-      // On the page about `src/web`, paths are relative to that folder.
+      // In the document about `src/web`, paths are relative to that folder.
       .filter((file) => path !== 'docs/develop/dashboard.md' || !existsSync(join(ROOT, 'src/web', file)))
       .map((file) => `${path}: ${file}`),
   )

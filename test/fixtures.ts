@@ -21,7 +21,7 @@ export interface TestClock extends Clock {
   advance(byMs: number): void
 }
 
-/** A clock that moves only by `set` and `advance`. */
+/** Returns a clock that moves only by `set` and `advance`. */
 export function testClock(start: Instant = TEST_START): TestClock {
   let at = start
   return {
@@ -37,7 +37,10 @@ export function testClock(start: Instant = TEST_START): TestClock {
 
 let emptyBytes: Buffer | null = null
 
-/** Returns an empty database file with the current schema. Cached, because migrations take longer than most tests. */
+/**
+ * Returns an empty database file with the current schema. The file is cached, because migrations take longer than most
+ * tests.
+ */
 export function emptyDatabase(): Buffer {
   if (emptyBytes) return emptyBytes
   const db = openDatabase(':memory:')
@@ -52,7 +55,7 @@ export const memoryDb = (): Db => openDatabase(emptyDatabase())
 /** A secret box with a fixed key. */
 export const testBox: SecretBox = secretBox(Buffer.alloc(32, 7))
 
-/** A user with a full API key that never expires. */
+/** A user with an unrestricted API key that never expires. */
 export interface Person {
   userId: string
   email: string
@@ -65,27 +68,27 @@ export interface Person {
 
 export interface Cast {
   orgId: string
-  /** Owns the organization. */
+  /** The organization's owner. */
   alice: Person
-  /** Is an admin. */
+  /** An admin. */
   ada: Person
-  /** Is a member. */
+  /** A member. */
   bob: Person
-  /** Is a viewer. */
+  /** A viewer. */
   vera: Person
-  /** Owns another organization and must not see Alice's. */
+  /** The owner of another organization, who must not see Alice's organization. */
   mallory: Person
-  /** Additional keys of Alice. */
+  /** Additional API keys that belong to Alice. */
   keys: { readOnly: string; expired: string; revoked: string }
 }
 
 /** Returns the id of the session with this token. */
 export const sessionIdOf = (token: string): string => secretHash(token).toString('hex')
 
-/** Returns the owner of a person's keys. */
+/** Returns the ids that identify the owner of a person's API keys. */
 export const ownerOf = ({ orgId, userId }: Person): { orgId: string; userId: string } => ({ orgId, userId })
 
-/** Creates two organizations. The first one has users of every role. */
+/** Creates two organizations. The first one has a user with each role. */
 export function cast(db: Db, clock: Clock): Cast {
   const { id: orgId } = createOrg(db, testBox, clock, { name: 'Acme' })
   const elsewhere = createOrg(db, testBox, clock, { name: 'Mallory and Sons' })
@@ -114,7 +117,7 @@ export function cast(db: Db, clock: Clock): Cast {
   }
 }
 
-/** Callers in permission tables. */
+/** Callers used in tests of permissions. */
 export const CALLERS = [
   'nobody',
   'stranger',
@@ -129,7 +132,7 @@ export const CALLERS = [
 ] as const
 export type Caller = (typeof CALLERS)[number]
 
-/** Returns the API key of each caller; null for none. */
+/** Returns the API key of each caller; null for a caller without a key. */
 export function credentialsOf({ alice, ada, bob, vera, mallory, keys }: Cast): Record<Caller, string | null> {
   return {
     nobody: null,
@@ -154,7 +157,7 @@ export interface Answer {
 }
 
 export interface Call {
-  /** The API key. */
+  /** API key of the caller. */
   as?: string | null
   /** Sent as JSON; a string is sent unchanged. */
   body?: unknown
@@ -166,8 +169,9 @@ export interface Call {
 export type Client = (method: string, path: string, call?: Call) => Promise<Answer>
 
 /**
- * Calls routes without a network. Callers authenticate by API key unless `authenticate` is given. The test fails on a
- * bug in a route (a 500 in production), an error body other than `{"error": string}`, or a body that is not JSON.
+ * Returns a client that calls routes without a network. Callers authenticate by API key, unless `authenticate` is
+ * given. The test fails for a bug in a route (status 500 in production), an error body other than `{"error": string}`,
+ * or a body that is not JSON.
  */
 export function client(
   { db, clock, authenticate = authenticator({ db, clock }), audit = () => {} }: ClientParts,
@@ -203,7 +207,7 @@ interface ClientParts {
   audit?: Audit
 }
 
-/** Any JSON value, for routes that must reject it with an error. */
+/** Any JSON value, for routes that must not fail on unexpected input. */
 export const anyJson = fc.jsonValue()
 
 function checkErrorBody(route: string, { status, body }: Answer): void {

@@ -22,7 +22,7 @@ export function goldenFiles(routes: readonly Route[]): Record<string, string> {
   }
 }
 
-/** Returns the guide to alerts with its table of alert types regenerated. The rest is written by hand. */
+/** Returns the guide to alerts with its table of alert types generated again. The rest is written by hand. */
 export function withTypes(guide: string): string {
   const rows = alertTypes.map(
     ({
@@ -35,7 +35,7 @@ export function withTypes(guide: string): string {
   return guide.replace(/^(\| `alertType` .*\n\|[-|]+\n)(?:\|.*\n)*/m, (_, head) => head + rows.join(''))
 }
 
-/** Returns the settings page with its table regenerated. The rest is written by hand. */
+/** Returns the settings page with its table generated again. The rest is written by hand. */
 function withSettings(page: string): string {
   const rows = describeConfig({}, {}, PROVIDER_SETTINGS).map(
     ({ name, default: fallback, meaning }) =>
@@ -51,7 +51,8 @@ if (import.meta.main) {
   const guide = readFileSync(goldenPath('use/alerts.md'), 'utf8')
   if (withTypes(guide) !== guide) {
     await Bun.write(goldenPath('use/alerts.md'), withTypes(guide))
-    // The API description includes the guide, and this process has loaded the old version.
+    // Starts another process, because the API description includes the guide, and this process has already loaded the
+    // old one.
     process.exit(
       Bun.spawnSync([process.execPath, import.meta.path], { stdio: ['ignore', 'inherit', 'inherit'] }).exitCode,
     )

@@ -20,9 +20,9 @@ export const pids = (): number[] =>
     .filter((name) => /^\d+$/.test(name))
     .map(Number)
 
-/** Returns the fields of `/proc/PID/stat` from the state on. Empty if the process has exited. */
+/** Returns the fields of `/proc/PID/stat`, starting with the process state. Empty if the process has exited. */
 function statOf(pid: number): string[] {
-  // The preceding process name can contain spaces and parentheses.
+  // The process name before these fields can contain spaces and parentheses.
   return textOf(pid, 'stat').split(') ').at(-1)?.split(' ').filter(Boolean) ?? []
 }
 

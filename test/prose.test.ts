@@ -9,11 +9,11 @@ import {
   sentencesOfProject,
 } from './prose.ts'
 
-/** Correct sentences that match a habit: part of each sentence, and the reason. */
+/** Correct sentences that match a rejected pattern, each with the reason. */
 const ALLOWED: readonly (readonly [text: string, reason: string])[] = [
-  ['What would have happened', 'the accessible name of a heading, which tests of other parties look for'],
+  ['What would have happened', 'the accessible name of a heading, which third-party tests look for'],
   ['`l` not set, `p` denied by default', 'a legend of single letters'],
-  ['AdRoll Pixel, Amazon Ads, Bombora', 'a list of vendors'],
+  ['AdRoll Pixel, Amazon Ads, Bombora', 'a list of vendor names'],
   ['a domain without events · a new critical', 'a list of subjects'],
 ]
 
@@ -28,7 +28,7 @@ test('every exception is used', () => {
   expect(unmet).toEqual([])
 })
 
-describe('the sentence reader', () => {
+describe('the sentence parser', () => {
   test.each<[string, string[]]>([
     ['/** Maximum number of files. */', ['Maximum number of files.']],
     [

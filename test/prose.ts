@@ -4,7 +4,7 @@ import { Glob } from 'bun'
 
 const ROOT = join(import.meta.dir, '..')
 
-/** A sentence written for readers. */
+/** A sentence written for people to read. */
 export interface Sentence {
   /** Path from the project root. */
   path: string
@@ -14,11 +14,11 @@ export interface Sentence {
   kind: 'comment' | 'heading' | 'message' | 'paragraph'
 }
 
-/** A habit that `docs/develop/style.md` rules out. */
+/** A pattern that `docs/develop/style.md` excludes. */
 interface Habit {
   name: string
   pattern: RegExp
-  /** Kinds of sentences to check; all when omitted. */
+  /** Kinds of sentences that are checked. Default: all kinds. */
   kinds?: readonly Sentence['kind'][]
   /** The recommended wording. */
   instead: string
@@ -55,7 +55,7 @@ export const HABITS: readonly Habit[] = [
   { name: '“is no X”', pattern: /\bis no (?:a|an|number|text|list|file|event)\b/i, instead: '“is not a”' },
   {
     name: 'a clause as subject',
-    // Questions may begin like this.
+    // Questions may begin with these words.
     pattern: /^(?:Whose|Who|What|Whatever|Whichever)\s(?!.*\?$)(?:\S+\s+){2}/,
     kinds: ['comment', 'message', 'paragraph'],
     instead: 'a noun: “Bytes stored by organization”',
@@ -74,7 +74,7 @@ export const HABITS: readonly Habit[] = [
   },
 ]
 
-/** Returns one line for each habit found, with its location and the recommended wording. */
+/** Returns one line for each excluded pattern found, with its location and the recommended wording. */
 export function faultsOf(sentences: readonly Sentence[]): string[] {
   return sentences.flatMap(({ path, line, text, kind }) =>
     HABITS.filter(({ pattern, kinds }) => (kinds?.includes(kind) ?? true) && pattern.test(text)).map(
@@ -92,7 +92,7 @@ interface Paragraph {
 
 const CODE = [new Glob('build.ts'), new Glob('{src,test,bench,migrations}/**/*.{ts,tsx}')]
 const DOCUMENTS = [new Glob('*.md'), new Glob('docs/**/*.md')]
-/** Files that quote texts from elsewhere or contain deliberately bad sentences. */
+/** Files that quote other texts or contain deliberately bad sentences. */
 const QUOTED = ['test/prose.test.ts', 'test/prose.ts', 'docs/develop/style.md']
 
 /** Returns every sentence in comments, messages and documents, in file order. `root` is the project folder. */
@@ -114,7 +114,7 @@ export function sentencesOfProject(root = ROOT): Sentence[] {
   return found
 }
 
-/** Splits a paragraph into sentences. A dot inside a number, a name or an abbreviation does not end a sentence. */
+/** Splits a paragraph into sentences. A full stop inside a number, name or abbreviation does not end a sentence. */
 export function sentencesOf(paragraph: string): string[] {
   return paragraph
     .split(/(?<=[.!?:][)"'`]?)\s+(?=[A-Z`"(])/)
@@ -122,7 +122,7 @@ export function sentencesOf(paragraph: string): string[] {
     .filter((sentence) => sentence !== '')
 }
 
-/** Returns comments on their own lines, and quoted strings of at least four words. */
+/** Returns the comments that have their own lines, and quoted strings of at least four words. */
 export function paragraphsOfCode(source: string): Paragraph[] {
   const found: Paragraph[] = []
   let open: { line: number; lines: string[] } | null = null
@@ -152,7 +152,7 @@ export function paragraphsOfCode(source: string): Paragraph[] {
   return found
 }
 
-/** True for words separated by spaces, without signs of SQL, CSS, a command or a pattern. */
+/** True for words separated by spaces that do not look like SQL, CSS, a command or a pattern. */
 function isProse(text: string): boolean {
   return text.split(/\s+/).length >= 4 && !/[{}<>=\\|]|\b[A-Z]{4,}\b|--|\(\?|;\s*\S+:/.test(text)
 }

@@ -15,7 +15,7 @@ SNIPPET      code that uses the SDK: a module (.js, .ts), bundled with its impor
 PREFIX=FILE  file returned for requests whose URL starts with PREFIX; all other responses are empty`
 
 const PAGE = 'https://shop.example/checkout?utm_source=news'
-/** The recording ends after this period without a request. Most SDKs send batched events within 5 s. */
+/** The recording ends once this time has passed without a request. Most SDKs send batched events within 5 s. */
 const QUIET_MS = 6000
 const LONGEST_MS = 60_000
 const PIXEL = Buffer.from('R0lGODlhAQABAAAAACwAAAAAAQABAAA=', 'base64')
@@ -26,7 +26,7 @@ interface Answer {
   type: string
 }
 
-/** A HAR entry with only the fields that decoders read (http://www.softwareishard.com/blog/har-12-spec/). */
+/** A HAR entry that has only the fields read by decoders (http://www.softwareishard.com/blog/har-12-spec/). */
 interface HarEntry {
   startedDateTime: string
   _resourceType: string
@@ -54,7 +54,8 @@ export interface Recording {
 }
 
 /**
- * Records the requests of an SDK. Throws when the snippet can't be bundled. Errors of the page are written to stderr.
+ * Records the requests that an SDK sends. Throws when the snippet can't be bundled. Errors on the page are written to
+ * stderr.
  */
 export async function recordSdk({ folder, snippet, answers = new Map(), quietMs = QUIET_MS }: Recording): Promise<Har> {
   const own = await ownFiles(folder, snippet)
@@ -74,15 +75,15 @@ export async function recordSdk({ folder, snippet, answers = new Map(), quietMs 
   const quiet = () => until('the SDK to finish', () => performance.now() - askedAt > quietMs, LONGEST_MS)
   await page.goto(PAGE)
   await quiet()
-  // Many SDKs send the remaining events when the page is closed.
+  // Many SDKs send their remaining events when the page is closed.
   await page.goto('about:blank')
   await quiet()
   return { log: { version: '1.2', creator: { name: 'record-sdk', version: '1' }, entries } }
 }
 
 /**
- * Answers every request of the page and its workers instead of the network. Requests of frames from other sites are
- * blocked.
+ * Responds to every request of the page and its workers in place of the network. Requests from frames of other sites
+ * are blocked.
  */
 async function answerAll(
   session: CDPSession,
@@ -96,7 +97,7 @@ async function answerAll(
     }
     const { body, type } = answer(asked)
     const responseHeaders = [...corsHeaders(request.headers), { name: 'content-type', value: type }]
-    // A page that was closed in the meantime needs no response.
+    // If the page has been closed in the meantime, it needs no response.
     session
       .send('Fetch.fulfillRequest', {
         requestId,
@@ -152,8 +153,8 @@ function textOf(bytes: Buffer): { text: string; encoding?: 'base64' } {
 }
 
 /**
- * Returns a function that returns the shop's own files: the page, its script and the packages. It returns null for
- * other requests, which are recorded.
+ * Returns a function that returns the shop's own files: the page, its script and the packages. For other URLs, which
+ * are recorded, the function returns null.
  */
 async function ownFiles(folder: string, snippet: string): Promise<(url: string) => Answer | null> {
   const isPage = extname(snippet) === '.html'
@@ -171,7 +172,7 @@ async function ownFiles(folder: string, snippet: string): Promise<(url: string) 
   }
 }
 
-/** Bundles the snippet from inside the folder, so that its imports are resolved there. */
+/** Bundles the snippet as if it were in the folder, so that its imports are resolved there. */
 async function bundle(folder: string, snippet: string): Promise<string> {
   const entry = join(folder, `record-sdk-${process.pid}${extname(snippet)}`)
   await Bun.write(entry, readFileSync(snippet, 'utf8'))

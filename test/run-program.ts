@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path'
 import type { AlertInput } from '../src/alerts/alert.ts'
 import type { Answer } from './fixtures.ts'
 
-/** Path of the executable from `TAGWARDEN_BINARY`. When null, tests run the program from source. */
+/** Path of the executable, from `TAGWARDEN_BINARY`. If null, tests run the program from source. */
 export const BINARY = process.env.TAGWARDEN_BINARY ? resolve(process.env.TAGWARDEN_BINARY) : null
 
 /** Command that starts the program: the executable, or Bun with the source files. */
@@ -12,21 +12,21 @@ export const PROGRAM: readonly string[] = BINARY
   ? [BINARY]
   : [process.execPath, '--no-env-file', resolve(import.meta.dir, '../src/main.ts')]
 
-/** Set by `run` when the program runs from source. The executable sets it itself. */
+/** When the program runs from source, the script `run` sets this variable. The executable sets it itself. */
 const WORKERS: Record<string, string> = BINARY ? {} : { UV_THREADPOOL_SIZE: '16' }
 
 const WAIT_MS = 60_000
 const PAUSE_MS = 25
 
-/** Creates an empty folder, which is deleted when disposed. */
+/** Creates an empty folder that is deleted when it is disposed. */
 export function temporaryFolder() {
   const path = mkdtempSync(join(tmpdir(), 'tagwarden-'))
   return { path, [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }) }
 }
 
 /**
- * Polls `ask` until it returns a value other than null or false, and returns that value. Throws after `waitMs`, naming
- * `what`.
+ * Calls `ask` repeatedly until it returns a value other than null or false, and returns this value. After `waitMs`,
+ * throws an error that contains `what`.
  */
 export async function until<T>(
   what: string,
@@ -42,12 +42,12 @@ export async function until<T>(
   }
 }
 
-/** Environment of a process. Only `HOME` is inherited from this process. */
+/** Environment of a process. It inherits only `HOME` from this process. */
 export interface Surroundings {
   program?: readonly string[]
   cwd?: string
   env?: Record<string, string>
-  /** Address to listen on. Default: a free port. */
+  /** Address to listen on. Default: a loopback address with a free port. */
   listen?: string
 }
 
@@ -78,18 +78,18 @@ export async function runProgram(args: readonly string[], around: Surroundings =
 export interface Server {
   url: string
   pid: number
-  /** Milliseconds from the start until the line "listening on". */
+  /** Time from the start of the process until the line "listening on" was printed, in ms. */
   readyMs: number
-  /** Exit code; 128 if the process was ended by a signal, null while it is running. */
+  /** Exit code; 128 if a signal ended the process, null while it is running. */
   code(): number | null
-  /** Log output so far. */
+  /** Returns all log output so far. */
   log(): string
   /** Sends the signal and waits until the process exits. */
   stop(signal?: 'SIGTERM' | 'SIGKILL'): Promise<void>
   [Symbol.asyncDispose](): Promise<void>
 }
 
-/** Starts `serve`. Throws with its output when it does not listen. */
+/** Starts `serve`. If the server does not start to listen, throws an error with its output. */
 export async function startServer(data: string, around: Surroundings = {}): Promise<Server> {
   const startedAt = performance.now()
   const child = spawn(['serve', '--data', data, '--listen', around.listen ?? '127.0.0.1:0'], around, '')
@@ -135,7 +135,7 @@ async function readAll(stream: ReadableStream<Uint8Array>, take: (text: string) 
   for await (const part of stream) take(decoder.decode(part, { stream: true }))
 }
 
-/** Sends an HTTP request with a JSON body and parses the JSON response. Rejects when there is no response. */
+/** Sends an HTTP request with a JSON body and parses the JSON response. Rejects if no response is received. */
 export async function call(
   method: string,
   url: string,
@@ -159,7 +159,7 @@ export async function call(
   return { status: response.status, headers: response.headers, body: await response.json() }
 }
 
-/** Like `call`, but returns the body, and throws for a status of 300 or higher. */
+/** Like `call`, but returns only the body, and throws for a status of 300 or higher. */
 export async function ask(method: string, url: string, as: string, body?: unknown): Promise<Answer['body']> {
   const answer = await call(method, url, { as, body })
   if (answer.status < 300) return answer.body
@@ -167,12 +167,12 @@ export async function ask(method: string, url: string, as: string, body?: unknow
 }
 
 /**
- * A domain with an alert that opens an issue for every parameter that contains an e-mail address, and notifies a
+ * A domain with an alert that opens an issue for every parameter that contains an e-mail address. The alert notifies a
  * webhook.
  */
 export interface Watched {
   domainId: string
-  /** Token for the collector. */
+  /** Token for sending events to the collector. */
   token: string
   alert: AlertInput
 }
@@ -187,8 +187,8 @@ export async function initialize(data: string, password: string | null = null): 
 }
 
 /**
- * Creates a `Watched` domain. Webhooks are sent to `hookUrl`, which the server must be allowed to reach, and are signed
- * with `secret`.
+ * Creates a `Watched` domain. Webhooks are signed with `secret` and sent to `hookUrl`, which the server must be allowed
+ * to reach.
  */
 export async function watch(
   server: string,
@@ -214,11 +214,12 @@ export async function watch(
   return { domainId: domain.id, token: domain.token, alert }
 }
 
-/** A secret in the format of Standard Webhooks. */
+/** A webhook secret in the format of Standard Webhooks. */
 export const WEBHOOK_SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
 
 /**
- * Returns the items from all pages of a list. `path` may include a query; `noun` is the field that contains the items.
+ * Returns the items from all pages of a list. `path` may include a query. `noun` is the name of the field that contains
+ * the items.
  */
 export async function askAll<T>(server: string, path: string, apiKey: string, noun: string): Promise<T[]> {
   const items: T[] = []

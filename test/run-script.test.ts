@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { temporaryFolder } from './run-program.ts'
 
 /**
- * Creates a project in which only a fake Bun is installed. It records its arguments. Returns a function that calls
- * `run`.
+ * Creates a project with a fake Bun as its only package. The fake Bun records its arguments. Returns a function that
+ * runs the script `run` and returns the recorded lines.
  */
 function project(path: string): (...args: string[]) => string[] {
   copyFileSync(join(import.meta.dir, '../run'), join(path, 'run'))
@@ -27,7 +27,7 @@ const EVERYTHING = 'install --frozen-lockfile --ignore-scripts --silent'
 const PROGRAM = 'install --production --frozen-lockfile --ignore-scripts --silent'
 
 test.each([[['src/main.ts', 'demo']], [['build.ts']]])(
-  'for %j, packages of the tests are installed only if they were installed before',
+  'for %j, packages required only by tests are not added, but are kept if already installed',
   (args) => {
     using folder = temporaryFolder()
     const run = project(folder.path)

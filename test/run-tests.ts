@@ -16,7 +16,7 @@ Without a command: types, style and all tests except the long ones.
   watch [PATH …] reruns tests when a file changes
   binary         the tests of the executable dist/tagwarden; requires npm run build`
 
-/** Result of a step of a run. */
+/** Result of one step of a test run. */
 interface Step {
   title: string
   passed: number
@@ -24,26 +24,31 @@ interface Step {
   /** Names of tests that can't run on this machine. */
   skipped: string[]
   seconds: number
-  /** Files that failed in parallel with others but passed alone. */
+  /** Files that failed when run in parallel but passed when run alone. */
   flaky?: readonly string[]
-  /** The slowest files. Omitted for a step without tests. */
+  /** The slowest files. Omitted for a step without test files. */
   slowest?: readonly (readonly [file: string, seconds: number])[]
 }
 
 const SLOWEST_SHOWN = 12
-/** Maximum number of failing files that are retried. When more fail, the cause is the change, not the machine. */
+/**
+ * Maximum number of failed files that are run again. If more files fail, the change is the likely cause rather than the
+ * machine.
+ */
 const MAX_RETRIED_FILES = 5
 
 const ROOT = resolve(import.meta.dir, '..')
 const BUN = process.execPath
 const EXECUTABLE = join(ROOT, 'dist/tagwarden')
 const TSC = 'node_modules/typescript-native/bin/tsc'
-/** Time limit of a test, as in `run`. It only stops tests that hang. */
+/** Time limit for one test, as in the script `run`. Its only purpose is to stop tests that hang. */
 const TEST_TIMEOUT_MS = 600_000
 
-/** Slow tests, which run only in `npm run test:all`. */
+/** Slow tests, which run only with `npm run test:all`. */
 const LONG_TESTS = '**/*.long.test.ts'
-/** Tests that start the program themselves. They test the executable after the build, one file at a time. */
+/**
+ * Tests that start the program in a separate process. After the build, they test the executable, one file at a time.
+ */
 const EXECUTABLE_TESTS = ['test/binary/', 'test/crash/', 'test/web/tasks/', 'test/web/every-page/']
 
 const ignoring = (...patterns: string[]) => patterns.map((pattern) => `--path-ignore-patterns=${pattern}`)
@@ -51,8 +56,8 @@ const NO_EXECUTABLE_TESTS = ignoring(...EXECUTABLE_TESTS.map((folder) => `${fold
 
 /**
  * Uses one worker more than there are cores, because some tests wait for browsers and other programs. A worker loads
- * each module once for all of its files. The files in `timings.json` start first, so that no worker is left with a slow
- * file at the end.
+ * each module once for all of its files. Files listed in `timings.json` start first, so that no slow file is left for
+ * the end.
  */
 const PARALLEL = [`--parallel=${availableParallelism() + 1}`, '--no-isolate', '--timings=test/timings.json']
 
@@ -62,10 +67,10 @@ async function run(args: readonly string[]): Promise<boolean> {
 }
 
 /**
- * Runs Bun's test runner with the same low priority as the browsers that the program starts. Those run only when the
- * processor is otherwise idle, so tests with a higher priority would starve them. The test runner has its own session,
- * because the kernel divides the processor evenly between sessions (sched(7), "The autogroup feature"). A busy machine
- * therefore starves neither.
+ * Runs Bun's test runner with the same low priority as the browsers that the program starts. Those browsers run only
+ * when the processor is otherwise idle, so tests with a higher priority would starve them. The test runner has a
+ * separate session, because the kernel divides processor time evenly between sessions (sched(7), "The autogroup
+ * feature"). Therefore, other programs on a busy machine starve neither the tests nor the browsers.
  */
 async function runTests(args: readonly string[], env: Record<string, string>): Promise<boolean> {
   lowerPriority()
@@ -87,7 +92,7 @@ async function runTests(args: readonly string[], env: Record<string, string>): P
 async function timed(title: string, work: () => Promise<Omit<Step, 'title' | 'seconds'>>): Promise<Step> {
   console.log(`\n${title}`)
   const startedAt = performance.now()
-  // Only failures are printed. Without a line every minute, the run would appear to hang.
+  // Prints a line every minute, because otherwise only failures are printed and the run would appear to hang.
   const alive = setInterval(() => console.log(`… ${Math.round((performance.now() - startedAt) / 60_000)} min`), 60_000)
   const result = await work().finally(() => clearInterval(alive))
   return { title, ...result, seconds: (performance.now() - startedAt) / 1000 }
@@ -104,8 +109,8 @@ const MEMORY_MOUNT = '/dev/shm'
 const MIN_FREE_BYTES = 4 * 2 ** 30
 
 /**
- * Returns the environment for temporary files in memory, which makes some tests twice as fast. Empty where /dev/shm is
- * too small or does not allow programs, which some tests run from there.
+ * Returns environment variables that place temporary files in memory, which makes some tests twice as fast. Empty if
+ * /dev/shm is too small or does not allow executing programs, which some tests place there.
  */
 function memoryEnv(): Record<string, string> {
   const mount = existsSync('/proc/mounts') && readFileSync('/proc/mounts', 'utf8').split('\n').find(isMemoryMount)
@@ -113,7 +118,7 @@ function memoryEnv(): Record<string, string> {
   const { bavail, bsize } = statfsSync(MEMORY_MOUNT)
   if (bavail * bsize < MIN_FREE_BYTES) return {}
   const folder = mkdtempSync(join(MEMORY_MOUNT, 'tagwarden-tests-'))
-  // Some tests switch to another user and have subfolders in this folder.
+  // Some tests switch to another user, who must be able to reach subfolders of this folder.
   chmodSync(folder, 0o711)
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
   return { TMPDIR: folder }
@@ -122,7 +127,7 @@ function memoryEnv(): Record<string, string> {
 const isMemoryMount = (mount: string) => mount.split(' ')[1] === MEMORY_MOUNT
 
 interface TestRun {
-  /** Files, folders or parts of paths. All when empty. */
+  /** Files, folders or parts of paths. If empty, all tests run. */
   paths?: readonly string[]
   flags?: readonly string[]
   env?: Record<string, string>
@@ -137,18 +142,18 @@ interface FileResult {
 }
 
 interface Report {
-  /** Also false when the run was aborted. */
+  /** False when a test failed or the run was aborted. */
   passed: boolean
   files: Map<string, FileResult>
   skipped: string[]
 }
 
 /**
- * Runs test files. An aborted run is counted as one failure.
+ * Runs test files. An aborted run counts as one failure.
  *
- * A file that fails is run again alone, because on a busy machine a browser or server may get no processor time for
- * longer than a test waits. If it passes then, it is counted as passed and listed as flaky, which is a bug in the test
- * or in the program.
+ * Failed files are run again alone, because on a busy machine a browser or server may get no processor time for longer
+ * than a test waits. A file that then passes is counted as passed and listed as flaky, which is a bug in the test or in
+ * the program.
  */
 function tests(title: string, testRun: TestRun): Promise<Step> {
   return timed(title, async () => {
@@ -184,7 +189,7 @@ async function testOnce({ paths = [], flags = [], env = {} }: TestRun): Promise<
   const reporting = ['--only-failures', '--reporter=junit', `--reporter-outfile=${report}`]
   const passed = await runTests([...reporting, ...flags, ...paths], env)
   const xml = existsSync(report) ? readFileSync(report, 'utf8') : ''
-  // Groups within a file are suites too, but their names are not file names.
+  // Groups within a file are also reported as suites, but their names are not file names.
   const suites = xml.matchAll(
     /<testsuite name="([^"]*\.ts)"[^>]*? tests="(\d+)"[^>]*? failures="(\d+)"[^>]*? skipped="(\d+)"[^>]*? time="([\d.]+)"/g,
   )
@@ -194,7 +199,7 @@ async function testOnce({ paths = [], flags = [], env = {} }: TestRun): Promise<
     if (!files.has(file)) files.set(file, { tests, failed, skipped, seconds })
   }
   const skipped = [...xml.matchAll(/<testcase name="([^"]*)" classname="([^"]*)"[^>]*>\s*<skipped/g)]
-    // Hooks of a skipped group are listed without a name.
+    // The hooks of a skipped group are listed without a name.
     .filter(([, name]) => name !== '(unnamed)')
     .map(([, name, group]) => unescapeXml([group, name].filter(Boolean).join(' > ')))
   return { passed, files, skipped }
@@ -207,7 +212,7 @@ const unescapeXml = (text: string) => text.replace(/&(\w+);/g, (entity, name) =>
 const check = () => [
   () => timed('client', () => generateClient().then(() => ({ passed: 1, failed: 0, skipped: [] }))),
   () => tool('types', TSC, '-p', '.', '--singleThreaded'),
-  () => tool('types of the web pages', TSC, '-p', 'src/web', '--singleThreaded'),
+  () => tool('types of the pages', TSC, '-p', 'src/web', '--singleThreaded'),
   () => tool('style', 'node_modules/@biomejs/biome/bin/biome', 'check', '--error-on-warnings', '.'),
   () => tool('unused exports and packages', 'node_modules/knip/bin/knip.js', '--no-progress'),
 ]

@@ -9,29 +9,29 @@ import { startDemo } from './web/demo.ts'
 import { openScreen } from './web/screen.ts'
 
 /*
- * Takes screenshots of every page of the demo in both themes and three widths, with a contact sheet of each, in
- * `dist/screenshots`. Arguments: parts of URLs, to include only matching pages. `--readme` takes only the screenshots
- * for README.md and saves them in `docs/pictures`.
+ * Takes screenshots of every page of the demo in both themes and three widths, and combines the screenshots of each
+ * theme and width into a contact sheet, in `dist/screenshots`. Arguments are parts of URLs; only matching pages are
+ * included. `--readme` takes only the screenshots for README.md and saves them in `docs/pictures`.
  */
 
 const FOLDER = resolve(import.meta.dir, '../dist/screenshots')
 const THEMES = ['light', 'dark'] as const
 const WIDTHS = [360, 1280, 1920]
 const HEIGHT = 900
-/** Time limit for three runs of a flow test and an audit on a busy machine. */
+/** Time limit for three runs of a flow test and for an audit on a busy machine. */
 const WALKED_MS = 900_000
-/** Time until lazy content starts to load. */
+/** Time to wait until lazily loaded content starts to load. */
 const A_MOMENT_MS = 200
 
 const wanted = process.argv.slice(2)
 const isForReadme = wanted.includes('--readme')
 const env = {
   TAGWARDEN_CHROMIUM: await installedChromium(),
-  // The script opens 250 pages faster than any user.
+  // The script opens 250 pages faster than any user would.
   TAGWARDEN_RATE_KEY_PER_MINUTE: '100000',
 }
 await using demo = await startDemo(env)
-// The audit is the last background step. The issues exist long before.
+// The audit is the last background step. The issues exist long before it ends.
 await until('the end of the audit', isWalked, WALKED_MS)
 await using chromium = await startBrowser()
 await using screen = await openScreen(demo.url, chromium.browser)
@@ -44,8 +44,8 @@ async function isWalked(): Promise<boolean> {
 }
 
 /**
- * Takes screenshots of the overview (top part) in both themes, and of the most severe issue, small enough for README.md
- * and the documents.
+ * Takes screenshots of the top part of the Overview in both themes, and of the most severe issue. They are small enough
+ * for README.md and the documents.
  */
 async function takeForReadme(page: Page): Promise<void> {
   const { issues } = (await demo.get('/v1/issues?limit=1')) ?? { issues: [] }
@@ -104,8 +104,8 @@ async function takeAll(page: Page, addresses: readonly string[], theme: string, 
 }
 
 /**
- * Waits until the page is ready. The stream stays open, so the network is never idle; a page is ready when nothing is
- * loading now or shortly after.
+ * Waits until nothing is loading on the page, now and shortly afterwards. The stream stays open, so the network is
+ * never idle.
  */
 async function settled(page: Page): Promise<void> {
   const isThere = () => document.querySelector('h1') !== null && document.querySelector('[aria-busy=true]') === null
@@ -115,7 +115,7 @@ async function settled(page: Page): Promise<void> {
   }
 }
 
-/** Combines all screenshots of the folder into one image. */
+/** Combines all screenshots in the folder into one image. */
 async function contactSheet(page: Page, folder: string): Promise<void> {
   const names = (await readdir(folder)).filter((name) => name.endsWith('.png')).sort()
   const figures = names.map(

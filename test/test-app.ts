@@ -36,10 +36,11 @@ type JobName =
   | 'unmute issues'
 
 /**
- * The whole program in this process, with a new data folder and a manual clock. The folder is deleted when disposed.
+ * The whole program, running in this process with a new data folder and a manual clock. The folder is deleted when the
+ * object is disposed.
  */
 export interface TestApp {
-  /** The running program. Replaced by `restart` and `crash`. */
+  /** The running program. `restart` and `crash` replace it. */
   readonly app: App
   readonly clock: TestClock
   readonly owner: { orgId: string; userId: string; apiKey: string }
@@ -49,22 +50,25 @@ export interface TestApp {
   readonly warnings: readonly string[]
   /** All logged lines, including warnings. */
   readonly lines: readonly string[]
-  /** Calls the API, by default as the owner. The `x-org-id` header selects another organization of the owner. */
+  /**
+   * Calls the API, by default as the owner. With the `x-org-id` header, calls refer to another organization that the
+   * owner belongs to.
+   */
   call: Client
   /** Sends a batch to the collector. */
   collect(token: string, batch: object): Promise<Answer>
   /** Runs jobs one after another. */
   run(...names: readonly JobName[]): Promise<void>
-  /** Sets the clock and runs the jobs flush, evaluate and deliver when due. */
+  /** Sets the clock and runs the jobs flush, evaluate and deliver if they are due. */
   at(instant: number): Promise<void>
-  /** Stops the program, optionally changes the data folder, and starts the program again with it. */
+  /** Stops the program, calls `meanwhile`, which may change the data folder, and starts the program again. */
   restart(meanwhile?: (folder: string) => void | Promise<void>): Promise<void>
-  /** Starts the program on a copy of the data folder's current state, as if the program had been killed. */
+  /** Starts the program on a copy of the current data folder, as if the program had been killed. */
   crash(meanwhile?: (folder: string) => void): Promise<void>
   [Symbol.asyncDispose](): Promise<void>
 }
 
-/** Rate limits so high that only tests of rate limits reach them. */
+/** Rate limits that are so high that only tests of rate limits reach them. */
 const RATES: Partial<Record<SettingName, string>> = {
   rateKeyPerMinute: '10000000',
   rateSigninPerMinute: '1000000',
@@ -72,8 +76,8 @@ const RATES: Partial<Record<SettingName, string>> = {
 }
 
 /**
- * Starts the program without an owner password and without jitter. A logged bug fails the test. Messages are sent as in
- * production unless `transport` is given.
+ * Starts the program without an owner password and without jitter. If the program logs a bug, the test fails. Messages
+ * are sent as in production unless `transport` is given.
  */
 export async function testApp(
   settings: Partial<Record<SettingName, string>> = {},
@@ -96,7 +100,7 @@ export async function testApp(
     },
   }
   let folder = join(root, '1')
-  // Like the first startup, but without waiting for the disk after each step.
+  // Does the same as the first startup, without waiting for the disk after each step.
   mkdirSync(folder, { mode: 0o700 })
   writeFileSync(folderPaths(folder).database, emptyDatabase(), { mode: 0o600 })
   const open = () => {
@@ -135,7 +139,7 @@ export async function testApp(
     warnings,
     lines,
     async call(method, path, { as: named, body, headers = {} } = {}) {
-      // An API key acts in a single organization, a session in all organizations of its user.
+      // An API key is valid for a single organization, a session for all organizations that its user belongs to.
       const own = () =>
         headers['x-org-id'] ? openSession(app.db, clock, owner.userId, 'password').token : owner.apiKey
       const as = named === undefined ? own() : named
@@ -190,7 +194,10 @@ function requestOf(
   })
 }
 
-/** Returns a body that is not JSON as a string, and for an event stream the data of its first event. */
+/**
+ * Returns the response with its body: parsed if it is JSON, otherwise as text. For an event stream, the body is the
+ * data of the first event.
+ */
 export async function answerOf(response: Response): Promise<Answer> {
   const { status, headers } = response
   if (headers.get('content-type') === 'text/event-stream') return { status, headers, body: await firstData(response) }

@@ -6,13 +6,14 @@ import { type Budget, budget } from '../tools/budget.ts'
 import { spreadOf } from '../tools/percentiles.ts'
 
 const REQUESTS = sized(200, 20)
-/** Number of loads of each page. The pages alternate. */
+/** Number of times each page is loaded. The two pages are loaded alternately. */
 const ROUNDS = sized(8, 1)
-/** Time after which the script has sent everything: it does so after five seconds at the latest. */
+/** Time after which the script has sent everything. It sends its last request after at most five seconds. */
 const LAST_SENT_MS = sized(5500, 100)
 
 /**
- * Returns the HTML of a shop whose vendors send 200 requests of about 1 kB with every browser function, ten at a time.
+ * Returns the HTML of a shop page on which vendors send 200 requests of about 1 kB, ten at a time. The requests
+ * alternate between all browser functions that can send one.
  */
 function html(site: CaptureSite, head: string): string {
   const url = site.url('metrics.vendor.test', '/g/collect?v=2&tid=G-TEST&en=ping&answer=')
@@ -45,9 +46,9 @@ function html(site: CaptureSite, head: string): string {
 
 /** Main-thread time of one page load, in ms. */
 interface PageTime {
-  /** From the navigation until all requests were sent. */
+  /** Time from the navigation until all requests have been sent. */
   whole: number
-  /** From the page's `load` event. */
+  /** Time from the page's `load` event until all requests have been sent. */
   fromLoad: number
 }
 
@@ -61,7 +62,7 @@ async function pageTime(browser: Browser, url: string): Promise<PageTime> {
   }
   await page.goto(url)
   const atLoad = await used()
-  // Not `waitForFunction`, which checks every frame of the page and thereby adds work to its main thread.
+  // Unlike `waitForFunction`, this does not check every frame, which would add work to the page's main thread.
   await page.evaluate('window.done')
   await Bun.sleep(LAST_SENT_MS)
   const whole = await used()
@@ -70,8 +71,8 @@ async function pageTime(browser: Browser, url: string): Promise<PageTime> {
 }
 
 /**
- * Measures what the browser script costs a page: bytes, and main-thread time compared with the same page without the
- * script.
+ * Measures the cost of the browser script for a page: its size in bytes, and its main-thread time compared with the
+ * same page without the script.
  */
 export async function benchCollector(): Promise<Budget[]> {
   await using site = await captureSite()
@@ -97,7 +98,7 @@ export async function benchCollector(): Promise<Budget[]> {
       number[],
     ]
     console.log(`  ${part}: without the script ${spreadOf(without)}; with the script ${spreadOf(withScript)}`)
-    // The minimum, because other work on the machine only increases the time.
+    // Uses the minimum, because other work on the machine only increases the time.
     return (Math.min(...withScript) - Math.min(...without)) / REQUESTS
   }
   return [

@@ -14,10 +14,10 @@ import { scrollList } from './pages/scroll-list.ts'
 const LONGEST_START_MS = 10 * SECOND_MS
 /** Time after which the demo has opened its first issues. */
 const UNTIL_FULL_MS = 20 * SECOND_MS
-/** Raised rate limits, because the measurement sends more requests than people do. */
+/** Raises the rate limits, because the benchmark sends more requests than a person would. */
 const WITHOUT_LIMITS = { TAGWARDEN_RATE_KEY_PER_MINUTE: '1000000', TAGWARDEN_LOG_LEVEL: 'error' }
 
-/** Measures the pages in Chromium, both for the demo and for a server with 10,000 issues and no activity. */
+/** Measures the dashboard pages in Chromium, both for the demo and for a server with 10,000 issues and no activity. */
 export async function benchPages(): Promise<Budget[]> {
   await using chromium = await startBrowser()
   return [...(await onDemo(chromium.browser)), ...(await onManyIssues(chromium.browser))]

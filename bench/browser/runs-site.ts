@@ -1,8 +1,8 @@
 import { sized } from '../tools/bench-size.ts'
 
 /**
- * A site for flow tests and audits. Its pages have text, a style sheet, images and tags from two vendors. `stop`
- * shuts the site down.
+ * A site for flow tests and audits. Its pages have text, a style sheet, images, and tags from two vendors. `stop` shuts
+ * the site down.
  */
 export interface RunsSite {
   /** URL without a trailing slash. */
@@ -10,7 +10,7 @@ export interface RunsSite {
   stop(): void
 }
 
-/** Number of pages on the site, each of which links to the next ten. */
+/** Number of pages on the site. Each page links to the next ten. */
 export const SITE_PAGES = sized(50, 3)
 const LINKS = sized(10, 2)
 const PICTURES = 8

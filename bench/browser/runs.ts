@@ -10,7 +10,10 @@ import { openRunsSite, SITE_PAGES } from './runs-site.ts'
 
 const ROUNDS = sized(5, 1)
 const STEPS = sized(8, 2)
-/** Time without requests after which a page is finished, in the audit and in the script compared with it. */
+/**
+ * A page is considered finished after this time without requests, both in the audit and in the puppeteer script that it
+ * is compared with.
+ */
 const SETTLE_MS = 100
 const LOAD_SECONDS = sized(6, 0.3)
 const CONNECTIONS = 32
@@ -19,8 +22,8 @@ const PAUSE_MS = 50
 type Call = ReturnType<typeof client>
 
 /**
- * Measures flow tests and audits of the executable, alternating with plain puppeteer on the same browser and site. Also
- * measures the collector while two browsers run.
+ * Measures flow tests and audits run by the executable, alternating with plain puppeteer in the same browser and on the
+ * same site. Also measures the collector while two browsers are running.
  */
 export async function benchRuns(): Promise<Budget[]> {
   const chromium = await installedChromium()
@@ -95,7 +98,7 @@ async function flowTests(call: Call, chromium: string, origin: string): Promise<
   ]
 }
 
-/** Returns the duration of a run without the time it waited for tags. */
+/** Returns the duration of a test run, excluding the time that it waited for tags. */
 async function flowRun(call: Call, testId: string): Promise<number> {
   const { id } = await call<{ id: string }>('POST', `/v1/flows/tests/${testId}/run`, {})
   const run = await finished<{ status: string; durationMs: number; pausedMs: number; error: string | null }>(
@@ -129,7 +132,7 @@ async function withBrowser(chromium: string, work: (browser: Browser) => Promise
   }
 }
 
-/** Flags that also prevent plain puppeteer from reaching vendors. */
+/** Flags for plain puppeteer, which also prevent requests to vendors. */
 const BARE_ARGS = ['--no-sandbox', '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1']
 
 async function walkBare(browser: Browser, origin: string): Promise<void> {
@@ -181,8 +184,8 @@ async function loadBare(browser: Browser, origin: string): Promise<void> {
 }
 
 /**
- * Measures the collector's rate, alternating between no browsers and two. Also measures how long it takes to open an
- * issue while the browsers run.
+ * Measures the ingest rate of the collector with two browsers running and, in alternation, with none. Also measures the
+ * time to open an issue while the browsers are running.
  */
 async function whileTwoRun(
   call: Call,
@@ -216,7 +219,10 @@ async function whileTwoRun(
   ]
 }
 
-/** Keeps two audits running at all times. Returns a function that waits for the current audits and starts no more. */
+/**
+ * Keeps two audits running at all times. Returns a function that starts no further audits and waits for the running
+ * ones.
+ */
 async function keepTwoBusy(call: Call, origin: string): Promise<() => Promise<void>> {
   let isOver = false
   const busy = [0, 1].map(async (at) => {

@@ -8,10 +8,10 @@ import { type Budget, budget } from '../tools/budget.ts'
 import { spreadOf } from '../tools/percentiles.ts'
 import { client, makeFolder, start, tagwarden } from '../tools/server.ts'
 
-/** Recordings of real pages stored outside the project, or the project's own recordings if those are missing. */
+/** Recordings of real pages, stored outside the project; the project's own recordings if those are missing. */
 const FOLDERS = ['../../../shared/data/har', '../../test/recordings'].map((path) => join(import.meta.dir, path))
 const SECONDS = sized(5, 0)
-/** Minimum number of lines passed to the command. */
+/** Minimum number of lines read by the command. */
 const LINES = sized(200_000, 1)
 /** Minimum number of requests in the imported file. */
 const REQUESTS = sized(50_000, 1)
@@ -46,7 +46,7 @@ function captured(): { folder: string; hits: Captured[] } {
   return { folder, hits }
 }
 
-/** Measures how many real, recorded requests are decoded per second on one core. */
+/** Measures how many recorded requests are decoded per second on one core. */
 export async function benchDecode(): Promise<Budget[]> {
   const { hits } = captured()
   const known = hits.filter(({ url, method, ...sent }) => decodeHit({ url, method, body: readBody(sent).text }).vendor)
@@ -62,7 +62,7 @@ export async function benchDecode(): Promise<Budget[]> {
   ]
 }
 
-/** Returns how many lines per second the command processes, including its startup. */
+/** Returns the number of lines that the command processes per second, including its startup. */
 async function commandRate(hits: readonly Captured[]): Promise<number> {
   const folder = mkdtempSync(join(tmpdir(), 'tagwarden-bench-'))
   try {
@@ -81,7 +81,10 @@ async function commandRate(hits: readonly Captured[]): Promise<number> {
   }
 }
 
-/** Returns how many requests from a HAR file the server imports per second, including the startup of the command. */
+/**
+ * Returns the number of requests from a HAR file that the server imports per second, including the startup of the
+ * command.
+ */
 async function importRate(hits: readonly Captured[]): Promise<number> {
   const { folder, key, remove } = await makeFolder()
   const server = await start(tagwarden('serve', '--data', folder, '--listen', '127.0.0.1:0'))
@@ -112,7 +115,7 @@ async function importRate(hits: readonly Captured[]): Promise<number> {
   }
 }
 
-/** Returns the time taken to decode each request in ms. All requests have been decoded once before. */
+/** Returns the time taken to decode each request, in ms. Each request has already been decoded once. */
 function timesOf(hits: readonly Captured[]): number[] {
   return hits.map(({ url, method, ...sent }) => {
     const startedAt = performance.now()

@@ -3,7 +3,7 @@ import type { Condition } from '../../src/conditions/condition.ts'
 
 type Rule = Pick<AlertInput, 'filters' | 'conditions' | 'conditionGroups'>
 
-/** Parameters of each event in the generated load, see `batch.ts`. */
+/** Parameters of each event in the generated load; see `batch.ts`. */
 const KEYS = [
   'page_location',
   'page_title',
@@ -18,11 +18,11 @@ const KEYS = [
 const any = (...items: Condition[]): Rule => ({ conditions: { logic: 'any', items } })
 const is = (parameter: string, op: Condition['op'], ...values: string[]): Condition => ({ parameter, op, values })
 
-/** True for every event in the load, so that filters exclude none. */
+/** True for every event in the load, so filters with this condition exclude none. */
 const sent = is('$status', 'equals', 'ok')
 const named = is('$event', 'equals', 'page_view', 'purchase', 'add_to_cart', 'scroll')
 
-/** Shapes of typical rules. Each kind of condition occurs, and no two shapes are the same. */
+/** Typical rules. Together, they use every kind of condition, and no two have the same structure. */
 const SHAPES: readonly ((n: number, key: string) => Rule)[] = [
   (n) => ({ filters: [named], ...any(is(`absent_${n}`, 'not_blank')) }),
   (n, key) => ({ filters: [named], ...any(is(key, 'equals', `bad ${n}`)) }),
@@ -59,7 +59,10 @@ const SHAPES: readonly ((n: number, key: string) => Rule)[] = [
   }),
 ]
 
-/** Returns the n-th of many different rules. Every event in the load is in scope of each rule and violates none. */
+/**
+ * Returns the rule with number n; all numbers give different rules. Every event in the load is in scope of every rule
+ * and violates none.
+ */
 export function differentRule(n: number): Rule {
   const shape = SHAPES[n % SHAPES.length] as (typeof SHAPES)[number]
   return shape(n, KEYS[Math.floor(n / SHAPES.length) % KEYS.length] as string)

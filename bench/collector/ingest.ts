@@ -9,16 +9,19 @@ import { type Client, client, load, type Measured, makeFolder, start, tagwarden 
 const CONNECTIONS = 32
 const SECONDS = sized(Number(process.env.BENCH_SECONDS ?? 20), 0.4)
 const EVENTS_PER_REQUEST = 10
-/** Interval between probes. Each probe reads the whole open spool, so probes are rare enough not to add to the load. */
+/**
+ * Interval between probes. Each probe reads all unflushed events, so probes are infrequent enough not to add to the
+ * load.
+ */
 const PROBE_EVERY_MS = sized(5000, 200)
-/** Time after the load in which memory is returned to the operating system. */
+/** Time after which the server has returned unused memory to the operating system. */
 const SETTLED_AFTER_S = sized(10, 0)
 const BARE_SECONDS = sized(Number(process.env.BENCH_BARE_SECONDS ?? 5), 0.2)
 
-/** Settings that raise the rate limits for a load test. */
+/** Raises the rate limits for the load test. */
 const NO_LIMITS = { TAGWARDEN_RATE_COLLECT_PER_SECOND: '10000000', TAGWARDEN_RATE_KEY_PER_MINUTE: '1000000' }
 
-/** Measures durable ingest with all background jobs running, compared with a minimal server. */
+/** Measures ingest with durable storage and all background jobs running, compared with a minimal server. */
 export async function benchIngest(): Promise<Budget[]> {
   const { folder, key, remove } = await makeFolder()
   const bare = await start([process.execPath, join(import.meta.dir, 'minimal-server.ts')])
@@ -84,7 +87,7 @@ function rateOf({ requests, seconds }: Load): number {
   return requests / seconds
 }
 
-/** Measures, during the load, the delay until an event is visible and the backlog of flushing. */
+/** Measures, during the load, the delay until an event is visible, and the number of files waiting to be flushed. */
 function watchLoad(server: Measured, folder: string, key: string, token: string) {
   const get = client(server.url, key)
   const seen = { visibleMs: 0, segments: 0, files: 0, probes: 0 }
@@ -117,7 +120,7 @@ function watchLoad(server: Measured, folder: string, key: string, token: string)
   }
 }
 
-/** Returns the time until the usage figures, which count events in Parquet, include all events. */
+/** Returns the time until the usage figures, which count events in Parquet files, include all events. */
 async function drained(server: Measured, key: string, events: number): Promise<number> {
   const started = performance.now()
   const get = client(server.url, key)

@@ -19,13 +19,13 @@ const NO_LIMITS = { TAGWARDEN_RATE_COLLECT_PER_SECOND: '10000000', TAGWARDEN_RAT
 
 interface RuleServer extends Measured {
   rules: number
-  /** Loads the collector for this number of seconds. */
+  /** Sends load to the collector for this number of seconds. */
   run(seconds: number): Promise<Load>
   /** Returns the number of issues. */
   issues(): Promise<number>
-  /** Returns the longest response time of `/healthz`, in ms, requested continuously during `work`. */
+  /** Returns the longest response time of `/healthz`, in ms, with requests sent continuously during `work`. */
   longestPause(work: () => Promise<unknown>): Promise<number>
-  /** Returns the median additional time of a batch after a change to one rule, in ms. */
+  /** Returns the median additional time to process a batch after one rule has changed, in ms. */
   change(): Promise<number>
   remove(): void
 }
@@ -101,9 +101,9 @@ interface Rates {
   rate: number
   cpuUs: number
   failures: number
-  /** Request latencies in the last round. */
+  /** Latencies of the requests in the last round. */
   latency: string
-  /** Longest time for which the busy server did not respond, in ms. */
+  /** Longest time without a response from the server under load, in ms. */
   pauseMs: number
 }
 
@@ -128,8 +128,8 @@ async function measure(stands: readonly RuleServer[]): Promise<Map<number, Rates
 }
 
 /**
- * Measures the cost of evaluating different rules in the collector, alternating between servers with 0, 1,000 and
- * 10,000 rules.
+ * Measures the cost of evaluating many different rules in the collector. The load alternates between servers with 0,
+ * 1,000 and 10,000 rules.
  */
 export async function benchJudge(): Promise<Budget[]> {
   const stands: RuleServer[] = []

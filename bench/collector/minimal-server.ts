@@ -1,4 +1,4 @@
-/** A server with the minimum work for a batch: parsing its JSON. `bun bench/collector/minimal-server.ts PORT` */
+/** A server that only parses the JSON of each batch. `bun bench/collector/minimal-server.ts PORT` */
 const server = Bun.serve({
   hostname: '127.0.0.1',
   port: Number(process.argv[2] ?? 0),

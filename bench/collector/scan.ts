@@ -6,7 +6,8 @@ import { type Budget, budget } from '../tools/budget.ts'
 import { quantile } from '../tools/percentiles.ts'
 
 /**
- * Number of batches of ten events per round: the maximum that arrives between two scans, in ten seconds at full load.
+ * Number of batches of ten events per round: the maximum received between two scans, which are ten seconds apart at
+ * full load.
  */
 const BATCHES = sized(Number(process.env.BENCH_BATCHES ?? 15_000), 20)
 const TURNS = sized(Number(process.env.BENCH_TURNS ?? 3), 1)
@@ -16,7 +17,9 @@ const [LABELS, MEMBERS] = sized([100, 10], [2, 2]) as [number, number]
 const VENDORS = ['Google Analytics 4', 'Meta Pixel', 'Matomo']
 const EVENTS = ['page_view', 'purchase', 'add_to_cart', 'scroll']
 
-/** Returns the nine parameters of an event. `own` is included in each value; empty where values repeat. */
+/**
+ * Returns the nine parameters of an event. `own` becomes part of each value, so an empty string gives repeating values.
+ */
 const paramsOf = (n: number, own: string) => ({
   transaction_id: `T-${n}${own}`,
   currency: `EUR${own}`,
@@ -44,7 +47,7 @@ const batchOf = (n: number, areDifferent: boolean) => ({
 
 const batchesOf = (areDifferent: boolean) => Array.from({ length: BATCHES }, (_, n) => batchOf(n, areDifferent))
 
-/** Runs the work. Returns the CPU time used meanwhile by all threads of this process, in ms. */
+/** Runs the work. Returns the CPU time that all threads of this process use for it, in ms. */
 async function cpuOf(work: () => Promise<unknown>): Promise<number> {
   const before = process.cpuUsage()
   await work()
@@ -67,9 +70,9 @@ async function ingest({ app, token }: ScanFixture, batches: readonly object[]): 
 }
 
 /**
- * Measures what scanning all incoming events, and using labels in rules, adds to the cost of ingest. The cost is the
- * CPU time of the whole program, which runs in this process; variants alternate. On a saturated machine, the request
- * rate drops by the same share.
+ * Measures how much scanning of incoming events, and labels in rules, add to the cost of ingest. The cost is the CPU
+ * time of the whole program, which runs in this process. Variants alternate. On a saturated machine, the request rate
+ * drops by the same percentage.
  */
 export async function benchScan(): Promise<Budget[]> {
   return [
@@ -84,7 +87,7 @@ export async function benchScan(): Promise<Budget[]> {
   ]
 }
 
-/** Returns the scan's share of CPU time in %, as the median of all rounds. */
+/** Returns the scan's percentage of the CPU time, as the median of all rounds. */
 async function scanShare(areDifferent: boolean): Promise<number> {
   await using app = await testApp()
   const { token } = (await app.call('POST', '/v1/domains', { body: { name: 'bench.example' } })).body
@@ -96,13 +99,13 @@ async function scanShare(areDifferent: boolean): Promise<number> {
     console.log(
       `  ${areDifferent ? 'different' : 'repeating'}: ingest ${own.toFixed(0)} ms, scan ${look.toFixed(0)} ms`,
     )
-    // The first round is excluded, because engines start and code is compiled.
+    // The first round is excluded, because it includes starting engines and compiling code.
     if (turn > 0 || TURNS === 1) shares.push((100 * look) / (own + look))
   }
   return quantile(shares, 0.5)
 }
 
-/** Returns how much more CPU time ingest uses when rules refer to labels, in %. */
+/** Returns how much more CPU time ingest uses when rules refer to labels, in percent. */
 async function labelShare(): Promise<number> {
   await using byLabel = await testApp()
   await using byName = await testApp()
@@ -121,7 +124,7 @@ async function labelShare(): Promise<number> {
   return quantile(ratios, 0.5)
 }
 
-/** Creates rules for the same events, specified either by a label or by the label's members. */
+/** Creates rules for the same events, specified either by a label or by the names that the label contains. */
 async function openScanFixture(app: TestApp, areLabelled: boolean): Promise<ScanFixture> {
   const { id: domainId, token } = (await app.call('POST', '/v1/domains', { body: { name: 'bench.example' } })).body
   for (let n = 0; n < LABELS; n++) {

@@ -5,8 +5,8 @@ import { ERROR } from '../../src/changes/verdict.ts'
 import { HOUR_MS } from '../../src/core/clock.ts'
 
 /**
- * `./run bench/detector/changes.ts [ROUNDS [FIRST [SCALE]]]`: counts the simulated releases that get a correct verdict.
- * A round consists of twenty harmful and fifty harmless releases, each in another shop.
+ * `./run bench/detector/changes.ts [ROUNDS [FIRST [SCALE]]]`: counts the simulated releases that receive a correct
+ * verdict. A round consists of twenty harmful and fifty harmless releases, each in a different shop.
  */
 const [rounds = 1, first = 0, scale = 1] = process.argv.slice(2).map(Number)
 const options = { lengthMs: HOUR_MS, error: ERROR / 2 }

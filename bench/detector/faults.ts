@@ -11,18 +11,18 @@ const ENOUGH = 20
 const WEEK = 168
 const WEEKS = 12
 const SIGNALS = sized(4, 1)
-/** Number of hours learned first; enough for weekly seasonality. */
+/** Number of hours that the detector learns from before it is measured; enough for weekly seasonality. */
 const LEARNED = 4 * WEEK
 const HORIZONS = [3, 24] as const
 const LONGEST = 24
-/** A Monday, 00:00 UTC, at which synthetic series start. */
+/** Start of synthetic series: a Monday at 00:00 UTC. */
 const MONDAY = Date.UTC(2024, 0, 1)
 
 /** An hourly series and the rows in which no alarm is expected. */
 interface Base {
   name: string
   perHour: number
-  /** Start of its first row. */
+  /** Start of the first row. */
   start: number
   values: number[]
   calm: (row: number) => boolean
@@ -57,7 +57,7 @@ function basesOf(random: Random): Base[] {
         values.slice(12 * hour, 12 * hour + 12).reduce((a, b) => a + b, 0),
       )
       const perHour = hours.reduce((a, b) => a + b, 0) / hours.length
-      // Alarms during windows labelled as unusual, and shortly after them, are not counted as false.
+      // Alarms during or shortly after windows labelled as unusual do not count as false.
       const labelled = windows.map(([from, to]) => [Math.floor(from / 12), Math.ceil(to / 12)] as const)
       return {
         name: `tweets ${name.replace(/.*_|\.csv/g, '')}, ${perHour.toFixed(0)}/h`,
@@ -88,7 +88,10 @@ interface Tally {
   starts: number
 }
 
-/** Runs the detector over one series. From every hour of its last weeks, also runs a copy over each fault for a day. */
+/**
+ * Runs the detector over one series. At every hour of the last weeks, also applies each fault to a copy of the detector
+ * for a day.
+ */
 function run({ start, values, calm }: Base, tally: Tally, random: Random, weeksOfFaults: number): void {
   const detector = new DetectorSet({ stepMs: HOUR_MS, sensitivities: SENSITIVITIES })
   const firstFault = values.length - weeksOfFaults * WEEK - LONGEST
@@ -115,9 +118,7 @@ function run({ start, values, calm }: Base, tally: Tally, random: Random, weeksO
   })
 }
 
-/**
- * Returns, for each sensitivity, the number of hours until an alarm reports the fault; infinite without such an alarm.
- */
+/** Returns, for each sensitivity, the number of hours until an alarm reports the fault; infinite if none does. */
 function hoursToFind(
   detector: DetectorSet,
   start: number,
@@ -145,7 +146,9 @@ const emptyTally = (perHour: number): Tally => ({
   found: HORIZONS.map(() => FAULTS.map(() => SENSITIVITIES.map(() => 0))),
 })
 
-/** Measures faults inserted into hourly series: the share found within three hours and the number of false alarms. */
+/**
+ * Measures faults inserted into hourly series: the percentage found within three hours, and the number of false alarms.
+ */
 export async function benchFaults(): Promise<Budget[]> {
   const random = randomOf(20_240_101)
   const tallies = new Map<string, Tally>()

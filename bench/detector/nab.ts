@@ -5,7 +5,7 @@ import { DetectorSet } from '../../src/detector/detector.ts'
 import { sized } from '../tools/bench-size.ts'
 import { type Budget, budget } from '../tools/budget.ts'
 
-/** Series and labels of the benchmark, stored outside the project. */
+/** Series and labels of the Numenta Anomaly Benchmark, stored outside the project. */
 const FOLDER = join(import.meta.dir, '../../../shared/data/nab')
 const SERIES = sized(['AAPL', 'AMZN', 'CRM', 'FB', 'GOOG', 'IBM', 'UPS'], ['AAPL']).map(
   (name) => `realTweets/Twitter_volume_${name}.csv`,
@@ -38,8 +38,8 @@ export interface LabelledSeries {
 }
 
 /**
- * Returns the weight of a detection: 1 well before the end of a window, 0 at its end, and −1 well after it. The
- * position is in units of the window's width.
+ * Returns the weight of a detection: 1 well before the end of a window, 0 at its end, and −1 well after it. `position`
+ * is relative to the end of the window, in units of the window's width.
  */
 function worth(position: number): number {
   return position > 3 ? -1 : 2 / (1 + Math.exp(5 * position)) - 1
@@ -61,8 +61,8 @@ interface Score {
 /**
  * Scores the detections in one series by the rules of the Numenta Anomaly Benchmark (Lavin and Ahmad 2015,
  * https://arxiv.org/abs/1510.03336; constants from nab/sweeper.py and config/profiles.json in its repository). The
- * first detection in a window scores more the earlier it is. A missed window reduces the score, and so does every
- * detection outside windows, less if it is shortly after one. The first 15 % of rows, at most 750, are not scored.
+ * earlier the first detection in a window, the higher its score. Missed windows and detections outside windows reduce
+ * the score; detections shortly after a window reduce it less. The first 15 % of rows, at most 750, are not scored.
  */
 function scoreOf({ windows, times }: LabelledSeries, detected: (row: number) => boolean, profile: Profile): Score {
   const first = probation(times.length)
@@ -93,7 +93,7 @@ function scoreOf({ windows, times }: LabelledSeries, detected: (row: number) => 
   return score
 }
 
-/** Returns the combined score of several series: 0 for a detector that raises no alarm, 100 for a perfect one. */
+/** Returns the combined score for several series: 0 for a detector that raises no alarm, 100 for a perfect one. */
 function normalised(scores: readonly Score[]): number {
   const sum = (field: 'points' | 'nothing' | 'perfect') => scores.reduce((total, score) => total + score[field], 0)
   return (100 * (sum('points') - sum('nothing'))) / (sum('perfect') - sum('nothing'))
@@ -101,7 +101,7 @@ function normalised(scores: readonly Score[]): number {
 
 const timeOf = (text: string) => Date.parse(`${text.replace(' ', 'T')}Z`)
 
-/** Reads a series of the benchmark with its windows. */
+/** Reads a benchmark series and its windows. */
 function readSeries(name: string): LabelledSeries {
   const lines = readFileSync(join(FOLDER, 'data', name), 'utf8')
     .trim()
@@ -121,7 +121,7 @@ function readSeries(name: string): LabelledSeries {
 
 export const nabSeries = () => (existsSync(FOLDER) ? SERIES.map(readSeries) : null)
 
-/** Returns the scores of each row, for each sensitivity. */
+/** Returns the score of each row for each sensitivity. */
 function judge({ times, values }: LabelledSeries): { scores: number[][]; alarms: number[][]; microseconds: number } {
   const detector = new DetectorSet({ stepMs: STEP_MS, sensitivities: SENSITIVITIES })
   const started = performance.now()

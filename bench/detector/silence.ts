@@ -6,7 +6,7 @@ import { type Budget, budget } from '../tools/budget.ts'
 
 const DAYS = 49
 const LEARNED = 7
-/** Start of each outage on the last Thursday, in hours. */
+/** Hour at which each outage on the last Thursday starts. */
 const OUTAGES = [3.3, 10.3, 16.3]
 const SEEDS = sized(Number(process.env.SEEDS ?? 10), 1)
 
@@ -21,8 +21,8 @@ const SITES: readonly [string, (visits: number) => Site][] = [
 ]
 
 /**
- * Simulates domains without faults, and counts false reports that their traffic has dropped. Then simulates outages and
- * measures the time to detection, and simulates halved traffic and counts how often it is detected within a day.
+ * Counts false reports of a drop in traffic on simulated domains without faults. Also measures the time to detect
+ * simulated outages, and counts how often halved traffic is detected within a day.
  */
 export async function benchSilence(): Promise<Budget[]> {
   let worst = 0

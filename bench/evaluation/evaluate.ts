@@ -27,7 +27,7 @@ const VENDORS = ['Google Analytics 4', 'Meta Pixel', 'Matomo', 'TikTok Pixel', '
 const NAMES = ['page_view', 'purchase', 'add_to_cart', 'scroll', 'view_item', 'login', 'search']
 const VALIDATIONS = sized(1000, 20)
 const VOLUMES = sized(10_000, 40)
-/** One in this many events violates a rule, and one rule in ten is violated, as on a bad day. */
+/** On a bad day, one event in this many violates a rule, and one rule in ten is violated. */
 const BAD_ONE_IN = 100
 const BROKEN = VALIDATIONS / 10
 const RUNS = sized(31, 2)
@@ -69,8 +69,8 @@ function eventLine(n: number, { orgId, domainIds, alertIds }: EvaluationFixture)
 }
 
 /**
- * Fills the warehouse to the state at the end of an hour, after segments were loaded one by one and small files were
- * merged.
+ * Fills the warehouse with the data that it contains at the end of an hour, after segments have been loaded one by one
+ * and small files have been merged.
  */
 async function fill(stand: EvaluationFixture, manifest: Manifest, folder: string): Promise<void> {
   const { warehouse } = stand
@@ -102,7 +102,7 @@ function validations({ db, orgId, domainIds }: EvaluationFixture): string[] {
   return made.map(({ id }) => id)
 }
 
-/** Creates volume alerts, half of them with thresholds and half for changes. One in fifty fires. */
+/** Creates volume alerts: half have fixed thresholds, and half detect changes. One alert in fifty fires. */
 function volumes({ db, orgId, domainIds }: EvaluationFixture): void {
   db.prepare('DELETE FROM issue').run()
   db.prepare('DELETE FROM alert').run()
@@ -124,7 +124,7 @@ function volumes({ db, orgId, domainIds }: EvaluationFixture): void {
   }
 }
 
-/** Returns the time for queries and evaluation, without storing the result, in ms. */
+/** Returns the time for queries and evaluation, excluding storage of the results, in ms. */
 async function measureMs({ db, warehouse, domainIds }: EvaluationFixture): Promise<number> {
   const alerts = activeAlerts(db).map(({ alert }) => alert)
   const type = measuredTypeOf('data_validation')
@@ -141,7 +141,7 @@ async function measureMs({ db, warehouse, domainIds }: EvaluationFixture): Promi
 }
 
 /**
- * Returns the median time of a full evaluation round including storage, in ms. The same window is evaluated repeatedly.
+ * Returns the median time of a full evaluation round, including storage, in ms. Every round evaluates the same window.
  */
 async function roundMs(name: string, { db, warehouse }: EvaluationFixture): Promise<number> {
   const parts: EvaluateDeps = {

@@ -6,11 +6,14 @@ import { quantile, spreadOf } from '../tools/percentiles.ts'
 import { client, load, makeFolder, start, tagwarden } from '../tools/server.ts'
 
 /**
- * Number of violations in each part. Each violates a separate rule, because a rule with an open issue sends no further
- * message.
+ * Number of violations sent in each of the two measurements. Each violates a different rule, because a rule with an
+ * open issue sends no further message.
  */
 const PROBES = sized(60, 1)
-/** Shortest and longest random pause between two violations, so that violations occur at any point within a second. */
+/**
+ * Minimum and maximum of the random pause between two violations. Random pauses make violations occur at any point
+ * within a second.
+ */
 const [SHORTEST_PAUSE_MS, LONGEST_PAUSE_MS] = [200, 900]
 const PATIENCE_MS = 30 * SECOND_MS
 const CONNECTIONS = 32
@@ -68,7 +71,10 @@ interface ProbesInput {
   first: number
 }
 
-/** Sends violations one after another. Returns the time until each was reported, in ms; infinite after a timeout. */
+/**
+ * Sends violations one after another. Returns the time until each violation was reported, in ms; infinite after a
+ * timeout.
+ */
 async function probes({ url, token, hooks, first }: ProbesInput): Promise<number[]> {
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
   const took: number[] = []

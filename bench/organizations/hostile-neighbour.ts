@@ -1,17 +1,18 @@
 import { EXPENSIVE, HANGING_HOOKS, type Hostile } from './neighbours.ts'
 
 /**
- * The hostile organization, in a separate process that runs until it is killed: `bun
- * bench/organizations/hostile-neighbour.ts FILE`. FILE contains a `Hostile`. The process does not exceed the rate
- * limits, because it shares the machine with the server.
+ * Runs the hostile organization in a separate process until it is killed: `bun bench/organizations/hostile-neighbour.ts
+ * FILE`. FILE contains a `Hostile`. The process does not exceed the rate limits, because it runs on the same machine as
+ * the server.
  */
 const TEXT_LENGTH = 4000
 /**
- * Number of batches sent per second. Each has 250 events, with strings that make patterns expensive or with new names.
+ * Number of batches sent per second. Each batch has 250 events that contain either strings for which patterns are
+ * expensive, or new names.
  */
 const HEAVY_A_SECOND = 0.5
 const NAMES_A_SECOND = 10
-/** Number of concurrent previews, backtests and searches. A key is limited to 600 requests per minute. */
+/** Number of previews, backtests and searches that run concurrently. A key is limited to 600 requests per minute. */
 const QUESTIONS_AT_ONCE = 8
 const QUESTION_PAUSE_MS = 800
 

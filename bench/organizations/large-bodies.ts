@@ -15,11 +15,11 @@ const repeated = (item: string, bytes: number) =>
     .fill(item)
     .join()
 
-/** The largest request bodies, by path. */
+/** The largest accepted request body for each path. */
 const BODIES: [name: string, path: string, body: () => string][] = [
   ['lists', '/v1/alerts', () => `[${repeated('[]', BYTES - 2)}]`],
   ['numbers', '/v1/domains', () => `[${repeated('1', BYTES - 2)}]`],
-  ['a string of escapes', '/v1/domains', () => `"${'\\"'.repeat(BYTES / 2 - 1)}"`],
+  ['a string of escape sequences', '/v1/domains', () => `"${'\\"'.repeat(BYTES / 2 - 1)}"`],
   ['the largest rule', '/v1/alerts', () => JSON.stringify(largestRule())],
   ['a HAR', '/v1/flows/drafts', () => `{"har":{"log":{"entries":[${repeated('{"a":1}', HAR_BYTES - 100)}]}}}`],
 ]
@@ -31,7 +31,7 @@ function largestRule() {
   return { name: 'Large', alertType: 'data_validation', period: '1h', channels, conditions: { logic: 'any', items } }
 }
 
-/** Measures the response time of `/healthz` while another caller sends the largest bodies. */
+/** Measures the response time of `/healthz` while another client sends the largest bodies. */
 export async function benchLargeBodies(): Promise<Budget[]> {
   const { folder, key, remove } = await makeFolder()
   const server = await start(tagwarden('serve', '--data', folder, '--listen', '127.0.0.1:0'), {
@@ -54,7 +54,7 @@ export async function benchLargeBodies(): Promise<Budget[]> {
   }
 }
 
-/** Returns the response time of each `/healthz` request while a body was sent and processed, in ms. */
+/** Returns the response time of each `/healthz` request sent while a body is received and processed, in ms. */
 async function healthDuring(
   url: string,
   { path, key, body }: { path: string; key: string; body: Uint8Array<ArrayBuffer> },

@@ -14,25 +14,25 @@ import { quantile, spreadOf } from '../tools/percentiles.ts'
 import { client, start, tagwarden } from '../tools/server.ts'
 import { oneMinuteAlert } from './scale-folder.ts'
 
-/** Number of rounds. Each is measured without and then with the neighbour. */
+/** Number of rounds. Each round is measured first without and then with the hostile organization. */
 const ROUNDS = sized(3, 1)
 const ROUND_MS = sized(20 * SECOND_MS, SECOND_MS / 2)
-/** Pause before each round, so that work from the previous round has ended. */
+/** Pause before each round, in which work left from the previous round finishes. */
 const SETTLE_MS = sized(5 * SECOND_MS, 100)
 const BATCH_EVERY_MS = 50
 const QUERY_EVERY_MS = 500
 const PROBE_EVERY_MS = sized(2 * SECOND_MS, SECOND_MS / 2)
 const PROBES = Math.ceil((2 * ROUNDS * ROUND_MS) / PROBE_EVERY_MS) + 1
 
-/** Number of domains of the hostile organization. */
+/** Number of domains that the hostile organization has. */
 const HOSTILE_DOMAINS = sized(200, 4)
 const HOSTILE_ALERTS = sized(2000, 20)
 export const HANGING_HOOKS = 100
-/** Maximum number of rules to add. Fewer are added if the organization's budget is exhausted. */
+/** Maximum number of rules to add. Fewer are added once the organization's budget is used up. */
 const HOSTILE_RULES = sized(300, 4)
 export const EXPENSIVE = '[AB]{2,120}1?[B12]{3,90}[^d]{20,200}[h-z]$'
 
-/** An organization with its key and the token of its first property. */
+/** An organization, with its API key and the token of its first property. */
 interface Side {
   orgId: string
   key: string
@@ -40,25 +40,25 @@ interface Side {
   token: string
 }
 
-/** Input of the neighbour's process, passed in a file. */
+/** Input of the process that runs the hostile organization, passed in a file. */
 export interface Hostile {
   url: string
   token: string
   readOnlyKey: string
 }
 
-/** Times measured for the victim in one round, in ms. */
+/** Times measured for the attacked organization in one round, in ms. */
 interface VictimTimes {
   batches: number[]
   hooks: number[]
   queries: number[]
-  /** Number of rejected batches, and of violations without a message. */
+  /** Number of rejected batches and of violations that sent no message. */
   lost: number
 }
 
 /**
- * Measures two organizations on one server, one of which attacks in every way at once. Compares the other's times with
- * and without the attack.
+ * Measures two organizations on one server. One attacks the server in every way at once. Compares the response times of
+ * the other with and without the attack.
  */
 export async function benchNeighbours(): Promise<Budget[]> {
   const folder = mkdtempSync(join(tmpdir(), 'tagwarden-neighbours-'))
@@ -191,7 +191,7 @@ function startNeighbour(order: string) {
   })
 }
 
-/** Runs one round of the victim's activity: batches, occasional violations and queries. */
+/** Sends batches, occasional violations and queries for the attacked organization during one round. */
 async function fare(
   url: string,
   { key, token, domainId }: Side,
@@ -265,7 +265,7 @@ export function hookReceiver(): Hooks {
   }
 }
 
-/** Accepts connections on every loopback address and never responds. */
+/** Starts a receiver that accepts connections on every loopback address and never responds. */
 async function hangingReceiver(): Promise<{ port: number; stop(): void }> {
   const sockets = new Set<Socket>()
   const server = createServer((socket) => {

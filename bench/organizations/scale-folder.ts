@@ -17,7 +17,7 @@ import { Manifest } from '../../src/warehouse/duckdb/manifest.ts'
 /** Size of an installation. */
 export interface Size {
   domains: number
-  /** Number of one-minute alerts, of all types. In addition, each domain has its automatic alert. */
+  /** Number of one-minute alerts, of all types. Each domain also has its automatic alert. */
   alerts: number
 }
 
@@ -28,7 +28,7 @@ interface BenchOrg {
   domains: { id: string; token: string }[]
 }
 
-/** A data folder for an installation of a given size, with two signals for each domain. `remove` deletes the folder. */
+/** A data folder for an installation of a given size, with two signals per domain. `remove` deletes the folder. */
 export interface ScaleFolder {
   folder: string
   orgs: BenchOrg[]
@@ -36,9 +36,9 @@ export interface ScaleFolder {
 }
 
 const ORGS = 4
-/** Length of the signals' history; long enough to learn from. */
+/** Length of the signals' history, which is long enough to learn from. */
 const HISTORY_MS = 21 * DAY_MS
-/** The signals of a domain, with the number of their events per hour. */
+/** The signals of each domain, with the number of events per hour. */
 export const SIGNALS = [
   { vendor: 'Google Analytics 4', event: 'page_view', perHour: 60 },
   { vendor: 'Meta Pixel', event: 'PageView', perHour: 30 },
@@ -47,7 +47,8 @@ export const SIGNALS = [
 const channels: AlertInput['channels'] = [{ type: 'email', target: 'ops@example.com' }]
 
 /**
- * Returns an alert. Of ten alerts, seven validate events and three count them. One alert in a hundred is a journey. Few alerts fire.
+ * Returns an alert. Out of ten alerts, seven validate events and three count them. One alert in a hundred is a journey
+ * alert. Few alerts fire.
  */
 export function oneMinuteAlert(n: number, domainId: string): AlertInput {
   const shared = { name: `Alert ${n}`, domainId, period: '1m', channels } as const
@@ -109,7 +110,7 @@ export async function makeScaleFolder(size: Size): Promise<ScaleFolder> {
   return { folder, orgs, remove: () => rmSync(folder, { recursive: true, force: true }) }
 }
 
-/** Adds files with daily counts, as for days that have ended. */
+/** Adds the files with daily counts that exist for past days. */
 async function addHistory(
   warehouse: DuckdbWarehouse,
   manifest: Manifest,

@@ -3,10 +3,10 @@ import { SIGNALS } from './scale-folder.ts'
 /**
  * Sends traffic to many domains and measures the response time of `/healthz`, in a separate process: `bun
  * bench/organizations/scale-load.ts URL FILE BATCHES_A_SECOND`. FILE contains the property tokens, one per line. Each
- * batch has five events. Prints `ScaleLoad` as JSON when its input is closed.
+ * batch has five events. Prints a `ScaleLoad` as JSON when its standard input is closed.
  */
 export interface ScaleLoad {
-  /** Numbers of accepted and rejected batches. */
+  /** Number of accepted and rejected batches. */
   taken: number
   failed: number
   p99Ms: number
@@ -26,7 +26,7 @@ const event = (n: number) => ({
 })
 const page = { url: 'https://shop.example/checkout', title: 'Checkout' }
 
-/** Returns the HTTP status; 0 without a response. */
+/** Returns the HTTP status; 0 if there was no response. */
 async function statusOf(url: string, order: RequestInit = {}): Promise<number> {
   try {
     const response = await fetch(url, order)

@@ -8,7 +8,7 @@ import { client, type Measured, start, tagwarden } from '../tools/server.ts'
 import { makeScaleFolder, type ScaleFolder, type Size } from './scale-folder.ts'
 import type { ScaleLoad } from './scale-load.ts'
 
-/** The measured sizes. The last one has a budget. */
+/** The measured sizes. Only the last one has limits. */
 const SIZES: Size[] = sized(
   [
     { domains: 200, alerts: 1000 },
@@ -18,31 +18,31 @@ const SIZES: Size[] = sized(
   ],
   [{ domains: 4, alerts: 20 }],
 )
-/** Number of minutes whose windows are measured, not counting the minute in which the server started. */
+/** Number of minutes that are measured, not counting the minute in which the server started. */
 const MINUTES = 1
-/** Length of a window. */
+/** Length of an evaluation window. */
 const WINDOW_MS = sized(MINUTE_MS, SECOND_MS / 10)
 const BATCHES_A_SECOND = sized(100, 10)
 const LONGEST_MS = sized(3 * MINUTE_MS, 0)
-/** Delay between the end of a minute and the stop, so that it occurs in the middle of the evaluation. */
+/** Delay between the end of a minute and stopping the server, so that it stops in the middle of the evaluation. */
 const STOP_AFTER_MS = sized(1200, 0)
 /**
- * The lists whose response time is measured, before and after the series have been learned, which takes a while after a
- * start.
+ * The lists whose response time is measured, both before and after the series have been learned. Learning takes a while
+ * after a start.
  */
 const LISTS = { all: '', 'of one domain': 'domain', 'with series': 'series' } as const
 
 interface Figures {
   /** Maximum time from the end of a minute to the evaluation of its last alert, in ms. */
   lateMs: number
-  /** Maximum response time of the lists, in ms. */
+  /** Maximum response time of these lists, in ms. */
   listMs: number
   stopMs: number
   load: ScaleLoad
   peakMb: number
 }
 
-/** Measures how the number of domains and alerts affects the time for evaluation, lists and a stop. */
+/** Measures how the number of domains and alerts affects the time to evaluate alerts, return lists and stop. */
 export async function benchScale(): Promise<Budget[]> {
   const lines = [
     '| domains | one-minute alerts | evaluation delay, ms | lists, ms | longest pause, ms | stop, ms | memory, MB |',
@@ -90,8 +90,8 @@ async function measure({ folder, orgs }: ScaleFolder): Promise<Figures> {
       }
     })()
     const late: number[] = []
-    // Counting alerts start with the first complete minute. The first result is discarded because it does not include
-    // all of them.
+    // Alerts that count events start with the first complete minute. The first result is discarded, because it does not
+    // include all of these alerts.
     await lateness(db, sized(MINUTE_MS, 0))
     for (let minute = 0; minute < MINUTES; minute++) late.push(await lateness(db))
     isOver = true
@@ -129,9 +129,7 @@ function startLoad(url: string, tokens: string): () => Promise<ScaleLoad> {
   }
 }
 
-/**
- * Returns the time from the end of the current minute until all one-minute alerts have been evaluated up to that point.
- */
+/** Returns the time from the end of the current minute until all one-minute alerts have been evaluated for it. */
 async function lateness(db: Database.Database, longestMs = LONGEST_MS): Promise<number> {
   const boundary = Math.ceil(Date.now() / WINDOW_MS) * WINDOW_MS
   const behind = db

@@ -4,14 +4,14 @@ import { spreadOf } from '../tools/percentiles.ts'
 import { client, makeFolder, start, tagwarden } from '../tools/server.ts'
 
 const USERS = sized(20, 2)
-/** Number of attempts per account: the maximum allowed by the rate limit for one account. */
+/** Number of attempts per account: the maximum that the rate limit allows. */
 const TRIES = sized(10, 1)
 const PASSWORD = 'correct horse battery staple'
 const SHARE = 0.1
 
 /**
- * Measures whether the response time of a failed sign-in reveals which e-mail addresses have an account. Wrong
- * passwords of existing users and unknown addresses are tried alternately over HTTP.
+ * Measures whether the response time of a failed sign-in reveals which e-mail addresses have an account. Sign-ins with
+ * a wrong password alternate with sign-ins with an unknown address, over HTTP.
  */
 export async function benchSignIn(): Promise<Budget[]> {
   const { folder, key, remove } = await makeFolder()

@@ -1,4 +1,4 @@
-/** Results of a load generator. */
+/** Results measured by a load generator. */
 export interface Load {
   requests: number
   /** Number of responses with a status other than 202. */
@@ -9,9 +9,7 @@ export interface Load {
   p99Ms: number
 }
 
-/**
- * Calculates the results from the latency of each request, in milliseconds, and the start time (`performance.now()`).
- */
+/** Calculates the results from the latency of each request, in ms, and the start time (`performance.now()`). */
 export function loadOf(latencies: number[], failures: number, startedAt: number): Load {
   const sorted = latencies.toSorted((a, b) => a - b)
   const at = (share: number) => Number((sorted[Math.floor(sorted.length * share)] ?? 0).toFixed(2))
@@ -19,7 +17,7 @@ export function loadOf(latencies: number[], failures: number, startedAt: number)
   return { requests: sorted.length, failures, seconds, p50Ms: at(0.5), p90Ms: at(0.9), p99Ms: at(0.99) }
 }
 
-/** Placeholder in the body, replaced by the id of each request. */
+/** Placeholder in the body, replaced with a different id in each request. */
 export const BATCH_ID = 'x'.repeat(24)
 
 const event = (n: number) => ({

@@ -1,10 +1,10 @@
 /**
- * `--tiny`: verifies that a bench still runs. It executes the same steps on a minimal amount of data, which takes one
- * or two seconds. The figures are then meaningless.
+ * `--tiny`: verifies that a benchmark still runs. The benchmark executes the same steps on a minimal amount of data,
+ * which takes one or two seconds. Its figures are then meaningless.
  */
 export const IS_TINY = process.argv.includes('--tiny')
 
-/** Returns the full size, or the tiny one with `--tiny`. */
+/** Returns `tiny` with `--tiny`, otherwise `full`. */
 export function sized<T>(full: T, tiny: T): T {
   return IS_TINY ? tiny : full
 }

@@ -1,7 +1,8 @@
 /**
- * The load of `load.ts`, sent by a minimal client with plain sockets and prepared bytes. It uses about half the CPU
- * time of an ordinary client. This leaves more for the bare server, so ratios are lower. With a rate in requests per
- * second, each connection delays its next request to stay within its share of the rate.
+ * Sends the same load as `load.ts`, with a minimal client that uses plain sockets and prepared bytes. It needs about
+ * half the CPU time of an ordinary client. The minimal server benefits more from the CPU time saved, so the ratios are
+ * lower. With a rate in requests per second, each connection waits before its next request, so that all connections
+ * together do not exceed the rate.
  */
 import { BATCH_BODY, BATCH_ID, loadOf } from './batch.ts'
 
@@ -18,7 +19,7 @@ let requests = 0
 let failures = 0
 let stopping = false
 const latencies: number[] = []
-/** Minimum time between the starts of two requests on a connection, in ms. */
+/** Minimum time between the starts of two consecutive requests on a connection, in ms. */
 const pauseMs = Number(perSecond) > 0 ? (1000 * Number(connections)) / Number(perSecond) : 0
 
 interface Flow {
@@ -51,7 +52,7 @@ await Promise.all(
         },
         data(socket, answer) {
           latencies.push(performance.now() - socket.data.sentAt)
-          // The status line is "HTTP/1.1 2…". Responses are small enough to be received in one piece.
+          // The status line begins with "HTTP/1.1 2…". Responses are small enough to arrive in one piece.
           if (answer[9] !== 50) failures++
           if (stopping || performance.now() >= deadline) {
             stopping = true

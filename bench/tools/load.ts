@@ -1,8 +1,9 @@
 import { BATCH_BODY, BATCH_ID, loadOf } from './batch.ts'
 
 /**
- * A load generator in a separate process: `bun bench/tools/load.ts URL TOKEN CONNECTIONS SECONDS`. Connections stay
- * open, and each has one active request. Each request is a batch of 10 events with its own id. Prints `Load` as JSON.
+ * A load generator that runs in a separate process: `bun bench/tools/load.ts URL TOKEN CONNECTIONS SECONDS`.
+ * Connections remain open, and each has one request in progress. Each request is a batch of 10 events with a different
+ * id. Prints a `Load` as JSON.
  */
 const [address = '', token = '', connections = '32', seconds = '20'] = process.argv.slice(2)
 const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }

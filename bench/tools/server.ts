@@ -9,7 +9,7 @@ import { IS_TINY } from './bench-size.ts'
 export interface Measured {
   url: string
   pid: number
-  /** Time from the start until the line "listening" was printed, in ms. */
+  /** Time from the start of the process until it printed "listening", in ms. */
   readyMs: number
   /** Returns the current resident memory in MB. */
   rssMb(): number
@@ -22,7 +22,7 @@ export interface Measured {
 
 const TICKS_PER_S = 100
 
-/** Starts a command and waits for the line that contains its URL, by default `listening …`. */
+/** Starts a command and waits until it prints the line that contains its URL, by default `listening …`. */
 export async function start(
   command: string[],
   env: Record<string, string> = {},
@@ -65,7 +65,7 @@ export interface LoadOrder {
   connections: number
   seconds: number
   client: Client
-  /** Requests per second, only supported by `sockets`; default: as many as possible. */
+  /** Requests per second. Only supported by `sockets`. Default: unlimited. */
   perSecond?: number
 }
 
@@ -91,8 +91,8 @@ export async function load(
 }
 
 /**
- * Returns the command that starts the program: `BENCH_BINARY`, or else the executable of this version. With `--tiny`,
- * the program built for tests is used.
+ * Returns the command that starts the program: the executable at `BENCH_BINARY`, or by default the one built from the
+ * current sources. With `--tiny`, the program built for tests is used.
  */
 export function tagwarden(...args: string[]): string[] {
   return [...(IS_TINY ? PROGRAM : [process.env.BENCH_BINARY ?? join(import.meta.dir, '../../dist/tagwarden')]), ...args]
@@ -112,7 +112,7 @@ export async function makeFolder(): Promise<{ folder: string; key: string; remov
   return { folder, key: apiKey, remove: () => rmSync(folder, { recursive: true, force: true }) }
 }
 
-/** Returns an API client that uses this key. Calls fail on any status other than 2xx. */
+/** Returns an API client that uses this key. A call rejects for any status other than 2xx. */
 export function client(url: string, key: string) {
   return async <T>(method: string, path: string, body?: unknown): Promise<T> => {
     const response = await fetch(url + path, {

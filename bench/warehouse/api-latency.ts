@@ -15,35 +15,35 @@ import { openPlainMonth, type PlainMonth } from './plain-month.ts'
 const EVENTS = sized(Number(process.env.BENCH_EVENTS ?? 10_000_000), 20_000)
 const DAYS = sized(30, 1)
 const DOMAINS = 4
-/** Number of requests for each query, of which the median is used. */
+/** Number of times that each query is sent. The median is used. */
 const RUNS = sized(3, 1)
 const AT_ONCE = 6
 const PROBE_MS = 250
-/** A server is considered idle when it used less than a fifth of a core in every second of this period. */
+/** A server is considered idle once it has used less than a fifth of a core in every second of this period. */
 const [REST_MS, ACTIVE_SHARE, LONGEST_REST_MS] = [sized(8, 0.1) * SECOND_MS, 0.2, sized(5 * MINUTE_MS, SECOND_MS)]
 /**
- * Factor by which a response may be slower than plain DuckDB, if DuckDB itself is slow enough that this exceeds the
+ * A response may take up to this many times as long as the same query in plain DuckDB, if that is longer than the fixed
  * limit.
  */
 const TIMES_PLAIN = 1.3
-/** Queries with a longer time limit. */
+/** Queries with a longer time limit, in ms. */
 const SLOWER_MS: Record<string, number> = { '/v1/insights/suggestions': 5 * SECOND_MS }
 
 type Call = ReturnType<typeof client>
 
-/** A query with its default or largest window. */
+/** A query with its default window or its largest one. */
 interface Question {
-  /** Path of the insight. */
+  /** Path of the insight, without parameters. */
   own: string
-  /** Path with query. */
+  /** Path with query parameters. */
   path: string
   window: 'default' | 'largest'
-  /** Length of the window; null for a query without a window in hours. */
+  /** Length of the window; null if the query has no window in hours. */
   hours: number | null
   boundMs: number
 }
 
-/** Imports a month with 10 million events with the executable and sends it every query. */
+/** Imports a month with 10 million events into the executable and sends it every query. */
 export async function benchApiLatency(): Promise<Budget[]> {
   const { folder, key, remove } = await makeFolder()
   try {
@@ -76,8 +76,8 @@ export async function benchApiLatency(): Promise<Budget[]> {
 }
 
 /**
- * Resolves when the server has finished its background work, such as scanning imported events for personal data,
- * consent and releases. Returns how long that took.
+ * Resolves once the server has finished its background work, such as scanning imported events for personal data,
+ * consent and releases. Returns the time that this took.
  */
 async function rest(server: Measured): Promise<number> {
   const startedAt = performance.now()
@@ -127,7 +127,7 @@ async function importMonth(
   return { imported, plain }
 }
 
-/** Returns every insight with its default window and, if it has a window, with its largest one. */
+/** Returns every insight with its default window and, if it has a window, also with its largest one. */
 function questionsFor(domainId: string): Question[] {
   return insights.flatMap(({ path, input }): Question[] => {
     const own = `/v1${path.replace('{id}', domainId)}`
@@ -178,7 +178,10 @@ async function answers(
   return { budgets, slowest: slowest.map(({ path }) => path) }
 }
 
-/** Measures how long opening an issue and a search take while the six most expensive queries are sent continuously. */
+/**
+ * Measures the time to open an issue and the time of a search while the six most expensive queries are sent
+ * continuously.
+ */
 async function whileSixQuery(
   call: Call,
   server: Measured,
@@ -188,7 +191,7 @@ async function whileSixQuery(
   let isOver = false
   const headers = { authorization: `Bearer ${key}` }
   const asking = questions.map(async (path) => {
-    // A response that rejects the query because of too many concurrent queries is also accepted.
+    // A query may also be rejected because too many are already running.
     while (!isOver) await fetch(server.url + path, { headers }).then((response) => response.text())
   })
   await call('POST', '/v1/alerts', {

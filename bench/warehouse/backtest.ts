@@ -20,16 +20,16 @@ const RUNS = sized(3, 1)
 const ORG = 'org_01k9m2c4d0e0f0g0h0j0k0m0n0'
 const DOMAINS = Array.from({ length: 20 }, (_, n) => `dom_01k9m2c4d0e0f0g0h0j0k0m0${n}`)
 /**
- * Number of domains without purchases. One session in five buys, and session n is in domain n modulo the number of
+ * Number of domains without purchases. One session in five buys, and session n belongs to domain n modulo the number of
  * domains, so all purchases are in a fifth of the domains.
  */
 const WITHOUT_PURCHASE = DOMAINS.length - DOMAINS.length / 5
 
 const any = (...items: object[]) => ({ logic: 'any', items })
 const page = (path: string) => ({ kind: 'page', path })
-/** Additional sensitivities of the anomaly backtest, all calculated in one pass. */
+/** Additional sensitivities of the anomaly backtest. All are calculated in one pass. */
 const SENSITIVITIES = [2, 3, 5, 6]
-/** The backtested rules. Those with a budget are first. */
+/** The backtested rules. Those with a limit are first. */
 const RULES: Record<string, object> = {
   volume: { alertType: 'volume_threshold', volume: { op: 'lte', count: 3, event: 'purchase' } },
   validation: {
@@ -100,7 +100,7 @@ async function timed(name: string, rule: object, parts: HistoryDeps): Promise<Ti
   return { ms, matched, exact }
 }
 
-/** Measures backtests of all types of rules over a month with ten million events, evaluated hourly. */
+/** Measures backtests of all types of rules over a month with ten million events. The rules are evaluated hourly. */
 export async function benchBacktest(): Promise<Budget[]> {
   const root = mkdtempSync(join(tmpdir(), 'tagwarden-bench-'))
   const folder = join(root, 'events')

@@ -11,9 +11,9 @@ import { type Budget, budget } from '../tools/budget.ts'
 import { client, type Measured, start, tagwarden } from '../tools/server.ts'
 
 const QUESTIONS = sized(200, 6)
-/** Maximum number of concurrent queries of an organization. */
+/** Maximum number of queries that an organization can run concurrently. */
 const AT_ONCE = 3
-/** Number of keys used; more than an organization has slots. */
+/** Number of API keys used; more than the number of queries that can run concurrently. */
 const KEYS = 10
 const EVENTS = sized(200_000, 4000)
 const BATCH_EVENTS = 500
@@ -34,24 +34,25 @@ const SLOW_RULE = {
   },
 }
 
-/** An organization with its keys and the token of its property. */
+/** An organization, with its API keys and the token of its property. */
 interface Side {
   token: string
   domainId: string
   keys: string[]
 }
 
-/** Measurements taken while the queries ran. */
+/** Figures measured while the queries were running. */
 interface Seen {
   evaluationAgeMs: number[]
   searchMs: number[]
   rssMb: number[]
-  /** Time from aborting all queries until the engine is idle, in ms. */
+  /** Time from aborting all queries until the query engine is idle, in ms. */
   goneMs: number
 }
 
 /**
- * Measures how 200 concurrent slow queries from one organization affect evaluation, another organization and memory.
+ * Measures how 200 concurrent slow queries from one organization affect alert evaluation, another organization and
+ * memory usage.
  */
 export async function benchConcurrentQueries(): Promise<Budget[]> {
   const folder = mkdtempSync(join(tmpdir(), 'tagwarden-questions-'))
@@ -134,9 +135,7 @@ async function askAndGiveUp(server: Measured, asking: Side, other: Side, count: 
   return { ...seen, goneMs }
 }
 
-/**
- * Sends previews, a third of which are backtests. Each promise settles, even when its request is rejected or aborted.
- */
+/** Sends previews, a third of which are backtests. No promise rejects, even when its request is rejected or aborted. */
 function askAll(url: string, { keys }: Side, count: number, signal: AbortSignal): Promise<string>[] {
   return Array.from({ length: count }, async (_, n) => {
     const headers = { authorization: `Bearer ${keys[n % keys.length]}`, 'content-type': 'application/json' }
@@ -168,7 +167,7 @@ async function watch(server: Measured, { keys, domainId }: Side): Promise<Omit<S
 }
 
 /**
- * Returns how long the process continues to work, in ms. It is idle once it uses less than a third of a core, measured
+ * Returns the time until the process is idle, in ms. It is idle once it uses less than a third of a core, measured
  * every 50 ms.
  */
 async function restAfter(server: Measured): Promise<number> {

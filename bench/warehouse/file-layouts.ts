@@ -28,22 +28,22 @@ const DAYS = sized(30, 2)
 const END: Instant = Date.UTC(2026, 1, 2)
 const START = END - DAYS * DAY_MS
 const OVER = END + DAY_MS
-/** Number of files per hour on the first day. */
+/** Number of files that arrive per hour on the first day. */
 const FILES_AN_HOUR = sized(16, 2)
 const [COLD_RUNS, WARM_RUNS] = [sized(9, 1), sized(15, 2)]
 
 const ORG = 'org_01k9m2c4d0e0f0g0h0j0k0m0n0'
 const DOMAINS = Array.from({ length: 20 }, (_, n) => `dom_01k9m2c4d0e0f0g0h0j0k0m0${String(n).padStart(2, '0')}`)
 
-/** The warehouse's files in a separate folder. */
+/** The warehouse's files, in a separate folder. */
 interface OurFiles {
   folder: string
   manifest: Manifest
 }
 
 /**
- * Compares hourly files, merged files, plain DuckDB over one sorted columnar file, and ClickHouse, for the same month
- * of 20 domains. Measures the times of three queries, the bytes per event, and the additional cost of merging.
+ * Compares hourly files, merged files, plain DuckDB over one sorted columnar file, and ClickHouse. All contain the same
+ * month of 20 domains. Measures the times of three queries, the bytes per event, and the additional cost of merging.
  */
 export async function benchFileLayouts(): Promise<Budget[]> {
   const root = mkdtempSync(join(tmpdir(), 'tagwarden-files-'))
@@ -122,9 +122,9 @@ function openWarehouse({ folder, manifest }: OurFiles): Promise<DuckdbWarehouse>
 }
 
 /**
- * Writes the month into one compacted file per hour. Returns the CPU time for merging and compacting the first day in
- * ms. The first day's events arrive in `FILES_AN_HOUR` files per hour. In production there are 900 files, most of which
- * are merged twice before compaction.
+ * Writes the month into one compacted file per hour. Returns the CPU time for merging and compacting the first day, in
+ * ms. The first day's events arrive in `FILES_AN_HOUR` files per hour. In production there are 900 files per hour, most
+ * of which are merged twice before compaction.
  */
 async function fillHours(ours: OurFiles, month: string): Promise<number> {
   const warehouse = await openWarehouse(ours)
@@ -148,7 +148,7 @@ async function fillHours(ours: OurFiles, month: string): Promise<number> {
 
 const isOfHours = (files: readonly EventFile[]) => !files.every(isCompacted)
 
-/** Runs the planned merges for which `isWanted` returns true. */
+/** Runs the planned merges that `isWanted` selects. */
 async function merge(
   { parquet }: DuckdbWarehouse,
   { manifest, folder }: OurFiles,
@@ -159,7 +159,7 @@ async function merge(
     if (isWanted(planned.files)) await runMerge(parquet, manifest, folder, planned)
 }
 
-/** Merges hourly files into daily ones. Returns the CPU time for the first day in ms. */
+/** Merges hourly files into daily ones. Returns the CPU time for the first day, in ms. */
 async function joinDays(ours: OurFiles): Promise<number> {
   const warehouse = await openWarehouse(ours)
   const before = cpuMs()
@@ -170,7 +170,7 @@ async function joinDays(ours: OurFiles): Promise<number> {
   return tookMs
 }
 
-/** Returns the SQL that selects a part of the month in the format of fresh files. */
+/** Returns the SQL that selects a part of the month, in the format of new files. */
 function freshSql(month: string, from: Instant, to: Instant): string {
   const own: Record<string, string> = {
     seq: 'receivedAt * 1000 + file_row_number % 1000',
@@ -187,7 +187,7 @@ function freshSql(month: string, from: Instant, to: Instant): string {
     WHERE receivedAt >= ${from} AND receivedAt < ${to}`
 }
 
-/** Opens the warehouse for queries as the program does. */
+/** Opens the warehouse for queries in the same way as the program. */
 async function openOurs(ours: OurFiles): Promise<QueryEngine> {
   const warehouse = await openWarehouse(ours)
   await warehouse.warm()
@@ -209,13 +209,13 @@ async function openOurs(ours: OurFiles): Promise<QueryEngine> {
 interface Times {
   cold: number[]
   warm: number[]
-  /** CPU time of all threads, for warm queries. */
+  /** CPU time of all threads in queries with warm caches, in ms. */
   cpu: number[]
-  /** The distinct results, as strings. */
+  /** The distinct results, as JSON text. */
   answers: Set<string>
 }
 
-/** Queries all layouts in turn. Cold queries use a newly opened engine. */
+/** Runs the query on all layouts in turn. Cold queries use a newly opened engine. */
 async function ask(question: EngineQuery, stands: Record<string, () => Promise<QueryEngine>>) {
   const times = Object.fromEntries(
     Object.keys(stands).map((name): [string, Times] => [name, { cold: [], warm: [], cpu: [], answers: new Set() }]),

@@ -23,23 +23,28 @@ const MONTH_START: Instant = MONTH_END - DAYS * DAY_MS
 /** Number of events in the month. */
 export const MONTH_EVENTS = PER_HOUR * 24 * DAYS
 /**
- * One in `BAD_ONE_IN` purchases lacks its `transaction_id` and is not sent to Meta. One in `BUYS_ONE_IN` sessions buys.
+ * One in `BUYS_ONE_IN` sessions makes a purchase. One in `BAD_ONE_IN` purchases lacks its `transaction_id` and is not
+ * sent to Meta.
  */
 const BAD_ONE_IN = 500
 const BUYS_ONE_IN = 5
-/** Step of a session in which its purchase is sent to Google Analytics. */
+/** Step of a session at which its purchase is sent to Google Analytics. */
 const PURCHASE_STEP = 8
 
 const STEP_NAMES = ['page_view', 'PageView', 'view_item', 'ViewContent', 'add_to_cart', 'AddToCart', 'scroll', 'scroll']
 const PATHS = ['/', '/', '/product/', '/product/', '/cart', '/cart', '/cart', '/checkout']
 
-/** Returns SQL for a value that depends on the step and, from the purchase step on, on whether the session buys. */
+/**
+ * Returns SQL for a value that depends on the step. From the purchase step on, the value depends on whether the session
+ * makes a purchase.
+ */
 const byStep = (values: readonly string[], bought: string, left: string) =>
   `CASE WHEN step < ${PURCHASE_STEP} THEN [${values.map(quoteText).join(', ')}][step + 1] WHEN buys THEN ${bought} ELSE ${left} END`
 
 /**
- * Returns the SQL for one hour of a shop. Each session has ten events in nine minutes, sent to two vendors alternately.
- * The last two events are a purchase, sent to both vendors. `params` has the format of the collector.
+ * Returns the SQL that generates one hour of shop events. Each session has ten events in nine minutes, sent alternately
+ * to two vendors. The last two events of a session with a purchase report it, one to each vendor. `params` has the
+ * collector's format.
  */
 function hourSql(hour: number, orgId: string, domainIds: readonly string[]): string {
   const from = MONTH_START + hour * HOUR_MS
@@ -100,8 +105,8 @@ function hourSql(hour: number, orgId: string, domainIds: readonly string[]): str
 }
 
 /**
- * Returns the number of `purchase` events without an id, and of their ended sessions, whose purchases are not sent to
- * Meta.
+ * Returns the number of `purchase` events without an id, and the number of those whose session ended within the month.
+ * These purchases are not sent to Meta.
  */
 export function badPurchases(): { events: number; ended: number } {
   const count = { events: 0, ended: 0 }
@@ -115,8 +120,8 @@ export function badPurchases(): { events: number; ended: number } {
 }
 
 /**
- * Fills an empty warehouse to the state one day after the end of the month: one sorted, shredded file and one file of
- * counts for each day.
+ * Fills an empty warehouse with the data that it contains one day after the end of the month: one sorted, shredded
+ * event file and one file of counts for each day.
  */
 export async function fillMonth(
   warehouse: DuckdbWarehouse,

@@ -6,17 +6,17 @@ import { quoteText } from '../../src/warehouse/duckdb/duckdb-dialect.ts'
 export interface PastEvents {
   events: number
   days: number
-  /** End of the generated time span. */
+  /** End of the generated period. */
   until: Instant
   domainIds: readonly string[]
   params: 'map' | 'json'
-  /** False: events are in chronological order. */
+  /** True: events are in random order; false: in chronological order. */
   shuffled?: boolean
   /** True: session and client ids are as random as in browsers; false: they are short numbers. */
   randomIds?: boolean
 }
 
-/** Number of concurrent sessions, and number of events per session. */
+/** Number of concurrent sessions, and number of events in each session. */
 const [AT_ONCE, STEPS] = [200, 12]
 
 /** Vendor and event name for each step of a session. */
@@ -49,7 +49,7 @@ const PATHS = [
   '/thanks',
 ]
 
-/** SQL for each parameter; NULL: the event does not have it. */
+/** SQL for each parameter; NULL if the event does not have the parameter. */
 const PARAMETERS: Readonly<Record<string, string>> = {
   page_location: `'https://shop.example' || path`,
   client_id: `(session * 7919 % 400000)::VARCHAR`,
@@ -68,9 +68,9 @@ export const PAST_KEYS: readonly string[] = Object.keys(PARAMETERS)
 const step = (values: readonly string[]) => `[${values.map(quoteText).join(', ')}][step + 1]`
 
 /**
- * Writes a Parquet file for `tagwarden import events`. It contains sessions of a shop with five vendors, with more
- * sessions by day than by night, and parameters as sent by the vendors. The result is reproducible for the same
- * options.
+ * Writes a Parquet file for `tagwarden import events`. The file contains the sessions of a shop with five vendors, with
+ * more sessions by day than by night, and parameters as the vendors send them. The same options always produce the same
+ * file.
  */
 export async function writePastEvents(path: string, past: PastEvents): Promise<void> {
   const { events, days, until, domainIds, params, shuffled, randomIds } = past

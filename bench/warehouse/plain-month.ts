@@ -6,16 +6,18 @@ import { PAST_KEYS } from './past-events.ts'
 
 const SESSION_GAP_MS = 30 * MINUTE_MS
 
-/** The same events in plain DuckDB: one file in chronological order, with a column for each parameter. */
+/** The same events in plain DuckDB: one file in chronological order, with one column per parameter. */
 export interface PlainMonth {
-  /** Returns whether it can answer the insight at this path. */
+  /** Returns whether the insight at this path is supported. */
   knows(path: string): boolean
-  /** Runs the query of the insight at `path` for the last `hours`. Rejects for an unsupported insight. */
+  /** Runs the query of the insight at `path` for the last `hours`. Rejects if the insight is not supported. */
   ask(path: string, hours: number): Promise<void>
   close(): void
 }
 
-/** Writes the events in the Parquet file at `source` to `path` with plain columns, and opens that file. */
+/**
+ * Writes the events in the Parquet file at `source` to `path`, with one column per parameter, and opens the new file.
+ */
 export async function openPlainMonth(source: string, path: string): Promise<PlainMonth> {
   const engine = await DuckDBInstance.create(':memory:', {
     threads: String(availableParallelism()),
@@ -43,8 +45,8 @@ export async function openPlainMonth(source: string, path: string): Promise<Plai
 }
 
 /**
- * Returns SQL that counts every value of every parameter for each combination of `by`, with a separate pass for each
- * parameter.
+ * Returns SQL that counts every value of every parameter for each combination of `by`. Each parameter requires a
+ * separate pass.
  */
 const valuesSql = (events: string, by: string) =>
   PAST_KEYS.map(
@@ -54,7 +56,7 @@ const valuesSql = (events: string, by: string) =>
 
 const totalsSql = (events: string, by: string) => `SELECT ${by}, count(*) FROM ${events} GROUP BY ALL`
 
-/** Queries as a person would write them for only this purpose. */
+/** Queries for each insight, written by hand for this purpose only. */
 const QUESTIONS: Record<string, (events: string) => string[]> = {
   '/v1/events/dictionary': (events) => [
     totalsSql(events, 'vendor'),
@@ -73,7 +75,7 @@ const QUESTIONS: Record<string, (events: string) => string[]> = {
 }
 
 /**
- * Returns SQL for each session's visits to paths, the transitions between them, and the events sent during each visit.
+ * Returns SQL for the page visits of each session, the transitions between them, and the events sent during each visit.
  */
 function flowsSql(events: string): string {
   const segment = `'/([0-9]+|[0-9a-fA-F]{16,})(/|$)'`

@@ -24,7 +24,7 @@ const ORG = 'org_01k9m2c4d0e0f0g0h0j0k0m0n0'
 const VENDORS = ['Google Analytics 4', 'Meta Pixel', 'Matomo', 'TikTok Pixel', 'Segment']
 const NAMES = ['page_view', 'purchase', 'add_to_cart', 'scroll', 'view_item', 'login', 'search']
 
-/** Returns one event in the format of the spool. One in fifty lacks the key. */
+/** Returns one event in the format of the spool. One event in fifty lacks the key. */
 function eventLine(n: number, receivedAt: number): string {
   return JSON.stringify({
     receivedAt,
@@ -68,7 +68,7 @@ function writeSegment(path: string, first: number, count: number, receivedAt: (n
   }
 }
 
-/** Measures a count on one key in the warehouse, compared with the same count on a plain DuckDB column. */
+/** Measures a count by one key in the warehouse, compared with the same count on a plain DuckDB column. */
 export async function benchQuery(): Promise<Budget[]> {
   const folder = mkdtempSync(join(tmpdir(), 'tagwarden-bench-'))
   const events = join(folder, 'events')

@@ -13,14 +13,14 @@ import { quantile, spreadOf } from '../tools/percentiles.ts'
 import { client, makeFolder, start, tagwarden } from '../tools/server.ts'
 import { writePastEvents } from './past-events.ts'
 
-/** Size of an installation. Rules and events are distributed over its domains, and events over thirty days. */
+/** Size of an installation. Rules and events are distributed evenly over its domains, and events over thirty days. */
 interface Point {
   rules: number
   domains: number
   events: number
 }
 
-/** Smallest size. One axis at a time is multiplied. */
+/** The smallest size. Each figure is multiplied in turn while the others stay the same. */
 const BASE: Point = sized({ rules: 10, domains: 10, events: 100_000 }, { rules: 1, domains: 1, events: 1000 })
 const AXES: Record<keyof Point, readonly number[]> = sized(
   { rules: [10, 100, 1000], domains: [10, 100], events: [10, 100] },
@@ -28,7 +28,7 @@ const AXES: Record<keyof Point, readonly number[]> = sized(
 )
 const DAYS = sized(30, 1)
 const RUNS = sized(30, 2)
-/** Queries sent by a page while a user waits. */
+/** Queries that a page sends while a user waits for them. */
 const QUESTIONS = {
   'counts by hour': '/v1/insights/volume?hours=720&',
   search: '/v1/events?limit=50&',
@@ -38,8 +38,8 @@ const QUESTIONS = {
 type Times = Record<'batch' | keyof typeof QUESTIONS, number[]>
 
 /**
- * Measures how the times of a batch and three queries grow with the number of rules, domains and stored events, varying
- * one at a time.
+ * Measures how the times of a batch and three queries grow with the number of rules, domains and stored events, each
+ * varied separately.
  */
 export async function benchScalingCurve(): Promise<Budget[]> {
   const base = await measure(BASE)
@@ -48,7 +48,7 @@ export async function benchScalingCurve(): Promise<Budget[]> {
     for (const factor of factors) {
       const times = await measure({ ...BASE, [axis]: BASE[axis] * factor })
       if (factor !== factors.at(-1)) continue
-      // Time must not grow faster than the amount of data.
+      // The time must not grow faster than the amount of data.
       for (const what of Object.keys(times) as (keyof Times)[]) {
         const ratio = quantile(times[what], 0.5) / quantile(base[what], 0.5)
         budgets.push(
@@ -91,7 +91,7 @@ async function measure(point: Point): Promise<Times> {
   }
 }
 
-/** Creates domains and rules. Also returns the first domain's token. */
+/** Creates the domains and rules. Also returns the token of the first domain. */
 function fill(folder: string, { rules, domains }: Point): { domainIds: string[]; token: string } {
   const { db } = openStores(folder)
   const orgId = db.prepare<[], string>('SELECT id FROM org').pluck().get() ?? ''

@@ -12,7 +12,7 @@ function setUp(regionsOf: (orgId: string) => PhoneRegions = () => []) {
   const { orgId, mallory } = cast(db, clock)
   const rules = new ActiveRules(db, regionsOf)
   const create = (input: AlertInput = validationInput, at = orgId) => createAlert(db, clock, at, input).id
-  /** Ids of the alerts that an event without a value violates. */
+  /** Returns the ids of the alerts that an event with these fields violates. */
   const broken = (values: Parameters<typeof eventOf>[0] = {}) => rules.judge(eventOf({ orgId, ...values }))
   return { db, clock, orgId, mallory, rules, create, broken }
 }
@@ -55,14 +55,14 @@ describe('active rules', () => {
     expect(new ActiveRules(db, () => []).judge(eventOf({ orgId }))).toEqual([id])
   })
 
-  test("include only those of the event's organization", () => {
+  test("include only the rules of the event's organization", () => {
     const { create, broken, mallory } = setUp()
     const [ours, theirs] = [create(), create(validationInput, mallory.orgId)]
     expect(broken()).toEqual([ours])
     expect(broken({ orgId: mallory.orgId })).toEqual([theirs])
   })
 
-  test('recognise phone numbers by the countries of each organization', () => {
+  test("recognise the national phone numbers of each organization's countries", () => {
     const phone: AlertInput = {
       ...validationInput,
       conditions: { logic: 'any', items: [{ parameter: 'note', op: 'contains_phone' }] },

@@ -33,8 +33,8 @@ interface KnownRule {
 export type RuleListener = (orgId: string, id: string, rule: AlertRule | null) => void
 
 /**
- * In-memory cache of the enabled validation rules of all organizations. Changed rules are reread before the next event
- * is evaluated, because changes come in bursts and inside transactions. Unchanged rules stay cached.
+ * In-memory cache of the enabled validation rules of all organizations. A changed rule is reread only when the next
+ * event is evaluated, because changes come in bursts and inside transactions.
  */
 export class ActiveRules {
   private readonly entries = new Map<string, OrganizationEntry>()
@@ -54,9 +54,9 @@ export class ActiveRules {
   /** Evaluates an event without a time limit. */
   readonly judge: Judge = (event) => this.brokenBy(event) ?? NO_RULES
 
-  /** Evaluates the events of one batch within the organization's share of server time. */
+  /** Evaluates the events of one batch within the organization's time limit. */
   readonly judgeBatch = (orgId: string): BatchJudge => {
-    // Time spent reading changed rules is not charged to the sender.
+    // Time spent reading changed rules does not count towards the organization's limit.
     this.refresh()
     const { meter, end } = this.slices.begin(orgId)
     let events = 0
@@ -117,8 +117,8 @@ export class ActiveRules {
   }
 
   /**
-   * Returns a rule's share (0 to 1) of the total cost of its organization's rules, for rules that are too expensive to
-   * evaluate on arrival; null for other rules. Must not be called in a transaction, because it reads changed rules.
+   * Returns a rule's fraction (0 to 1) of the total cost of its organization's rules, for rules that are too expensive
+   * to evaluate on arrival; null for other rules. Must not be called in a transaction, because it reads changed rules.
    */
   readonly lateShareOf = (orgId: string, id: string): number | null => {
     this.refresh()
@@ -205,8 +205,8 @@ interface LateRule {
 }
 
 /**
- * The rules of one organization that are too expensive to compile and evaluate on arrival. Their events are evaluated
- * by the process for late batches.
+ * The rules of one organization that are too expensive to compile and evaluate on arrival. Events to which they may
+ * apply are evaluated later, in a separate process.
  */
 class LateRules {
   private readonly late = new Map<string, LateRule>()
@@ -240,7 +240,8 @@ class LateRules {
   }
 
   /**
-   * Returns the rule's share (0 to 1) of the total cost of the organization's rules; null for rules that are not late.
+   * Returns the rule's fraction (0 to 1) of the total cost of the organization's rules; null for rules that are not
+   * late.
    */
   shareOf(id: string): number | null {
     const rule = this.late.get(id)

@@ -83,7 +83,7 @@ test.each(ACCEPTED)('an alert is accepted: %s', (_, values) => {
   expect<unknown>(readAlertInput(value)).toEqual(value)
 })
 
-/** The field that the error names, and the change to a valid alert that causes it. */
+/** The field that the error names, and the change to a valid alert that causes the error. */
 const REFUSED: [string, object][] = [
   ['name', { name: '' }],
   ['name', { name: text(201) }],
@@ -190,27 +190,27 @@ describe('an invalid alert', () => {
   test.each<[string, object, string]>([
     ['no channel', { channels: [] }, 'channels: must have at least one item'],
     [
-      'the fields of a change in a threshold',
+      'the fields of a volume change in a threshold alert',
       { ...volumeInput, volume: { direction: 'increase', percent: 5 } },
       'volume.op: a volume_threshold alert requires op and count; direction and percent are for tag_volume_change',
     ],
     [
-      'one field of a change in a threshold',
+      'one field of a volume change in a threshold alert',
       { ...volumeInput, volume: { percent: 5 } },
       'volume.op: a volume_threshold alert requires op and count; percent is for tag_volume_change',
     ],
     [
-      'the fields of an anomaly in a threshold',
+      'the fields of an anomaly in a threshold alert',
       { ...volumeInput, volume: { vendor: 'ga4' } },
       'volume.op: a volume_threshold alert requires op and count; vendor is for volume_anomaly',
     ],
     [
-      'the fields of a threshold in an anomaly',
+      'the fields of a threshold in an anomaly alert',
       { ...anomalyInput, volume: { op: 'lte', count: 1 } },
       'volume.vendor: a volume_anomaly alert requires vendor; op and count are for volume_threshold',
     ],
     [
-      'the fields of a threshold in a change',
+      'the fields of a threshold in a volume change alert',
       { ...volumeInput, alertType: 'tag_volume_change', volume: { op: 'lte', count: 1 } },
       'volume.direction: a tag_volume_change alert requires direction and percent; op and count are for volume_threshold',
     ],

@@ -24,7 +24,7 @@ export const AlertBulkInputSchema = Closed(
   { $id: 'AlertBulkInput' },
 )
 
-/** Validates all fields except those whose shape depends on the alert type; the type validates these. */
+/** Validates all fields except those whose shape depends on the alert type, which are validated by the type. */
 const readShared = parser(
   Closed({
     ...AlertInputSchema.properties,
@@ -68,7 +68,7 @@ function fieldChecks(value: unknown): (() => void)[] {
   ]
 }
 
-/** Runs `work`. In an `AppError` thrown by `work`, `period: …` becomes `alerts[3].period: …`. */
+/** Runs `work` and adds the path to the field named by an `AppError`: `period: …` becomes `alerts[3].period: …`. */
 export function withPathPrefix<T>(root: string, work: () => T): T {
   try {
     return work()

@@ -168,7 +168,7 @@ describe('an alert', () => {
     expect((await call('GET', path, { as: cast.bob.key })).body).toEqual(again.body)
   })
 
-  test('gets default values, also for fields that a replacement omits', async () => {
+  test('gets default values, including for fields that a replacement omits', async () => {
     const { call, cast, clock, domain } = setUp()
     const defaults = { severity: 'low', timezone: 'UTC', enabled: true }
     const made = await call('POST', '/v1/alerts', { as: cast.bob.key, body: validationInput })
@@ -271,7 +271,7 @@ describe("the start of an alert's evaluation", () => {
     ['groups', { conditionGroups: [{ op: 'any', items: [{ parameter: 'a', op: 'is_blank' }] }] }, 'reset'],
     ['type', { ...volumeInput }, 'reset'],
   ]
-  test.each(changes)('is reset to the current time or unchanged after a change: %s', async (_, values, expected) => {
+  test.each(changes)('is reset or left unchanged when this changes: %s', async (_, values, expected) => {
     const { call, cast, clock, create, db } = setUp()
     const id = create()
     const cursor = () =>
@@ -285,7 +285,7 @@ describe("the start of an alert's evaluation", () => {
     else expect(cursor().evaluatedThrough).toBe(clock.now())
   })
 
-  test('is reset when the alert is enabled, directly or by a replacement, unless it already was', async () => {
+  test('is reset when the alert is enabled, directly or by a replacement, unless it was already enabled', async () => {
     const { call, cast, clock, create, cursors } = setUp()
     const id = create()
     const enabled = (enabled: boolean) =>

@@ -76,7 +76,7 @@ export interface AlertRouteDeps {
   deleted: (alert: Alert, by: string) => void
   /** Returns the number of open issues for each of these alerts. */
   openIssues: (orgId: string, ids: readonly string[]) => Record<string, number>
-  /** Returns a late rule's share of the total cost of all rules; null for other rules. */
+  /** Returns a late rule's fraction of the total cost of all rules; null for other rules. */
   lateShareOf: (orgId: string, id: string) => number | null
 }
 

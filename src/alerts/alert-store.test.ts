@@ -105,7 +105,7 @@ test('a round reads only due alerts, earliest due first', async () => {
   const { db, clock, key } = setUp()
   const now = clock.now()
   deleteAlert(db, key, () => undefined)
-  // More due alerts than are read at once, and equally many that are not due, have another type or are disabled.
+  // More due alerts than are read at once, mixed with alerts that are disabled or not yet due.
   const due = (n: number) => createAlert(db, clock, key.orgId, { ...validationInput, name: `${n}` }).id
   const ids = Array.from({ length: 1200 }, (_, n) => due(n))
   const set = db.prepare('UPDATE alert SET dueAt = ?, enabled = ? WHERE id = ?')

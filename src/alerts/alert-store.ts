@@ -12,7 +12,7 @@ export const MAX_ALERTS = 10_000
 
 /** Maximum total size of an organization's alerts, as JSON. */
 const MAX_BYTES = 256 * 1024 * 1024
-/** Alerts up to this size skip the check of the total size; 10,000 of them take 160 MB. */
+/** Alerts up to this size skip the check of the total size; 10,000 such alerts use 160 MB. */
 const SMALL_BYTES = 16 * 1024
 
 /** Identifies an alert within one organization. Alerts of other organizations are not found. */
@@ -91,7 +91,7 @@ const WATCHES = `(
 
 /**
  * Returns matching alerts with ids after `after` (null: from the first), oldest first. Returns up to `limit + 1`
- * alerts, so that the caller can tell whether there are more.
+ * alerts, so that the caller can determine whether there are more.
  */
 export function listAlerts(
   db: Db,
@@ -239,7 +239,7 @@ export function saveDueAt(db: Db, { alert, cursor }: ActiveAlert): void {
 
 /**
  * Throws `AppError('invalid')`, naming the first field (such as `domainIds[3]`), for domains that the organization does
- * not have. A domain may be deleted later; the alert is then kept and ignores the domain.
+ * not have. If a domain is deleted later, the alert ignores it.
  */
 export function checkDomains(db: Db, orgId: string, { domainId, domainIds = [] }: AlertInput): void {
   const find = db.prepare('SELECT 1 FROM domain WHERE orgId = ? AND id = ?')
@@ -292,8 +292,8 @@ export function createAlert(db: Db, clock: Clock, orgId: string, input: AlertInp
 
 /**
  * Replaces the alert; absent fields of the input get their defaults. When the rule changes, or the alert is enabled,
- * its cursor restarts from now, so the new rule does not evaluate earlier events. Throws `AppError('notFound')` when
- * the alert does not exist.
+ * its cursor is reset to the current time, so that the new rule does not evaluate earlier events. Throws
+ * `AppError('notFound')` when the alert does not exist.
  */
 export function updateAlert(db: Db, clock: Clock, key: AlertKey, input: AlertInput): Alert {
   return tx(db, () => {

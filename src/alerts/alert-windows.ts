@@ -22,13 +22,13 @@ export function lastWindow(period: Period, timezone: string, to: Instant): Windo
 /**
  * Returns the bucket length for counting the history; each bucket lies in exactly one window. For minutes and hours it
  * is the window length, because these windows are counted from the epoch. For days it is 15 minutes, because in every
- * time zone local days begin at a multiple of that (https://data.iana.org/time-zones/theory.html).
+ * time zone local days begin at a multiple of 15 minutes (https://data.iana.org/time-zones/theory.html).
  */
 export function bucketMsOf({ unit, lengthMs }: Period): number {
   return unit === 'd' || unit === 'w' ? 15 * MINUTE_MS : lengthMs
 }
 
-/** A count with the start of its bucket, or with the time of a single event. */
+/** A count with the start of its bucket, or a single event with its time. */
 export interface Bucketed {
   bucketAt: Instant
 }

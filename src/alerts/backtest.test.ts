@@ -124,10 +124,10 @@ const event = fc.record({
     { requiredKeys: [] },
   ),
 })
-/** The events of a batch, and the time since the previous batch. */
+/** Batches of events, each with the time since the previous batch. */
 const traffic = fc.array(
   fc.record({
-    // Sessions end or continue, including across midnight.
+    // These pauses continue or end a session, including across midnight.
     afterMs: fc.oneof(
       fc.integer({ min: 1, max: 29 * MINUTE_MS }),
       fc.integer({ min: 29 * MINUTE_MS, max: 31 * MINUTE_MS }),

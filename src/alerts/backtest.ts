@@ -98,9 +98,10 @@ export const AlertBacktestSchema = Closed(
 export type AlertBacktest = Static<typeof AlertBacktestSchema>
 
 /**
- * Returns the results that the alert would have had in the last `days`: its whole windows that ended by `now`,
- * evaluated with the same code as the scheduler's evaluations. A bucket is a window, or an hour where windows are
- * shorter. `sensitivities`: additional sensitivities. Throws `AppError('invalid')` for types without a sensitivity.
+ * Returns the results that the alert would have had in the last `days`, for whole windows that ended by `now`. Windows
+ * are evaluated with the same code that the scheduler uses. A bucket is one window, or one hour if windows are shorter.
+ * `sensitivities`: additional sensitivities to evaluate; throws `AppError('invalid')` for alert types without a
+ * sensitivity.
  */
 export async function backtest(
   alert: Alert,

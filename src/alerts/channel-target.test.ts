@@ -86,7 +86,7 @@ describe('the channels in a request', () => {
     expect(accept([hook(SLACK), hook('int_01ke')])).toEqual([sealedHook(SLACK), hook('int_01ke')])
   })
 
-  test('keep the stored targets when they are masked, in any order of URLs', () => {
+  test('keep the stored targets when they are sent masked, in any order of URLs', () => {
     fc.assert(
       fc.property(fc.shuffledSubarray([0, 1, 2]), (order) => {
         const meant = order.flatMap((index) => stored[index] ?? [])

@@ -6,7 +6,7 @@ import type { Principal } from '../http/principal.ts'
 import type { Channel } from './alert.ts'
 
 /**
- * Target URLs often contain a credential, as for Slack and Microsoft Teams workflows, so they are stored as
+ * Target URLs often contain a credential, for example in Slack and Microsoft Teams workflows, so they are stored as
  * `sealed:https://hooks.slack.com/<base64url>`. The origin is readable; decrypting the URL requires the master key.
  * Equal URLs have equal sealed values, so stored targets can be compared.
  */

@@ -86,7 +86,7 @@ test('daily windows follow the time zone', () => {
   expect(second?.window.to).toBe(Date.parse('2026-03-10T04:00Z'))
 })
 
-describe('an alert after a downtime of more than 24 windows', () => {
+describe('an alert after downtime of more than 24 windows', () => {
   const back = at('10:30') + 3 * DAY_MS
 
   test('is evaluated for the last 24 windows', () => {
@@ -129,7 +129,7 @@ const life = fc.record({
   ticks: fc.array(
     fc.record({
       woken: fc.boolean(),
-      // A tick, a pause of about one window, a clock set back, or a long downtime.
+      // A tick, a pause of about one window, a clock that was set back, or long downtime.
       afterMs: fc.oneof(
         fc.integer({ min: 0, max: 5000 }),
         fc.integer({ min: 0, max: 2 * HOUR_MS }),
@@ -187,7 +187,7 @@ test('validation alerts cover time without gaps or overlaps, for any sequence of
   )
 })
 
-test('anomaly alerts judge the last 24 windows up to the last tick without overlap, for any sequence of events', () => {
+test('anomaly alerts evaluate the last 24 windows up to the last tick without overlap, for any sequence of events', () => {
   fc.assert(
     fc.property(life, (life) => {
       const { rule, evaluated } = live(life, true, { ticks: true })
@@ -209,7 +209,7 @@ test('anomaly alerts judge the last 24 windows up to the last tick without overl
   )
 })
 
-test('volume alerts judge each whole window once, in order, from the first one after they were saved', () => {
+test('volume alerts evaluate each whole window once, in order, from the first one after they were saved', () => {
   fc.assert(
     fc.property(life, (life) => {
       const { rule, evaluated } = live(life, false)
@@ -240,7 +240,7 @@ test('an alert is due from nextDueAt onwards, and not before', () => {
   )
 })
 
-test('a volume alert judges every window after the first partial one when there is no downtime', () => {
+test('without downtime, a volume alert evaluates every window after the first partial one', () => {
   fc.assert(
     fc.property(fc.constantFrom(...zones), fc.constantFrom('1h', '1d', '1w'), (timezone, period) => {
       const start = Date.UTC(2026, 2, 20, 12, 34)

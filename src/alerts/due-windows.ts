@@ -6,7 +6,7 @@ import { nextWindow, type Period, parsePeriod, previousWindow, windowAt } from '
 import { isPartial } from './types/alert-type.ts'
 import { alertTypeOf } from './types/index.ts'
 
-/** Maximum number of past windows that are evaluated after a downtime. */
+/** Maximum number of past windows that are evaluated after downtime. */
 export const MAX_LATE_WINDOWS = 24
 
 /** The progress of an alert's evaluation. */
@@ -53,8 +53,8 @@ export function firstCursor({ period, timezone, partial }: Schedule, now: Instan
  * Returns the due evaluations, in order: the windows that have ended, at most the last 24. For an alert with partial
  * windows, also the elapsed part of the current window, when the alert is woken or at each tick. `watermark`: all
  * events received before it can be queried.
- * Types that evaluate counts never evaluate windows before the last 24. For other types the first window reaches back
- * to the cursor, so that each event is in exactly one evaluation, even after a crash.
+ * Types that evaluate counts never evaluate windows before the last 24. For other types, the first window begins at the
+ * cursor, so that each event is evaluated exactly once, even after a crash.
  */
 export function dueWindows(cursor: Cursor, schedule: Schedule, watermark: Instant, woken: boolean): DueWindow[] {
   const { period, timezone, partial, ticks = false } = schedule

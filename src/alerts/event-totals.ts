@@ -12,7 +12,7 @@ export interface TotalRow {
   count: number
 }
 
-/** Maximum number of findings for which totals are queried. Above it, summaries omit totals. */
+/** Maximum number of findings for which totals are queried. Above this number, summaries omit totals. */
 const MAX_FINDINGS = 100
 
 /**
@@ -61,7 +61,7 @@ export function totalOf({ domainId, vendor, event, occurrences }: Finding, rows:
 export interface ExplainContext {
   /** The finding's sample event; null when it no longer exists. */
   event: StoredEvent | null
-  /** The name common to all events of the finding, with personal data masked; null when the names differ. */
+  /** The event name shared by all of the finding's events, with personal data masked; null when the names differ. */
   name: string | null
   /** The result of `totalsQuery`. */
   totals: readonly TotalRow[]

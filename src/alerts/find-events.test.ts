@@ -5,12 +5,12 @@ import { eventOf, NOON, warehouseWith } from './alert.fixture.ts'
 import { eventsQuery, findEvents } from './find-events.ts'
 
 const ORG = 'org_a'
-/** Extreme values: below 2^31, as in production, and above 2^52. */
+/** Sequence numbers around 2^31, as large as in production, and the largest possible one. */
 const SEQS = [1, 2 ** 31 - 1, 2 ** 31, NOON * 1000, NOON * 1000 + 1, Number.MAX_SAFE_INTEGER]
 const EVENTS = SEQS.map((seq, index) => eventOf({ seq, receivedAt: NOON + index, params: { seq: String(seq) } }))
 const THEIRS = eventOf({ seq: 5, orgId: 'org_b' })
 
-test('complete events are returned in the order of their positions, without missing or foreign events', async () => {
+test('complete events are returned in the order of their positions, omitting deleted events and those of other organizations', async () => {
   using history = await warehouseWith([...EVENTS, THEIRS])
   const places = [...EVENTS, THEIRS, eventOf({ seq: 6, receivedAt: NOON + 2 })]
   await fc.assert(
@@ -25,7 +25,7 @@ test('complete events are returned in the order of their positions, without miss
   )
 })
 
-test('no query runs without positions', async () => {
+test('no query runs when there are no positions', async () => {
   expect(await findEvents(ORG, [], { query: () => Promise.reject(new Error('unexpected query')) })).toEqual([])
 })
 

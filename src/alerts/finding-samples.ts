@@ -28,9 +28,9 @@ export function maskOf(alert: Alert, privacy: Privacy): ReturnType<typeof compil
 }
 
 /**
- * Returns the alert's findings with samples from the result of `samplesQuery`, and with explanations by their alert
- * type based on the samples and the result of `totalsQuery`. Personal data is masked, including in vendors, event names
- * and hosts. A sample is null when its event no longer exists.
+ * Returns the alert's findings with samples from the result of `samplesQuery`. The alert type explains each finding
+ * based on its sample and the result of `totalsQuery`. Personal data is masked, including in vendors, event names and
+ * hosts. A sample is null when its event no longer exists.
  */
 export function withSamples(
   alert: Alert,
@@ -53,7 +53,7 @@ export function withSamples(
     const { orgId, violations, ...sample } = masked
     return {
       ...known,
-      // Masked only when the names are common to all events of the finding.
+      // When the finding has the sample's vendor or event, uses the masked name.
       vendor: finding.vendor === event.vendor ? sample.vendor : finding.vendor,
       event: name,
       hosts: [...new Set(finding.hosts.map((host) => mask({ ...event, host }).host ?? host))],

@@ -1,6 +1,8 @@
 import type { Instant } from '../core/clock.ts'
 
-/** The finding of one evaluation about one subject of an alert. A subject without a finding has no violation. */
+/**
+ * The violation that one evaluation found for one subject of an alert. A subject without a violation has no finding.
+ */
 export interface Finding {
   domainId: string | null
   /** Part of the issue's key, with alert and domain: `vendor event` for volume types, empty for validation types. */
@@ -13,13 +15,13 @@ export interface Finding {
   summary: string
   /**
    * Describes what is wrong with every violating event, as a phrase that follows `events`: ``had no `value` ``. Absent
-   * when the rule does not determine it.
+   * when events can violate the rule in different ways.
    */
   fault?: string
   /** Describes the violating events, as a phrase that follows `events`. Includes details of the latest event. */
   did?: string
   /**
-   * Number of events with the finding's vendor and event name in the alert's window so far, including violating ones;
+   * Number of events with the finding's vendor and event name in the alert's window so far, including violating events;
    * null when unknown.
    */
   total?: number | null

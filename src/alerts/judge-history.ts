@@ -18,8 +18,8 @@ import { scopeTests } from './types/event-scope.ts'
 import { alertTypeOf, seriesOf } from './types/index.ts'
 
 /**
- * Maximum number of events in scope that are read in full. Above it, events are sampled, so that the response takes
- * only seconds.
+ * Maximum number of events in scope that are read in full. Above this number, events are sampled, so that a response
+ * takes only seconds.
  */
 const MAX_SCANNED_EVENTS = 20_000_000
 
@@ -40,7 +40,7 @@ export interface HistoryDeps {
 export interface HistoryFindings {
   /** One list for each window, in order. */
   findings: Finding[][]
-  /** The same lists for each of the other sensitivities. */
+  /** The same lists for each of the additional sensitivities. */
   alternatives: Finding[][][]
   /**
    * `rollup`: computed from counts by minute; `sql`: from every event in scope; `sampled`: from a sample of these

@@ -8,7 +8,7 @@ import { createAlert } from './alert-store.ts'
 import { JudgeProcess } from './judge-process.ts'
 import type { AlertRule } from './organization-rules.ts'
 
-test('late batches are judged by the rules and countries in effect when they are judged', async () => {
+test('late batches are evaluated with the rules and countries in effect at that time', async () => {
   const phone = {
     ...validationInput,
     conditions: { logic: 'any' as const, items: [{ parameter: '*', op: 'contains_phone' as const }] },
@@ -33,7 +33,7 @@ test('late batches are judged by the rules and countries in effect when they are
   judge.close()
 })
 
-test('late batches are judged by the labels in effect when they are judged', async () => {
+test('late batches are evaluated with the labels in effect at that time', async () => {
   const db = memoryDb()
   const clock = testClock()
   const { orgId, mallory } = cast(db, clock)

@@ -55,7 +55,7 @@ export class JudgeProcess {
   judge(orgId: string, events: readonly StoredEvent[]): Promise<Verdicts> {
     this.child ??= this.start()
     const { child } = this
-    // Events in the late queue skip evaluation on arrival, which would otherwise read changed rules.
+    // Changed rules are normally read when events are evaluated on arrival, but events in the late queue are not.
     this.parts.refresh()
     const loaded = this.loaded.get(orgId) ?? this.sendRules(child, orgId)
     this.loaded.set(orgId, loaded)

@@ -14,7 +14,7 @@ const longerThan = (length: number): NonNullable<AlertInput['conditions']> => ({
   items: [{ parameter: 'value', op: 'length_gt', values: [`${length}`] }],
 })
 
-/** Parameters that call `read` each time they are read. */
+/** Returns parameters that call `read` on each access. */
 function counted(params: Record<string, string>, read: () => void): Record<string, string> {
   return new Proxy(params, {
     get(target, key) {
@@ -24,7 +24,7 @@ function counted(params: Record<string, string>, read: () => void): Record<strin
   })
 }
 
-describe('judging an event', () => {
+describe('the evaluation of an event', () => {
   const alerts: Alert[] = [
     blankValue('everywhere'),
     blankValue('shop', { domainId: 'dom_shop' }),
@@ -74,7 +74,7 @@ describe('judging an event', () => {
     let reads = 0
     const params = counted({ value: '12' }, () => reads++)
     expect(judge(eventOf({ params }))).toEqual([])
-    // All conditions are of one kind and on one parameter, so it is read only once.
+    // All conditions are of one kind and on one parameter, so the parameter is read only once.
     expect(reads).toBe(1)
   })
 
@@ -124,7 +124,7 @@ describe('judging an event', () => {
   })
 })
 
-test('the index does not change results: each alert is judged as if it were the only one', () => {
+test('the index does not change results: each alert is evaluated as if it were the only one', () => {
   const words = fc.constantFrom('a', 'b', 'c', 'd')
   const some = fc.option(fc.uniqueArray(words, { maxLength: 3 }), { nil: undefined })
   const alert = fc

@@ -44,8 +44,8 @@ export const AlertPreviewSchema = Closed(
 export type AlertPreview = Static<typeof AlertPreviewSchema>
 
 /**
- * Returns the rule's findings in the last `hours` hours. Types that evaluate counts are evaluated over their own
- * windows that have ended, at least the last one. Other types are evaluated over all hours as one window.
+ * Returns the rule's findings in the last `hours` hours. Types that evaluate counts use their own windows that have
+ * ended, including at least the last one. Other types evaluate all hours as one window.
  */
 export async function preview(saved: Alert, hours: number, now: Instant, parts: HistoryDeps): Promise<AlertPreview> {
   const alert = resolveLabels(saved, parts.membersOf ?? noMembers)
@@ -59,7 +59,7 @@ export async function preview(saved: Alert, hours: number, now: Instant, parts: 
   const found = findings.flat()
   const matched = countsFirings ? found.length : found.reduce((sum, { occurrences }) => sum + occurrences, 0)
   const samples = countsFirings ? firingsOf(found) : await eventsOf(alert, found, window, parts)
-  // Counts are weighted: a sampled event counts as several events, in both numbers.
+  // Both numbers are weighted: a sampled event counts as several events.
   return { scanned: Math.round(weight), matched, windowHours: hours, samples }
 }
 

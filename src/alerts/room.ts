@@ -12,7 +12,7 @@ import { previewRoutes } from './preview-routes.ts'
 
 export interface AlertsRoom extends Room {
   rules: ActiveRules
-  /** Validates batches in another process. */
+  /** Evaluates batches in a separate process. */
   judgeProcess: JudgeProcess
   /**
    * Returns, for each event, the ids of the active alerts whose rules it violates; null for an event whose evaluation
@@ -27,7 +27,7 @@ interface Needs extends Pick<AlertRouteDeps, 'checkChannels' | 'deleted' | 'open
   signals: SignalsRoom
 }
 
-/** Opens the alerts and reads their rules. */
+/** Creates the alerts room and reads the rules. */
 export function openAlerts(base: HistoryBase, { org, labels, signals, ...needs }: Needs): AlertsRoom {
   const { db, box, clock, warehouse, privacyOf } = base
   const rules = new ActiveRules(db, (orgId) => privacyOf(orgId).regions)

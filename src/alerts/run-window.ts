@@ -5,9 +5,9 @@ import type { Window } from './finding.ts'
 /** The times at which an alert may open issues and send notifications. When absent, it always may. */
 export type RunWindows = AlertInput['runWindows']
 
-/** In every time zone, local hours begin at a multiple of this, https://data.iana.org/time-zones/theory.html. */
+/** In every time zone, local hours begin at a multiple of 15 minutes (https://data.iana.org/time-zones/theory.html). */
 const STEP_MS = 15 * MINUTE_MS
-/** A time range of this length contains every hour of every weekday, even when clocks change in it. */
+/** A time range of this length contains every hour of every weekday, even when clocks change during that time. */
 const WEEK_AND_DAY_MS = 8 * DAY_MS
 
 /**

@@ -2,11 +2,11 @@ import { describe, expect, test } from 'bun:test'
 import { OutOfTime } from '../conditions/evaluation-time-limit.ts'
 import { TimeSlices } from './time-slices.ts'
 
-/** Time slices with a manual stopwatch. */
+/** Returns time slices with a stopwatch that the test advances. */
 function setUp() {
   let [wall, processor] = [1000, 0]
   const slices = new TimeSlices({ wallMs: () => wall, processorMs: () => processor })
-  /** Works on a batch in steps until the meter stops it. Returns the time spent. */
+  /** Simulates the evaluation of a batch, in steps, until the meter stops it. Returns the time spent. */
   const work = (orgId: string, ms: number, { events = 1, stepMs = 0.5, busy = 1 } = {}) => {
     const { meter, end } = slices.begin(orgId)
     let done = 0
@@ -50,11 +50,11 @@ describe('the time limit of a batch', () => {
       worked += work('org_a', 1000)
     }
     expect(worked).toBeLessThan(100)
-    // An organization with cheap events is not affected.
+    // Cheap events of the other organization are not affected.
     expect(work('org_b', 2, { events: 100 })).toBe(2)
   })
 
-  test('is the full slice again after the others stop sending events', () => {
+  test('is the full slice again after other organizations stop sending events', () => {
     const { work, pass } = setUp()
     work('org_b', 0.5)
     for (let n = 0; n < 50; n++) work('org_a', 1000)
@@ -62,7 +62,7 @@ describe('the time limit of a batch', () => {
     expect(work('org_a', 1000)).toBeWithin(25, 51)
   })
 
-  test("returns to the organization's share after some time", () => {
+  test('recovers after some time while another organization sends events', () => {
     const { work, pass } = setUp()
     for (let n = 0; n < 50; n++) {
       work('org_b', 0.5)
@@ -79,7 +79,7 @@ describe('the time limit of a batch', () => {
     expect(work('org_a', 3, { busy: 50 })).toBe(3)
   })
 
-  test('is not charged for many cheap events', () => {
+  test('is not reduced by many cheap events', () => {
     const { work } = setUp()
     for (let n = 0; n < 200; n++) {
       work('org_b', 0.5)

@@ -1,17 +1,17 @@
 import { type Meter, meterOf, type Stopwatch, stopwatch } from '../conditions/evaluation-time-limit.ts'
 
 /**
- * Time limit for one batch while no other organization sends; exceeded at most by a factor of 2. The server answers no
- * requests in this time.
+ * Time limit for one batch while no other organization sends; exceeded at most by a factor of 2. The server handles no
+ * other requests during this time.
  */
 const ALONE_MS = 25
 /** Time limit for one batch while another organization is sending. */
 const SHARED_MS = 3
-/** Share of elapsed time that is credited to an organization's account, and the maximum balance. */
+/** Fraction of elapsed time that is credited to an organization's account, and the maximum balance. */
 const SHARE = 0.25
 const BURST_MS = 50
 /**
- * Batches with a shorter time per event are not charged; with 10,000 different rules an event takes half of this time.
+ * Batches that take less time per event are not charged. With 10,000 different rules, an event takes half this time.
  */
 const FREE_MS = 0.1
 /** An organization that has sent nothing for this time is not considered to be sending. */

@@ -26,7 +26,7 @@ export interface AppOptions {
 }
 
 export interface OpenedBase extends HistoryBase {
-  /** Folder of the batches that have not been validated against the rules yet. */
+  /** Folder for batches that have not yet been evaluated against the rules. */
   lateFolder: string
   /** Aborts `stopping`. */
   stop(): void
@@ -34,7 +34,9 @@ export interface OpenedBase extends HistoryBase {
   close(): void
 }
 
-/** Opens the data folder, and everything else that the rooms share. Throws `FolderError` like `openAllStores`. */
+/**
+ * Opens the data folder and creates everything else that the rooms share. Throws `FolderError` like `openAllStores`.
+ */
 export async function openBase({ config, clock, log, transport: given }: AppOptions): Promise<OpenedBase> {
   const guard = addressGuard(config.outboundAllow)
   const transport = given ?? outboundTransport(config, guard)

@@ -10,7 +10,7 @@ import { pageAddress } from './crawl/page-address.ts'
 
 /**
  * Returns the input with defaults filled in. Throws `invalid`, naming the field, when the audit can't be crawled or
- * scheduled. Does not check domains and channels.
+ * scheduled. Domains and channels are not checked.
  */
 export function readAudit(input: AuditInput, now: Instant): AuditSettings {
   const { startUrls = [], sitemap = null, include = [], exclude = [], expect = [] } = input

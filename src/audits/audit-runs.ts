@@ -36,14 +36,14 @@ export interface AuditRunDeps {
   report(error: unknown, where: string): void
 }
 
-/** Maximum duration of a crawl. Long enough for 2,000 pages of a host that requires a delay of 10 s. */
+/** Maximum duration of a crawl. It is sufficient for 2,000 pages of a host that requires a delay of 10 s. */
 const CRAWL_MAX_MS = 6 * HOUR_MS
 
 /** Runs queued audits. */
 export class AuditRuns {
   private readonly underWay = new ActiveRuns<StoredAudit & { id: string }>()
 
-  /** Marks audits interrupted by a stop or kill as failed. */
+  /** Marks audits that were interrupted by a shutdown or crash as failed. */
   constructor(private readonly parts: AuditRunDeps) {
     failInterruptedAudits(parts.db, parts.clock.now())
   }
@@ -53,7 +53,7 @@ export class AuditRuns {
     return this.parts.browsers.fault()
   }
 
-  /** Queues audits that are due and starts queued ones. Returns immediately. */
+  /** Queues audits that are due, and starts queued audits. Returns immediately. */
   start(): void {
     const { db, clock, report } = this.parts
     if (this.underWay.isClosed || this.fault() !== null) return
@@ -76,7 +76,8 @@ export class AuditRuns {
   }
 
   /**
-   * Stops active audits. They fail with the pages visited so far. Queued audits run after the next start of the server.
+   * Stops active audits, which fail but keep the pages visited so far. Queued audits run after the next start of the
+   * server.
    */
   close(): Promise<void> {
     return this.underWay.close()
@@ -160,7 +161,7 @@ function planOf(audit: Audit, labels: LabelMembers, own: ServerBrowsing): CrawlP
       device: device as CrawlPlan['browsing']['device'],
       vendorRequests,
       secrets: [],
-      // Affects only screenshots, and audits take none.
+      // Affects only screenshots, which audits do not take.
       privacy: PLAIN_PRIVACY,
       userAgentSuffix: `Tagwarden/${version}`,
     },
@@ -190,7 +191,7 @@ export interface Crawled {
 }
 
 /**
- * Returns the differences from the previous crawl. A page that is missing in one crawl is listed as new or gone only
+ * Returns the differences from the previous crawl. A page that is missing from one crawl is listed as new or gone only
  * when that crawl visited all pages. For pages that could not be loaded, only the status is compared.
  */
 export function differencesBetween(before: Crawled, after: Crawled): Differences {
@@ -218,7 +219,7 @@ function changesOf(was: AuditPage, is: AuditPage): Differences['pages'] {
   return [...status, ...gone, ...added]
 }
 
-/** Returns the distinct tags of `other` that `page` lacks. */
+/** Returns the distinct tags of `other` that are missing from `page`. */
 function tagsMissingIn(page: AuditPage, other: AuditPage): { vendor: string; event: string }[] {
   const spell = ({ vendor, event }: { vendor: string; event: string }) => JSON.stringify([vendor, event])
   const there = new Set(page.tags.map(spell))

@@ -5,7 +5,7 @@ import type { AuditPage, AuditSummary } from './audit.ts'
 import type { PageFault } from './judge-page.ts'
 import { isFailed } from './page-expectations.ts'
 
-/** Accumulates the summary and findings of an audit as its pages are visited. */
+/** Accumulates the summary and the findings of an audit while its pages are visited. */
 export class AuditTally {
   private readonly vendors = new Set<string>()
   private readonly hosts = new Map<string, number>()
@@ -49,7 +49,9 @@ export class AuditTally {
     return [...this.hosts].toSorted(([, one], [, other]) => other - one).map(([host]) => host)
   }
 
-  /** Returns the findings without personal data, one for each combination of kind, vendor and event. */
+  /**
+   * Returns the findings without personal data. There is one finding for each combination of kind, vendor and event.
+   */
   findings(privacy: Privacy): RunFinding[] {
     const masked = (text: string | null) => (text === null ? null : maskPersonal(text, '', privacy))
     return [...this.faults.values()].map(({ fault, url, pages }) => {

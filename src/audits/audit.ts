@@ -25,7 +25,7 @@ const ExpectedPageSchema = Closed(
 )
 export type ExpectedPage = Static<typeof ExpectedPageSchema>
 
-/** Settings of a crawl. All fields are present in stored audits. */
+/** Settings of a crawl. Stored audits contain all fields. */
 const settings = {
   name: Text(1, 200, {
     description: 'Audits with the same name form a series; each is compared with the previous one',
@@ -52,7 +52,7 @@ const settings = {
     minimum: 0,
     maximum: 10_000,
     default: 1000,
-    description: 'Milliseconds of silence after which a page is complete',
+    description: 'Milliseconds without requests after which a page is considered loaded',
   }),
   expect: Type.Array(ExpectedPageSchema, {
     maxItems: 100,
@@ -235,7 +235,7 @@ export const AuditPageListSchema = Closed(
   { $id: 'AuditPageList', examples: [{ pages: [PAGE], nextCursor: null }] },
 )
 
-/** Settings given by the caller, with defaults filled in. */
+/** Settings from a request, with defaults filled in. */
 export type AuditSettings = Omit<
   Audit,
   'id' | 'status' | 'createdAt' | 'startedAt' | 'finishedAt' | 'durationMs' | 'region' | 'error' | 'summary'

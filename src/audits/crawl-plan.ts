@@ -7,7 +7,7 @@ import type { ExpectedPage } from './audit.ts'
 export interface CrawlPlan {
   browsing: BrowsingOptions
   startUrls: readonly string[]
-  /** URL of a sitemap to use instead of `startUrls`; null: none. */
+  /** URL of a sitemap to use instead of `startUrls`; null when none is used. */
   sitemap: string | null
   maxPages: number
   maxDepth: number
@@ -17,14 +17,14 @@ export interface CrawlPlan {
   respectRobots: boolean
   delayMs: number
   settleMs: number
-  /** Expected events of pages. The crawl waits for them. */
+  /** Events expected on pages. The crawl waits for these events. */
   expect: readonly ExpectedPage[]
   /** Members of each label used in `expect`. */
   labels: LabelMembers
   consent: Omit<Consent, 'mode'> & { mode: Consent['mode'] | 'compare' }
 }
 
-/** A vendor's event that a page sent. */
+/** An event that a page sent to a vendor. */
 export interface PageEvent {
   vendor: string
   event: string
@@ -32,13 +32,13 @@ export interface PageEvent {
   params: Record<string, string>
 }
 
-/** Results of one page. */
+/** Data collected about one page. */
 export interface SeenPage {
   /** Final URL after redirects, as normalised by `pageAddress`. */
   url: string
   /** HTTP status; null without a response. */
   status: number | null
-  /** Number of links between a start page and this page; 0 for start pages and pages from the sitemap. */
+  /** Number of links between a start page and this page. 0 for start pages and for pages from the sitemap. */
   depth: number
   title: string
   loadMs: number
@@ -46,7 +46,7 @@ export interface SeenPage {
   requests: number
   /** Reason why the page could not be loaded; null when it was loaded. */
   error: string | null
-  /** Events of the page; with `compare`, those sent after consent. */
+  /** Events sent by the page. With `compare`, only those sent after consent. */
   events: readonly PageEvent[]
   /** With `compare`, the events sent without consent; otherwise empty. */
   beforeConsent: readonly PageEvent[]
@@ -57,5 +57,5 @@ export interface SeenPage {
 /** Messages from the browser process during a crawl. */
 export type CrawlMessage =
   | { kind: 'page'; page: SeenPage }
-  /** The crawl ended. `error`: reason for an early end, or null. */
+  /** The crawl has ended. `error` is the reason why it ended early, or null. */
   | { kind: 'done'; error: string | null }

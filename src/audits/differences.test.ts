@@ -27,7 +27,7 @@ test.each<[string, Crawled, Crawled, string[]]>([
   ['a page that the other crawl may not have reached', crawled(full, false), crawled([page('/y', [])], false), []],
   ['a status', crawled(full), crawled([page('/', [], { status: 500 }), page('/x', ['a'])]), ['status /']],
   [
-    'no response',
+    'a page that did not respond',
     crawled(full),
     crawled([page('/', [], { status: null, error: 'x' }), page('/x', ['a'])]),
     ['status /'],

@@ -29,7 +29,7 @@ test.each<[string, ExpectedPage[], SeenPage, string[]]>([
   ['events that did not fire', [BUY], page('/', [event('view')]), ['missing']],
   ['events that did not fire often enough', [{ ...BUY, min: 2 }], page('/', [event('buy')]), ['missing']],
   ['wrong data', [BUY_WITH_ID], page('/', [event('buy')]), ['wrong_data']],
-  ['right data', [BUY_WITH_ID], page('/', [event('buy', { id: '7' })]), []],
+  ['correct data', [BUY_WITH_ID], page('/', [event('buy', { id: '7' })]), []],
   ['events that must not fire', [{ ...BUY, max: 0 }], page('/', [event('buy')]), ['unexpected']],
   [
     'too many events',
@@ -38,8 +38,8 @@ test.each<[string, ExpectedPage[], SeenPage, string[]]>([
     ['unexpected'],
   ],
   ['a duplicate event', [], page('/', [event('buy', { id: '1' }), event('buy', { id: '1' })]), ['duplicate']],
-  ['another path', [{ ...BUY, path: '^/thanks' }], page('/', []), []],
-  ['the path of the page', [{ ...BUY, path: '^/thanks' }], page('/thanks/1', []), ['missing']],
+  ['an expectation for another path', [{ ...BUY, path: '^/thanks' }], page('/', []), []],
+  ['an expectation for the path of the page', [{ ...BUY, path: '^/thanks' }], page('/thanks/1', []), ['missing']],
   ['a page that failed', [BUY], page('/', [], { status: 404 }), []],
   ['a page without a response', [BUY], page('/', [], { status: null, error: 'x' }), []],
 ])('a page has the expected findings: %s', (_what, expected, seen, kinds) => {

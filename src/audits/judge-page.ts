@@ -1,8 +1,14 @@
 import { joinWords } from '../conditions/condition-text.ts'
 import type { Privacy } from '../conditions/privacy-settings.ts'
-import { capitalized } from '../core/text.ts'
 import { duplicatesIn } from '../flows/duplicate-events.ts'
-import { conditionRequirement, deviationOf, eventName, expectedName, timesText } from '../flows/finding-text.ts'
+import {
+  conditionRequirement,
+  deviationOf,
+  eventName,
+  expectedName,
+  shortfallText,
+  timesText,
+} from '../flows/finding-text.ts'
 import type { CompiledExpectation, LabelMembers } from '../flows/match-expectations.ts'
 import type { AuditPage, ExpectedPage } from './audit.ts'
 import type { PageEvent, SeenPage } from './crawl-plan.ts'
@@ -13,7 +19,7 @@ export interface PageFault {
   kind: 'missing' | 'wrong_data' | 'unexpected' | 'duplicate'
   vendor: string | null
   event: string | null
-  /** Description without the page: `Google Analytics 4 purchase did not fire`. */
+  /** Description without the page, such as `Google Analytics 4 purchase did not fire`. */
   what: string
   expected: string | null
   observed: string | null
@@ -22,13 +28,13 @@ export interface PageFault {
 /** Compares pages with their expectations. */
 export interface PageJudge {
   /**
-   * Returns the page to store and its faults. A page that could not be loaded has no faults, because nothing is
-   * expected of it.
+   * Returns the page to store and its faults. A page that could not be loaded has no faults, because no events are
+   * expected on such a page.
    */
   judge(page: SeenPage): { page: AuditPage; faults: PageFault[] }
 }
 
-/** Returns a `PageJudge` for these expectations. `labels`: members of each label used. */
+/** Returns a `PageJudge` for these expectations. `labels` contains the members of each label that they use. */
 export function pageJudge(expect: readonly ExpectedPage[], labels: LabelMembers, privacy: Privacy): PageJudge {
   const expected = expectedOf(expect, labels)
   return {
@@ -75,26 +81,25 @@ function tooFew(
   const wrong = isClear ? events.findLast((one) => isNamed(one) && !matches(one)) : undefined
   if (wrong) {
     const faults = faultsIn(wrong)
-    const did = joinWords(faults.map((condition) => deviationOf(condition, wrong, privacy)))
+    const observed = joinWords(faults.map((condition) => deviationOf(condition, wrong, privacy)))
     return [
       {
         kind: 'wrong_data',
         vendor: wrong.vendor,
         event: wrong.event,
-        what: `${eventName(wrong, privacy)} ${did}`,
+        what: `${eventName(wrong, privacy)} had ${observed}`,
         expected: joinWords(faults.map(conditionRequirement)),
-        observed: did.replace(/^had /, ''),
+        observed,
       },
     ]
   }
   const name = expectedName(expectation)
-  const fired = count === 0 ? 'did not fire' : `fired ${timesText(count)}, not ${timesText(min)}`
   return [
     {
       kind: 'missing',
       vendor,
       event,
-      what: `${event === null ? capitalized(name) : name} ${fired}`,
+      what: shortfallText(expectation, count),
       expected: min === 1 ? name : `${name}, ${timesText(min)}`,
       observed: count === 0 ? null : timesText(count),
     },

@@ -5,10 +5,13 @@ import type { AuditPage, ExpectedPage } from './audit.ts'
 /** The fields of a page that determine which events are expected on it. */
 export type LoadedPage = Pick<AuditPage, 'url' | 'status' | 'error'>
 
-/** Returns the expectations for a page; none for a page that could not be loaded. */
+/** Returns the expectations for a page. Returns none for a page that could not be loaded. */
 export type Expected = (page: LoadedPage) => CompiledExpectation[]
 
-/** Returns a function that selects the expectations for a page. `labels`: members of each label used. */
+/**
+ * Returns a function that selects the expectations for a page. `labels` contains the members of each label that they
+ * use.
+ */
 export function expectedOf(expect: readonly ExpectedPage[], labels: LabelMembers): Expected {
   const compiled = compileExpectations(
     expect.map(({ path: _, ...expectation }) => expectation),

@@ -12,7 +12,7 @@ interface Needs {
   enqueue: Enqueue
 }
 
-/** Opens the audits. Those interrupted by a stop or kill are marked as failed. */
+/** Creates the module for audits. Marks audits that were interrupted by a shutdown or crash as failed. */
 export function openAudits(base: HistoryBase, { browser: { browsers }, enqueue }: Needs): Room {
   const { db, box, clock, config, privacyOf, report } = base
   const audits = new AuditRuns({ db, clock, browsers, enqueue, privacyOf, report })

@@ -45,7 +45,7 @@ test('a URL in a channel target is sealed, and masked for viewers and read-only 
   }
 })
 
-test('a masked target keeps the target of the previous audit with the same name only', async () => {
+test('a masked target keeps only the target of the previous audit with the same name', async () => {
   const { db, call, people, readOnly, make } = setUp()
   const { body } = await make(CHANNELS)
   const { channels } = (await call('GET', `/v1/audits/${body.id}`, { as: readOnly })).body

@@ -26,7 +26,7 @@ export interface AuditRouteDeps {
   region: string
   audits: Pick<AuditRuns, 'fault' | 'start' | 'stop'>
   checkAddress: CheckAddress
-  /** Throws an `AppError`, naming the channel, when a channel can't deliver. */
+  /** Throws an `AppError` that names the channel when a channel can't deliver messages. */
   checkChannels(channels: readonly Channel[], orgId: string): void
   privacyOf(orgId: string): Privacy
 }
@@ -161,7 +161,10 @@ function shower(privacy: Privacy): Show {
   return ((text: string | null) => (text === null ? null : maskPersonal(text, '', privacy))) as Show
 }
 
-/** Returns an audit as shown to the caller. Channel targets are masked for viewers and read-only keys. */
+/**
+ * Returns an audit in the form in which the caller may see it. Channel targets are masked for viewers and read-only
+ * keys.
+ */
 function shownAudit(
   audit: Audit,
   { box, principal, privacy }: { box: SecretBox; principal: Principal; privacy: Privacy },

@@ -7,7 +7,7 @@ import { type Db, prepared, tx } from '../store/database.ts'
 import { RECORD_RETENTION_MS } from '../store/retention.ts'
 import type { Audit, AuditPage, AuditSettings, AuditStatus, AuditSummary, Differences } from './audit.ts'
 
-/** Maximum number of waiting audits per organization. Further ones are rejected. */
+/** Maximum number of waiting audits per organization. Further audits are rejected. */
 const MAX_WAITING = 100
 const RETRY_AFTER_S = 60
 
@@ -68,8 +68,8 @@ const NOTHING: AuditSummary = {
 }
 
 /**
- * Stores a queued audit. In the schedule, it replaces earlier audits with the same name. Throws `rateLimited` when too
- * many audits of the organization are waiting.
+ * Stores a queued audit. Its schedule replaces the schedules of earlier audits with the same name. Throws `rateLimited`
+ * when too many audits of the organization are waiting.
  */
 export function queueAudit(
   db: Db,
@@ -112,8 +112,8 @@ export function queueAudit(
 }
 
 /**
- * Queues the audits that are due. Each is queued once, even if several scheduled times were missed, and skipped while
- * an audit with the same name is queued or running.
+ * Queues the audits that are due. Each audit is queued once, even if several scheduled times were missed. An audit is
+ * skipped while an audit with the same name is queued or running.
  */
 export function queueDueAudits(db: Db, now: Instant, report: (error: unknown) => void): void {
   const due = prepared<[Instant], AuditRow>(
@@ -131,7 +131,7 @@ export function queueDueAudits(db: Db, now: Instant, report: (error: unknown) =>
   }
 }
 
-/** Returns the settings that the caller gave. */
+/** Returns the settings from which the audit was created. */
 function settingsOf(audit: Audit): AuditSettings {
   const { id: _, status: _1, createdAt: _2, startedAt: _3, finishedAt: _4, durationMs: _5, ...rest } = audit
   const { region: _6, error: _7, summary: _8, ...settings } = rest
@@ -167,13 +167,15 @@ export function waitingAudits(db: Db): StoredAudit[] {
   return prepared<[], AuditRow>(db, `SELECT * FROM audit WHERE status = 'queued' ORDER BY id`).all().map(storedAuditOf)
 }
 
-/** Records the start of the crawl. Returns false when the audit was deleted or has already started. */
+/** Records the start of the crawl. Returns false when the audit has been deleted or has already started. */
 export function beginAudit(db: Db, id: string, now: Instant): boolean {
   const sql = `UPDATE audit SET status = 'running', startedAt = ? WHERE id = ? AND status = 'queued'`
   return prepared<[Instant, string]>(db, sql).run(now, id).changes > 0
 }
 
-/** Stores a page of a running audit and the current summary. Returns false when the audit was deleted or has ended. */
+/**
+ * Stores a page of a running audit and the current summary. Returns false when the audit has been deleted or has ended.
+ */
 export function addPage(db: Db, id: string, page: AuditPage, summary: AuditSummary): boolean {
   return tx(db, () => {
     const sql = `UPDATE audit SET summary = ? WHERE id = ? AND status = 'running'`
@@ -188,7 +190,10 @@ export function addPage(db: Db, id: string, page: AuditPage, summary: AuditSumma
   })
 }
 
-/** Stores the outcome of an audit. Returns false and stores nothing when the audit was deleted or has already ended. */
+/**
+ * Stores the outcome of an audit. Returns false and stores nothing when the audit has been deleted or has already
+ * ended.
+ */
 export function endAudit(
   db: Db,
   id: string,
@@ -219,7 +224,7 @@ export function cancelAudit(db: Db, { orgId, id }: AuditKey, now: Instant): void
   if (changes === 0) throw new AppError('conflict', 'the audit has ended')
 }
 
-/** Marks audits as failed that were interrupted by a stop or kill of the server. Queued audits stay queued. */
+/** Marks audits that were interrupted by a shutdown or crash of the server as failed. Queued audits stay queued. */
 export function failInterruptedAudits(db: Db, now: Instant): void {
   prepared<[Instant]>(
     db,
@@ -228,7 +233,7 @@ export function failInterruptedAudits(db: Db, now: Instant): void {
   ).run(now)
 }
 
-/** Returns at most `limit + 1` pages after a page number, in visiting order. */
+/** Returns at most `limit + 1` pages that follow the given page number, in the order in which they were visited. */
 export function pagesAfter(
   db: Db,
   auditId: string,
@@ -247,7 +252,7 @@ export function pagesAfter(
 export const pagesOf = (db: Db, auditId: string): AuditPage[] =>
   pagesAfter(db, auditId, 0, 10_000).map(({ page }) => page)
 
-/** Returns the finished audit with this name that preceded this one; null when there is none. */
+/** Returns the finished audit with the same name that preceded this audit; null when there is none. */
 export function finishedBefore(db: Db, orgId: string, { id, name }: { id: string; name: string }): Audit | null {
   const row = prepared<[string, string, string], AuditRow>(
     db,

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { ActiveRuns } from './active-runs.ts'
 
-/** Creates runs that continue until they are stopped or the test ends them. */
+/** Creates a pool whose runs continue until they are stopped or the test ends them. */
 function world() {
   const underWay = new ActiveRuns<{ id: string }>()
   const log: string[] = []
@@ -40,7 +40,7 @@ test('cancelling one run does not affect the others', async () => {
   expect(log).toEqual(['begin a', 'begin b', 'stop a', 'end b'])
 })
 
-test('all runs end on close, and no run starts afterwards', async () => {
+test('all active runs end on close, and no run starts afterwards', async () => {
   const { underWay, log, begin } = world()
   begin('a')
   begin('b')

@@ -5,17 +5,17 @@ import { type BrowserSlot, BrowserSlots, BrowserTime } from './browser-slots.ts'
 
 const MAX_PAUSED = 4
 const never = () => new AbortController().signal
-/** Resolves when all pending work that does not wait for a timer is done. */
+/** Resolves when all pending work that does not depend on a timer has been done. */
 const settled = () => new Promise<void>((resolve) => setImmediate(resolve))
 
-/** A task that only uses its slot. */
+/** A task that only occupies its slot. */
 interface Task {
   place: BrowserSlot
   stopping: AbortController
   state: 'new' | 'waiting' | 'in' | 'paused' | 'ended'
 }
 
-test('tasks use all slots in any sequence of actions, and few browsers are open without a slot', async () => {
+test('after any sequence of actions, tasks use all slots, and few browsers without a slot are open', async () => {
   const action = fc.record({ task: fc.nat(7), act: fc.constantFrom('enter', 'pause', 'end', 'stop') })
   await fc.assert(
     fc.asyncProperty(

@@ -1,14 +1,18 @@
 import { FairQueue } from '../core/fair-queue.ts'
 
-/** Maximum number of open browsers without a slot. Each occupies 120 to 280 MB. */
+/** Maximum number of open browsers that have no slot. Each browser uses 120 to 280 MB. */
 const MAX_PAUSED = 4
 /**
- * Maximum number of concurrent tasks per organization that may pause; with more slots than this, the number of slots.
+ * Maximum number of concurrent tasks per organization that may pause. If there are more slots than this, the number of
+ * slots is the maximum.
  */
 const PAUSING_BY_ORG = 2
 const UNLIMITED = Number.POSITIVE_INFINITY
 
-/** Slots for concurrently running browsers. The organization that has used the least browser time is next. */
+/**
+ * Slots for concurrently running browsers. The next free slot is assigned to the organization that has used the least
+ * browser time.
+ */
 export class BrowserSlots {
   private readonly queue: FairQueue
   private readonly pausing = new FairQueue(UNLIMITED)
@@ -20,7 +24,7 @@ export class BrowserSlots {
   }
 
   /**
-   * Returns a slot for one task. When `stopping` is aborted, the task stops waiting and its slot is freed immediately.
+   * Returns a slot for one task. When `stopping` is aborted, the task stops waiting, and its slot is freed immediately.
    */
   of(orgId: string, stopping: AbortSignal): BrowserSlot {
     const mayPause = (): (() => void) | null => {
@@ -32,8 +36,8 @@ export class BrowserSlots {
   }
 
   /**
-   * Runs work that may pause, once the organization has fewer such tasks than allowed. Rejects like `work`, or when
-   * `signal` is aborted.
+   * Runs work that may pause, as soon as the organization has fewer such tasks than allowed. Rejects when `work`
+   * rejects or `signal` is aborted.
    */
   runPausing<T>(orgId: string, work: () => Promise<T>, signal: AbortSignal): Promise<T> {
     const atOnce = Math.max(PAUSING_BY_ORG, this.concurrency)
@@ -56,13 +60,13 @@ export class BrowserSlots {
   }
 }
 
-/** The slot of one task's browser. */
+/** The slot for the browser of one task. */
 export class BrowserSlot {
   private giveUp: (() => void) | null = null
   private endPause: (() => void) | null = null
   private readonly over = new AbortController()
   private readonly signal: AbortSignal
-  /** True once the task has had a slot. */
+  /** True once the task has been assigned a slot. */
   wasEntered = false
 
   constructor(
@@ -73,7 +77,7 @@ export class BrowserSlot {
     this.signal = AbortSignal.any([stopping, this.over.signal])
   }
 
-  /** Resolves when the task has a slot. Rejects when the task is stopped or ended first. */
+  /** Resolves when the task has been assigned a slot. Rejects when the task is stopped or ended first. */
   async enter(): Promise<void> {
     try {
       this.giveUp ??= await this.take(this.signal)
@@ -84,7 +88,9 @@ export class BrowserSlot {
     if (this.over.signal.aborted) this.end()
   }
 
-  /** Frees the slot until the task enters again. Does nothing when too many browsers are open without a slot. */
+  /**
+   * Frees the slot until `enter` is called again. Does nothing when too many browsers without a slot are already open.
+   */
   pause(): void {
     if (this.giveUp === null || this.over.signal.aborted) return
     this.endPause = this.mayPause()
@@ -109,18 +115,19 @@ export class BrowserSlot {
   }
 }
 
-/** Time in milliseconds after which used browser time is weighted by half. */
+/** Half-life of used browser time in milliseconds: time used this long ago has half the weight. */
 const HALF_LIFE_MS = 60 * 60 * 1000
 
 interface Use {
-  /** Weighted milliseconds used until `at`; earlier time has less weight. */
+  /** Weighted milliseconds used until `at`. Older use has less weight. */
   usedMs: number
   at: number
   running: number
 }
 
 /**
- * Recent browser time of each organization. Time used an hour ago is weighted by a half, two hours ago by a quarter.
+ * Recent browser time of each organization. Time used an hour ago counts half, and time used two hours ago counts a
+ * quarter.
  */
 export class BrowserTime {
   private readonly uses = new Map<string, Use>()
@@ -128,7 +135,9 @@ export class BrowserTime {
   /** @param now returns monotonic milliseconds */
   constructor(private readonly now: () => number = () => performance.now()) {}
 
-  /** Returns the weighted milliseconds, including those of running browsers; 0 for an organization without any. */
+  /**
+   * Returns the weighted milliseconds, including those of running browsers. 0 for an organization that has used none.
+   */
   usedBy(orgId: string): number {
     const use = this.uses.get(orgId)
     return use ? this.usedUntilNow(use) : 0

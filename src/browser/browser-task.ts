@@ -1,4 +1,4 @@
-/** The slot that a task occupies among concurrent browsers. A task starts with a slot. */
+/** The slot that a task occupies among concurrent browsers. A task has a slot when it starts. */
 export interface Slot {
   /** Frees the slot while the browser is idle. */
   leave(): void
@@ -6,12 +6,12 @@ export interface Slot {
   enter(): Promise<void>
 }
 
-/** Placeholder slot for a browser outside the shared pool. */
+/** Slot for a browser outside the shared pool. It has no effect. */
 export const FIXED_SLOT: Slot = { leave: () => undefined, enter: async () => undefined }
 
 /**
- * A task of a browser process. Plan and messages are sent through a pipe, so they must be plain values (structured
- * clone). The task runs in the browser process. It ends when its promise settles or the pipe closes.
+ * A task that runs in the browser process. The plan and the messages are sent through a pipe, so they must be plain
+ * values (structured clone). The task ends when its promise settles or the pipe closes.
  */
 export type Task<Plan = unknown, Message = unknown> = (
   plan: Plan,

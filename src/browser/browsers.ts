@@ -11,10 +11,10 @@ import type { FromBrowsing, TaskName, ToBrowsing } from './browsing-process.ts'
 import { findChromium, howToGetChromium } from './chromium.ts'
 import { memoryOf, processesOf } from './process-memory.ts'
 
-/** Error of a run that failed because of an internal error. The details are in the log. */
+/** Error message of a run that failed because of an internal error. The details are in the log. */
 export const INTERNAL_FAULT = 'internal error; see the server log'
 
-/** Server options shared by all browsers. */
+/** Server options that apply to all browsers. */
 export type ServerBrowsing = Pick<
   BrowsingOptions,
   'chromium' | 'folder' | 'outboundAllow' | 'outboundProxy' | 'outboundCa'
@@ -23,15 +23,17 @@ export type ServerBrowsing = Pick<
 export interface BrowsersOptions extends Omit<ServerBrowsing, 'folder'> {
   /** Value of `TAGWARDEN_CHROMIUM`. */
   chromium: string
-  /** Parent folder of the browsers' folders. Folders left over after a kill are removed at startup. */
+  /** Parent folder of the browsers' folders. At startup, folders left behind by a killed process are removed. */
   folder: string
   /** Value of `TAGWARDEN_FLOW_CONCURRENCY`: maximum number of concurrent browsers. */
   concurrency: number
-  /** Maximum memory of a browser with all its processes, in bytes; default 2 GiB. */
+  /** Maximum total memory of a browser's processes, in bytes. Default: 2 GiB. */
   memoryBytes?: number
-  /** Maximum size of a browser's profile in bytes, including caches, stored data and temporary files; default 1 GiB. */
+  /**
+   * Maximum size of a browser's profile in bytes, including caches, stored data and temporary files. Default: 1 GiB.
+   */
   diskBytes?: number
-  /** Command that starts this program; replaced in tests. */
+  /** Command that starts this program. Replaced in tests. */
   command?: readonly string[]
 }
 
@@ -40,7 +42,7 @@ export interface BrowserJob<Plan, Message> {
   task: TaskName
   /** Returns the plan for the task. Called when a slot is free. */
   plan: (own: ServerBrowsing) => Plan
-  /** Maximum running time of the browser in milliseconds. Pauses are included, the wait for a slot is not. */
+  /** Time limit for the browser in milliseconds. Includes pauses, but not the wait for a slot. */
   limitMs: number
   /** True when the task frees its slot while it waits. The number of such tasks is limited per organization. */
   pauses?: boolean
@@ -62,9 +64,9 @@ const GONE_MS = 10 * SECOND_MS
 const GONE_POLL_MS = 10
 
 /**
- * The browsers of a server. Each runs in a separate process, with a limited number at once, and organizations take
- * turns. While a task waits, its slot is free for others; its browser stays open and continues when a slot is free
- * again.
+ * The browsers of a server. Each browser runs in a separate process. The number of concurrent browsers is limited, and
+ * organizations take turns. While a task waits, its slot can be used by other tasks. Its browser stays open, and the
+ * task continues when a slot is free again.
  */
 export class Browsers {
   private readonly places: BrowserSlots
@@ -75,16 +77,16 @@ export class Browsers {
     rmSync(options.folder, { recursive: true, force: true })
   }
 
-  /** Returns why no browser can run and how to fix it, without a full stop; null when browsers can run. */
+  /** Returns why no browser can run and how to fix it, without a full stop. Null when browsers can run. */
   fault(): string | null {
     const { chromium } = this.options
     return findChromium(chromium) === null ? howToGetChromium(chromium) : null
   }
 
   /**
-   * Runs a task in a new browser once a slot is free. Returns the reason for an early end, without a full stop, or
-   * null. Never rejects because of a browser or a page, but rejects with errors thrown by `onStart`, `plan` and
-   * `onMessage`. When it returns, the browser has exited and its files are deleted.
+   * Runs a task in a new browser once a slot is free. Returns the reason why the task ended early, without a full stop;
+   * null when it did not. Never rejects because of a browser or a page, but rejects with errors thrown by `onStart`,
+   * `plan` and `onMessage`. By the time the promise settles, the browser has exited and its files have been deleted.
    */
   async run<Plan, Message>(asked: BrowserJob<Plan, Message>): Promise<{ error: string | null }> {
     const { orgId, stopping, pauses = false } = asked
@@ -128,8 +130,8 @@ export class Browsers {
     const { command = programCommand() } = this.options
     const ended = Promise.withResolvers<string | null>()
     const child = Bun.spawn([...command, 'browse'], {
-      // Either this option or the process itself creates a process group, through which the browser can be found and
-      // stopped, too.
+      // Either this option or the process itself creates a process group, so that the browser's processes can be found
+      // and stopped as well.
       detached: !createsProcessGroup,
       env: workerEnv(),
       stdio: ['ignore', 'ignore', 'inherit'],
@@ -186,7 +188,7 @@ export class Browsers {
     }
   }
 
-  /** Calls `stop` with a reason when a browser exceeds a limit. Returns a function that stops the checks. */
+  /** Calls `stop` with the reason when a browser exceeds a limit. Returns a function that stops the checks. */
   private watchUse(group: number, folder: string, stop: (why: string) => void): () => void {
     const { memoryBytes = MEMORY_BYTES, diskBytes = DISK_BYTES } = this.options
     const sentence = (bytes: number, what: string) => `the browser used more than ${bytes / 2 ** 20} MiB of ${what}`
@@ -206,7 +208,7 @@ export class Browsers {
 
 const STOPPED = 'it was stopped because the server shut down'
 
-/** A timer that runs from the start and can be stopped and restarted. */
+/** A timer that starts when it is created, and can be stopped and restarted. */
 class StoppableTimer {
   private timer: Timer | undefined
   private startedAt = 0
@@ -243,7 +245,10 @@ async function endGroup(group: number): Promise<void> {
 
 const BLOCK_BYTES = 512
 
-/** Returns the disk usage of a folder in bytes; 0 when it does not exist. Files removed meanwhile are ignored. */
+/**
+ * Returns the disk usage of a folder in bytes; 0 when the folder does not exist. Files that are removed in the meantime
+ * are ignored.
+ */
 async function diskUseOf(folder: string): Promise<number> {
   const names = await readdir(folder, { recursive: true }).catch(() => [])
   let bytes = 0

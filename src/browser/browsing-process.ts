@@ -8,8 +8,8 @@ export type TaskName = 'walk' | 'crawl'
 export type ToBrowsing = { kind: 'begin'; task: TaskName; plan: unknown } | { kind: 'entered' } | { kind: 'stop' }
 
 /**
- * Messages from the browser process to the server. `leave` and `enter` free and request its slot. After `ended`, the
- * process waits until the pipe is closed.
+ * Messages from the browser process to the server. `leave` frees its slot, and `enter` requests a new one. After
+ * `ended`, the process waits until the pipe is closed.
  */
 export type FromBrowsing =
   | { kind: 'message'; message: unknown }
@@ -18,9 +18,8 @@ export type FromBrowsing =
   | { kind: 'ended'; error: string | null }
 
 /**
- * Entry point of the browser process. It executes the task it receives, at low priority, and exits when the pipe
- * closes. Never resolves.
- *
+ * Entry point of the browser process. Executes the task it receives, at low priority, and exits when the pipe closes.
+ * Never resolves.
  * @param tasks functions that load each task on demand
  */
 export function browseForParent(tasks: Partial<Record<TaskName, () => Promise<Task>>>): Promise<never> {
@@ -52,14 +51,14 @@ export function browseForParent(tasks: Partial<Record<TaskName, () => Promise<Ta
       )
   })
   process.once('disconnect', () => {
-    // Stops the browser in case it does not notice that this process ends.
+    // Stops the browser, which may not notice that this process ends.
     stopping.abort(new Error('the server has disconnected'))
     process.exit()
   })
-  // Signals are ignored, because the server stops this process by closing the pipe. A signal sent to the whole group
-  // would hide the reason.
+  // Signals are ignored, because the server stops this process by closing the pipe. A signal sent to the whole process
+  // group would hide the reason.
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => undefined)
-  // Puppeteer rejects promises of closed tabs, and not all of them are awaited.
+  // Puppeteer rejects the promises of closed tabs, and not all of these promises are awaited.
   process.on('unhandledRejection', () => undefined)
   return new Promise(() => {})
 }

@@ -4,14 +4,14 @@ const time = (at: number) => new Date(at).toISOString()
 
 /** Maximum size of a body in bytes of UTF-8. Longer bodies are truncated. */
 export const MAX_BODY_BYTES = 256_000
-/** Maximum size of a HAR's JSON in bytes. The rest is omitted. */
+/** Maximum size of the JSON of a HAR, in bytes. Anything beyond that is omitted. */
 export const MAX_HAR_BYTES = 20_000_000
 
 /**
  * Returns the requests as HAR 1.2 (http://www.softwareishard.com/blog/har-12-spec/), without response bodies. Active
- * and failed requests have status 0. Fields that begin with `_` are Chrome's or Tagwarden's. Bodies over 256 kB are
- * truncated. Beyond 20 MB, all bodies are omitted, and then entries. The comments of the entries and the log report
- * both.
+ * and failed requests have status 0. Fields that begin with `_` are extensions by Chrome or Tagwarden. Bodies over 256
+ * kB are truncated. Above 20 MB in total, first all bodies and then further entries are omitted. Comments in the
+ * entries and the log report truncated and omitted data.
  */
 export function harOf(requests: readonly SeenRequest[]): object {
   const pages = pagesOf(requests)
@@ -40,7 +40,7 @@ export function harOf(requests: readonly SeenRequest[]): object {
   }
 }
 
-/** Returns an entry and its size as JSON in bytes; null when it exceeds the remaining space. */
+/** Returns an entry and its size as JSON in bytes; null when the entry exceeds the remaining space. */
 function fitting(left: number, entry: () => object): [object, number] | null {
   const made = entry()
   const bytes = Buffer.byteLength(JSON.stringify(made))
@@ -50,7 +50,7 @@ function fitting(left: number, entry: () => object): [object, number] | null {
 /** The body of a request as written to a HAR. */
 interface ShownBody {
   text: string
-  /** Size of the whole body in bytes. */
+  /** Size of the complete body in bytes. */
   bytes: number
   /** Describes the missing part; null when the body is complete. */
   comment: string | null
@@ -69,7 +69,7 @@ type Shown = SeenRequest & { [LEFT_OUT]?: true }
 
 const withoutBody = (request: SeenRequest): Shown => ({ ...request, [LEFT_OUT]: true })
 
-/** Returns the distinct pages of the requests. A page that was visited again is not listed twice. */
+/** Returns the distinct pages of the requests. A page that was visited several times is listed once. */
 function pagesOf(
   requests: readonly SeenRequest[],
 ): Map<string, { id: string; title: string; startedDateTime: string }> {

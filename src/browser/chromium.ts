@@ -1,7 +1,7 @@
 import { childEnv } from '../core/child-env.ts'
 import { SECOND_MS } from '../core/clock.ts'
 
-/** Names of the executable, those with the lowest resource usage first. */
+/** Names of the executable, in order of increasing resource usage. */
 const NAMES = [
   'chrome-headless-shell',
   'chromium-headless-shell',
@@ -13,7 +13,7 @@ const NAMES = [
   'google-chrome-beta',
 ]
 
-/** Folders searched in addition to `PATH`, which may be short for services. */
+/** Folders searched in addition to `PATH`, which may contain few folders when the server runs as a service. */
 const FOLDERS = [
   ...['/usr/local/bin', '/usr/bin', '/bin', '/snap/bin', '/usr/lib/chromium', '/usr/lib/chromium-browser'],
   ...['/opt/google/chrome', '/opt/chromium'],
@@ -26,9 +26,8 @@ const MAC_APPS = [
 
 /**
  * Returns the path of the Chromium executable; null when there is none.
- *
- * @param setting value of `TAGWARDEN_CHROMIUM`: the only path, or name in `PATH`, to use. If empty, the usual names are
- * searched for in `PATH` and the usual folders.
+ * @param setting value of `TAGWARDEN_CHROMIUM`: the only path, or the only name in `PATH`, to use. If empty, the usual
+ * names are searched for in `PATH` and in the usual folders.
  */
 export function findChromium(setting: string): string | null {
   const folders = [process.env.PATH ?? '', ...FOLDERS].filter(Boolean).join(':')
@@ -40,7 +39,7 @@ export function findChromium(setting: string): string | null {
   return null
 }
 
-/** Timeout for printing the version. */
+/** Timeout for the command that prints the version. */
 const VERSION_MS = 5 * SECOND_MS
 
 /** Returns the version printed by an executable, such as `153.0.8010.0`; null when it prints none. */
@@ -54,15 +53,15 @@ export async function versionOf(executable: string): Promise<string | null> {
     })
     return versionIn(await new Response(said.stdout).text())
   } catch {
-    // The executable can't be started, which is reported when the browser is opened.
+    // The executable can't be started. This error is reported when the browser is opened.
     return null
   }
 }
 
-/** Returns the version in a browser's name: `Chromium 153.0.8010.0`, `HeadlessChrome/153.0.8010.0`. */
+/** Extracts the version from a browser's name: `Chromium 153.0.8010.0`, `HeadlessChrome/153.0.8010.0`. */
 export const versionIn = (said: string): string | null => /\d+(?:\.\d+){3}/.exec(said)?.[0] ?? null
 
-/** Returns instructions for making Chromium available to `findChromium`, without a full stop. */
+/** Returns instructions for making Chromium available to the server, without a full stop. */
 export function howToGetChromium(setting: string): string {
   return setting === ''
     ? 'Chromium is not installed on this server: install the package "chromium" or "chromium-headless-shell", or set TAGWARDEN_CHROMIUM to its executable'

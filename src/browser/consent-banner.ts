@@ -4,15 +4,15 @@ import type { Consent } from './consent.ts'
 import { BUTTON_WORDS, KNOWN_CONSENT_BANNERS } from './known-consent-banners.ts'
 import { until } from './time-limit.ts'
 
-/** Time to wait for a banner, which may appear after the page has loaded. */
+/** Time to wait for a banner. Banners may appear after the page has loaded. */
 const APPEARS_MS = 3000
-/** Time for an answered banner to disappear, and for the second page of a banner's options to appear. */
+/** Time to wait for an answered banner to disappear, and for the options of a banner to appear. */
 const GOES_MS = 2000
 const LOOK_EVERY_MS = 200
 
 /**
- * Answers the consent banner of a page if one appears in time. A banner may be in a frame or a shadow tree.
- * @param waitMs time to wait for a banner; 0: only one that is already visible
+ * Answers the consent banner of a page if one appears in time. The banner may be in a frame or a shadow tree.
+ * @param waitMs time to wait for a banner; 0 to answer only a banner that is already visible
  * @returns whether a banner was answered; false with mode `none`
  * @throws when `stopping` is aborted; never because of the page
  */
@@ -54,9 +54,9 @@ async function pressEach(
 }
 
 interface Buttons {
-  /** Selectors, of which the first with a visible match is clicked. */
+  /** CSS selectors. The first one with a visible match is clicked. */
   selectors: readonly string[]
-  /** If no selector matches, a banner button with exactly one of these labels is clicked. */
+  /** Labels in lower case. If no selector matches, a banner button with exactly one of these labels is clicked. */
   words: readonly string[]
 }
 
@@ -65,12 +65,14 @@ interface Limit {
   stopping: AbortSignal
 }
 
-/** Clicks the first existing button and waits until it disappears. Returns the button; null when none appeared. */
+/**
+ * Clicks the first button that is found, and waits until it disappears. Returns that button; null when none appeared.
+ */
 async function press(page: Page, buttons: readonly Buttons[], { waitMs, stopping }: Limit): Promise<number | null> {
   const found = await until(() => findButton(page, buttons), waitMs, stopping, LOOK_EVERY_MS)
   if (!found) return null
-  // Clicked with the element's own method instead of the mouse, because banners slide in and the mouse could hit
-  // something else.
+  // The click is made with the element's own method instead of the mouse, because banners slide in and the mouse could
+  // hit something else.
   const gone = async () => {
     const visible = await found.element.evaluate((element) => element.checkVisibility({ visibilityProperty: true }))
     return visible ? null : true
@@ -83,7 +85,7 @@ async function press(page: Page, buttons: readonly Buttons[], { waitMs, stopping
     )
     await until(gone, GOES_MS, stopping)
   } catch {
-    // The page containing the button has been closed.
+    // The page that contained the button has been closed.
     stopping.throwIfAborted()
   }
   return found.index
@@ -136,7 +138,8 @@ function buttonIn(selectors: readonly string[], words: readonly string[]): Eleme
   }
   for (const selector of selectors) {
     for (const root of roots) {
-      // A selector that crosses into a shadow tree is matched in parts; the last part matches the button.
+      // In a selector that crosses into a shadow tree, each part is matched in one tree. The last part matches the
+      // button.
       const last = root === document ? selector : selector.replace(/^#usercentrics-cmp-ui /, '')
       const met = [...root.querySelectorAll(last)].find(isVisible)
       if (met) return met
@@ -152,7 +155,7 @@ function buttonIn(selectors: readonly string[], words: readonly string[]): Eleme
       if (over && /cookie|consent|tracking|datenschutz|privacy|confidentialité|privacidad/i.test(at.textContent ?? ''))
         return true
     }
-    // A banner in a separate frame occupies the whole frame.
+    // A banner in a separate frame fills the whole frame.
     return window !== window.top && /cookie|consent/i.test(`${document.body.textContent} ${location.href}`)
   }
   const wanted = new Set(words)

@@ -3,7 +3,7 @@ import { connect, createServer } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import { type DetectedProtocol, detectProtocol } from './detect-protocol.ts'
 
-/** Returns the first message of a TLS client. */
+/** Returns the first message that a TLS client sends. */
 async function helloOf(protocols: string[]): Promise<Buffer> {
   const { promise, resolve } = Promise.withResolvers<Buffer>()
   const server = createServer((socket) => socket.once('data', resolve))

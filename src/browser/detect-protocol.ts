@@ -10,10 +10,10 @@ const HANDSHAKE = 22
 const CLIENT_HELLO = 1
 const ALPN = 16
 const RECORD_HEAD_BYTES = 5
-/** First messages longer than this are not parsed. */
+/** Maximum length of a first message in bytes. Longer messages are not parsed. */
 const MAX_BYTES = 64 * 1024
 
-/** Returns the protocol that begins with these bytes; null when more bytes are needed. */
+/** Returns the protocol of a connection that begins with these bytes; null when more bytes are needed. */
 export function detectProtocol(bytes: Buffer): DetectedProtocol | null {
   if (bytes.length === 0) return null
   if (bytes.length > MAX_BYTES) return { kind: 'other' }
@@ -50,7 +50,7 @@ function tlsIn(bytes: Buffer): DetectedProtocol | null {
 }
 
 function protocolsOf(hello: Reader): string[] {
-  // Skips the version and random bytes. Session, cipher suites and compression methods follow.
+  // Skips the version and the random bytes. The session id, cipher suites and compression methods follow.
   hello.advance(34)
   hello.block(1)
   hello.block(2)
@@ -68,7 +68,7 @@ function protocolsOf(hello: Reader): string[] {
   return []
 }
 
-/** Reads numbers and length-prefixed blocks. Throws a `RangeError` when reading past the end. */
+/** Reads numbers and length-prefixed blocks. Throws a `RangeError` when a read exceeds the available bytes. */
 class Reader {
   private at = 0
 

@@ -14,9 +14,8 @@ export interface Emulation {
 
 /**
  * Returns the properties that a device reports to pages.
- *
  * @param version version of the browser: `153.0.8010.0`
- * @param suffix appended to the user agent after a space; empty: nothing
+ * @param suffix appended to the user agent after a space; empty to append nothing
  */
 export function emulationOf(device: Device, version: string, suffix: string): Emulation {
   const { width, height, mobile = false } = device === 'desktop' ? DESKTOP : device === 'mobile' ? PHONE : device
@@ -25,7 +24,7 @@ export function emulationOf(device: Device, version: string, suffix: string): Em
     { brand: 'Chromium', version: major },
     { brand: 'Not;A=Brand', version: '8' },
   ]
-  // Chrome does not reveal more details of its version and operating system than these.
+  // Like Chrome, reveals no further details of the version and the operating system.
   const [system, kind] = mobile ? ['Linux; Android 10; K', 'Mobile Safari'] : ['X11; Linux x86_64', 'Safari']
   const plain = `Mozilla/5.0 (${system}) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/${major}.0.0.0 ${kind}/537.36`
   return {
@@ -46,8 +45,8 @@ export function emulationOf(device: Device, version: string, suffix: string): Em
 }
 
 /**
- * Emulates the device in a target. If the target waits for the debugger, the emulation applies before its first
- * request. Targets without a screen reject the commands that do not apply to them, which is ignored.
+ * Emulates the device in a target. If the target is waiting for the debugger, the emulation takes effect before its
+ * first request. Targets without a screen reject the commands that do not apply to them. These rejections are ignored.
  */
 export function emulate(session: CDPSession, { metrics, userAgent }: Emulation): Promise<unknown> {
   const touch = { enabled: metrics.mobile, maxTouchPoints: metrics.mobile ? 5 : 1 }

@@ -8,20 +8,20 @@ import { type Connector, connector } from '../transport/connection.ts'
 import { sendRequest } from '../transport/http-request.ts'
 import type { Browsing } from './browsing.ts'
 
-/** Response for a file from a website. */
+/** Response to a request for a file on a website. */
 export interface WebFile {
   /** Final URL after redirects. */
   url: string
   status: number
-  /** Value of `Retry-After`; null when absent. */
+  /** Value of the `Retry-After` header; null when absent. */
   retryAfter: string | null
-  /** Body, decoded according to `Content-Encoding` and truncated at the limit. */
+  /** Body, decoded according to `Content-Encoding` and truncated to the maximum size. */
   body: Uint8Array
 }
 
 export interface WebFileOptions {
   browsing: Pick<Browsing, 'proxy' | 'faultOf'>
-  /** Additional trusted certificate authorities as PEM; empty: none. */
+  /** Additional trusted certificate authorities in PEM format. Empty for none. */
   ca: string
   userAgent: string
   maxBytes: number
@@ -35,13 +35,13 @@ type AskOptions = Pick<WebFileOptions, 'userAgent' | 'maxBytes' | 'limitMs'> & {
 const REDIRECTS_MAX = 5
 
 /**
- * Returns a host's response. The request goes through the guard's proxy, like those of the browser. Rejects with a
- * readable reason when there is no response, and as soon as `stopping` is aborted.
+ * Returns the response for a URL after redirects. Like the browser's requests, the request is made through the guard's
+ * proxy. Rejects with a readable reason when there is no response, and as soon as `stopping` is aborted.
  */
 export async function readWebFile(url: string, options: WebFileOptions, stopping: AbortSignal): Promise<WebFile> {
   const limit = AbortSignal.timeout(options.limitMs)
   const signal = AbortSignal.any([stopping, limit])
-  // The guard of this connection is unused, because the proxy checks the requests.
+  // The address guard of this connector does nothing, because the proxy checks the requests.
   const ways = connector({ guard: addressGuard([]), proxy: options.browsing.proxy, ca: options.ca })
   let at = url
   try {
@@ -83,14 +83,14 @@ const DECODERS: Record<string, () => Transform> = {
 
 async function bodyOf(incoming: IncomingMessage, maxBytes: number): Promise<Uint8Array> {
   const decoder = DECODERS[incoming.headers['content-encoding']?.trim().toLowerCase() ?? '']?.()
-  // A broken connection must also end the decoder; otherwise its reader waits forever.
+  // A broken connection must also end the decoder. Otherwise, its reader would wait forever.
   const plain: AsyncIterable<Buffer> = decoder ? pipeline(incoming, decoder, () => undefined) : incoming
   const chunks: Uint8Array[] = []
   let size = 0
   for await (const chunk of plain) {
     chunks.push(chunk)
     size += chunk.length
-    // Exiting the loop closes the connection.
+    // Leaving the loop closes the connection.
     if (size >= maxBytes) break
   }
   return Buffer.concat(chunks).subarray(0, maxBytes)

@@ -14,7 +14,10 @@ function site() {
   })
 }
 
-/** Sends the strings over one connection to the proxy, each after the previous response, and returns the responses. */
+/**
+ * Sends the strings to the proxy over one connection, each after the response to the previous one, and returns the
+ * responses.
+ */
 async function talk(port: number, texts: readonly string[], ends: readonly string[]): Promise<string> {
   const socket = connect({ host: '127.0.0.1', port })
   let received = ''

@@ -6,30 +6,31 @@ import { type Connector, codeOf, connector } from '../transport/connection.ts'
 import { type DetectedProtocol, detectProtocol } from './detect-protocol.ts'
 import { RequestReader } from './request-reader.ts'
 
-/** An HTTP proxy on this machine that lets a browser reach only the addresses allowed by the guard. */
+/** An HTTP proxy on this machine that restricts a browser to the addresses allowed by the guard. */
 export interface GuardProxy extends AsyncDisposable {
   /** Port on 127.0.0.1. */
   port: number
   /**
-   * Returns why the last connection to the URL's host and port failed, without a full stop; null when it succeeded or
-   * was never attempted.
+   * Returns why the last connection to the URL's host and port failed, without a full stop. Null when that connection
+   * succeeded or none was attempted.
    */
   faultOf(url: string): string | null
 }
 
 export interface GuardProxyOptions {
   /**
-   * Checks each address when a connection is made, so a host name is checked by the address it currently resolves to.
+   * Checks each address when a connection is made. A host name is checked by the address to which it resolves at that
+   * time.
    */
   guard: AddressGuard
-  /** Value of `TAGWARDEN_OUTBOUND_PROXY`; empty: none. */
+  /** Value of `TAGWARDEN_OUTBOUND_PROXY`. Empty for none. */
   outboundProxy?: string
-  /** Replaced in tests; the system's resolver by default. */
+  /** Replaced in tests. By default, the system's resolver is used. */
   resolve?: Resolve | undefined
   /** Called with `host:port` for each requested connection, before the guard checks it. */
   onAsked?: ((place: string) => void) | undefined
   /**
-   * Returns whether to block a web socket. A blocked connection is closed before any data is sent. For `wss:`, only
+   * Returns whether to block a web socket. A blocked connection is closed before any data is sent. For `wss:`, only the
    * host and port are known.
    */
   keepsIn?: ((socketUrl: string) => boolean) | undefined
@@ -49,8 +50,8 @@ export async function openGuardProxy(options: GuardProxyOptions): Promise<GuardP
   const sockets = new Set<Socket>()
 
   /**
-   * Connects to the host and port of `url`, whose scheme is always `http`. Returns null after an error, which has been
-   * recorded.
+   * Connects to the host and port of `url`, whose scheme is always `http`. When the connection fails, records the error
+   * and returns null.
    */
   const open = async (url: URL, tunnel: boolean): Promise<Socket | null> => {
     const place = placeOf(url)
@@ -117,7 +118,7 @@ interface Ways {
   keepsIn: GuardProxyOptions['keepsIn']
 }
 
-/** Serves one connection from the browser: a single tunnel, or plain requests one after another. */
+/** Serves one connection from the browser, which is either a single tunnel or a sequence of plain requests. */
 function serve(client: Socket, { open, outboundProxy, keepsIn }: Ways): void {
   /** Destination of plain requests. Responses are forwarded unchanged. */
   let upstream: { place: string; socket: Socket } | null = null
@@ -184,8 +185,8 @@ function serve(client: Socket, { open, outboundProxy, keepsIn }: Ways): void {
 }
 
 /**
- * Returns the bytes the client has sent through its tunnel once the protocol is known. Null when `isLet` returns false
- * or the client disconnects.
+ * Returns the first bytes that the client has sent through its tunnel, once they reveal the protocol. Null when `isLet`
+ * returns false or the client disconnects.
  */
 function firstOf(client: Socket, begun: Buffer, isLet: (spoken: DetectedProtocol) => boolean): Promise<Buffer | null> {
   const { promise, resolve } = Promise.withResolvers<Buffer | null>()

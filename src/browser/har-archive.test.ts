@@ -69,7 +69,7 @@ describe('a HAR archive', () => {
     expect(await bodiesOf(files)).toEqual(['en=scroll'])
   })
 
-  test('returns a body or a reason for each request', async () => {
+  test('returns either a body or a reason for each request', async () => {
     const files = [
       { name: 'x.har', content: harWith('a.dat', 'none.dat', 'b.dat', 'big.dat', 'secret.dat', 5, '', 'a.dat') },
       { name: 'a.dat', content: 'en=a' },
@@ -154,7 +154,7 @@ describe('a HAR archive', () => {
     )
   })
 
-  test('unpacks attachments up to a maximum size, once each', async () => {
+  test('unpacks attachments of up to a maximum size, once each', async () => {
     const content = 'x'.repeat(MIB)
     const names = ['a', 'b', 'c', 'd']
     const files = [

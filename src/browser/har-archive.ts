@@ -3,7 +3,7 @@ import { messageOf } from '../core/error.ts'
 import { type Attachment, type AttachmentReader, MAX_ATTACHMENT_BYTES, quoted } from './har-body.ts'
 import { attachmentsOfHar } from './har-requests.ts'
 
-/** Limits for an archive, applied to both declared and actual sizes. */
+/** Limits for an archive. They apply to both declared and actual sizes. */
 export interface ArchiveLimits {
   /** Maximum unpacked size of the HAR, in bytes. */
   harBytes: number
@@ -17,16 +17,16 @@ const MAX_RATIO = 200
 const RATIO_FROM_BYTES = 1024 * 1024
 
 /**
- * Supported compression methods, stored and deflated: https://pkware.cachefly.net/webdocs/casestudies/APPNOTE.TXT,
- * 4.4.5
+ * Supported compression methods, which are stored (0) and deflated (8):
+ * https://pkware.cachefly.net/webdocs/casestudies/APPNOTE.TXT, 4.4.5
  */
 const METHODS = [0, 8]
 
-/** Error for an archive that can't be read. The message continues a sentence that begins with the archive's name. */
+/** Thrown when an archive can't be read. The message continues a sentence that begins with the archive's name. */
 export class ArchiveError extends Error {}
 
 /**
- * Returns whether the bytes begin like a ZIP archive: with an entry or, for an empty archive, with the end of the
+ * Returns whether the bytes begin like a ZIP archive: with an entry or, in an empty archive, with the end of the
  * directory.
  */
 export function isZip([a, b, c, d]: Uint8Array): boolean {
@@ -42,9 +42,9 @@ export interface ArchivedHar {
 
 /**
  * Reads the HAR in a ZIP archive and the attachments named by its requests, as written by Playwright (`.har.zip`).
- * Nothing is written to disk, and other entries are not unpacked. An unreadable attachment affects only its request.
- * Throws `ArchiveError` when the bytes are not an archive, when it does not contain exactly one HAR, or when it exceeds
- * the limits.
+ * Nothing is written to disk, and other entries are not unpacked. An unreadable attachment affects only its own
+ * request. Throws `ArchiveError` when the bytes are not an archive, when the archive does not contain exactly one HAR,
+ * or when it exceeds the limits.
  */
 export async function readHarArchive(bytes: Uint8Array, limits: ArchiveLimits): Promise<ArchivedHar> {
   const { zip, entries } = await directoryOf(bytes, limits)
@@ -64,7 +64,7 @@ export async function readHarArchive(bytes: Uint8Array, limits: ArchiveLimits): 
   return { value, attachmentOf: (file) => attachments.get(file) ?? absent(file) }
 }
 
-/** Returns the files of an archive by name. Of files with the same name, the first is used. */
+/** Returns the files of an archive by name. If several files have the same name, the first one is used. */
 async function directoryOf(bytes: Uint8Array, limits: ArchiveLimits) {
   const entries = new Map<string, Entry>()
   try {
@@ -80,7 +80,7 @@ async function directoryOf(bytes: Uint8Array, limits: ArchiveLimits) {
   }
 }
 
-/** Returns whether a file was added by macOS. */
+/** Returns whether a file is metadata added by macOS. */
 function isHidden(name: string): boolean {
   return /(?:^|\/)(?:__MACOSX\/|\.[^/]*$)/.test(name)
 }
@@ -108,7 +108,7 @@ async function attachmentIn(
 ): Promise<Attachment> {
   if (!entry) return absent(file)
   try {
-    // Checked before unpacking, because an entry never unpacks to more than its declared size.
+    // The declared size can be checked before unpacking, because an entry never unpacks to more than that size.
     if (Math.min(entry.uncompressedSize, MAX_ATTACHMENT_BYTES) > left) {
       throw new Error('exceeds the limit for all attachments')
     }
@@ -122,7 +122,7 @@ const absent = (file: string): Attachment => ({
   fault: `stored in the attachment ${quoted(file)}, which is not in the archive`,
 })
 
-/** Returns the content of an entry. Error messages continue a sentence that begins with the entry's name. */
+/** Returns the content of an entry. Error messages continue a sentence that begins with the name of the entry. */
 async function unpacked(zip: ZipFile, entry: Entry, limit: number): Promise<Buffer> {
   const { uncompressedSize, compressedSize } = entry
   if (entry.isEncrypted()) throw new Error('is encrypted')
@@ -133,7 +133,7 @@ async function unpacked(zip: ZipFile, entry: Entry, limit: number): Promise<Buff
   }
   const parts: Buffer[] = []
   try {
-    // The stream fails as soon as it exceeds the entry's declared size.
+    // The stream fails as soon as it exceeds the declared size of the entry.
     for await (const part of await zip.openReadStreamPromise(entry)) parts.push(part as Buffer)
   } catch {
     throw new Error('is damaged')

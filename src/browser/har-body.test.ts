@@ -33,7 +33,11 @@ describe('a body that may be missing', () => {
     ['postData is absent', { bodySize: 82 }, `${MISSING} (82 bytes were sent)`],
     ['the text is empty', { bodySize: 82, postData: text('') }, `${MISSING} (82 bytes were sent)`],
     ['only the header contains the size', { headers: { 'Content-Length': '82' } }, `${MISSING} (82 bytes were sent)`],
-    ['the recorder missed it', { bodySize: 0, headers: { 'content-length': '82' } }, `${MISSING} (82 bytes were sent)`],
+    [
+      'the recorder missed the body',
+      { bodySize: 0, headers: { 'content-length': '82' } },
+      `${MISSING} (82 bytes were sent)`,
+    ],
     ['its size is unknown', { bodySize: -1, postData: text('') }, MISSING],
     ['its size and type are unknown', { bodySize: -1, postData: { mimeType: '', text: '' } }, null],
     ['nothing was sent', { bodySize: 0, postData: text('') }, null],
@@ -47,21 +51,25 @@ describe('a body that may be missing', () => {
     ['a GET has a size', { method: 'GET', bodySize: 82 }, null],
     ['a preflight has a type', { method: 'options', postData: text('') }, null],
     [
-      'the recorder reports that it is truncated',
+      'the recorder reports that the body is truncated',
       { postData: text('en=scroll', { comment: 'Truncated to 9 bytes' }) },
       'missing: only a part was recorded',
     ],
-    ['it is truncated', { bodySize: 82, postData: text('en=scroll') }, 'missing: only 9 of 82 bytes were recorded'],
-    ['the event is in it', { url: GA4, bodySize: 0 }, NAMELESS],
-    ['the event is in it, without any sign of it', { url: GA4 }, NAMELESS],
-    ['the event is in the URL', { url: `${GA4}&en=scroll`, bodySize: 0 }, null],
-    ['a GET does not name an event', { url: GA4, method: 'GET' }, null],
     [
-      'the attachment is elsewhere',
+      'the body is truncated',
+      { bodySize: 82, postData: text('en=scroll') },
+      'missing: only 9 of 82 bytes were recorded',
+    ],
+    ['the URL does not name an event and the size is 0', { url: GA4, bodySize: 0 }, NAMELESS],
+    ['the URL does not name an event and nothing else is known', { url: GA4 }, NAMELESS],
+    ['the URL names an event', { url: `${GA4}&en=scroll`, bodySize: 0 }, null],
+    ['the URL of a GET does not name an event', { url: GA4, method: 'GET' }, null],
+    [
+      'the attachment is missing',
       { postData: text('', { _file: 'a.dat' }) },
       'missing: stored in the attachment "a.dat", which is not part of the HAR',
     ],
-    ['the attachment is elsewhere, the text is not', { postData: text('en=a', { _file: 'a.dat' }) }, 'en=a'],
+    ['the attachment is missing, but the text is not', { postData: text('en=a', { _file: 'a.dat' }) }, 'en=a'],
   ])('is reported or returned as expected when %s', (_, sent, expected) => {
     expect(bodyOf(sent)).toBe(expected)
   })
@@ -106,11 +114,11 @@ describe('a recorded body', () => {
     ['gzip', (body: string) => gzipSync(body)],
     ['zlib', (body: string) => deflateSync(body)],
   ] as const
-  /** Escapes bytes that are not UTF-8 one by one, like Python's `surrogateescape`. */
+  /** Escapes each byte that is not UTF-8, like Python's `surrogateescape`. */
   const escaped = (bytes: Buffer) =>
     [...bytes].map((byte) => String.fromCharCode(byte < 0x80 ? byte : 0xdc00 + byte)).join('')
 
-  test.each(packed)('compressed with %s is unpacked, regardless of how the recorder stored its bytes', (name, pack) => {
+  test.each(packed)('compressed with %s is unpacked, regardless of how the recorder stored the bytes', (name, pack) => {
     const body = fc.string({ unit: 'binary', minLength: 1 }).filter((one) => one.isWellFormed())
     fc.assert(
       fc.property(body, (one) => {
@@ -132,7 +140,7 @@ describe('a recorded body', () => {
     expect(bodyOf({ postData: text(shown), headers: { 'content-encoding': 'gzip' } })).toBe(DAMAGED)
   })
 
-  test('that was replaced by binary data is reported when the URL names no event', () => {
+  test('that was replaced by binary data is reported when the URL does not name an event', () => {
     const inPlace = 'missing: recorded as unreadable binary data, and the URL does not name an event'
     const bytes = Buffer.from([8, 1, 0x12, 3, 0x61, 0x62, 0x63, 0])
     expect(bodyOf({ url: GA4, postData: text(bytes.toString('latin1')) })).toBe(inPlace)
@@ -151,7 +159,7 @@ describe('recorded form parameters', () => {
   const bodyOfParams = (params: unknown, mimeType = 'application/x-www-form-urlencoded') =>
     bodyOf({ postData: { mimeType, text: '', params } })
 
-  test('are converted to the submitted form, encoded or not', () => {
+  test('are converted to the submitted form, whether they are encoded or not', () => {
     const pairs = fc.array(fc.tuple(fc.webFragments(), fc.string()), { minLength: 1 })
     fc.assert(
       fc.property(pairs, (sent) => {

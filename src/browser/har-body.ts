@@ -1,19 +1,19 @@
 import { isUtf8 } from 'node:buffer'
 
-/** Content of a HAR's attachment, or the reason why it can't be read. */
+/** Content of an attachment of a HAR, or the reason why the attachment can't be read. */
 export type Attachment = { bytes: Uint8Array } | { fault: string }
 
 /** Reads an attachment by its name in the HAR. */
 export type AttachmentReader = (name: string) => Attachment
 
-/** Maximum size of an attachment in bytes. Equal to the size of the largest body that is decoded. */
+/** Maximum size of an attachment in bytes, which equals the size of the largest body that is decoded. */
 export const MAX_ATTACHMENT_BYTES = 1024 * 1024
 
-/** The body of a request; empty when it had none. */
+/** The body of a request. The fields are undefined when the request had no body. */
 export interface HarBody {
   body?: string
   bodyBase64?: string
-  /** Reason why the recording lacks the body. Continues a sentence that begins with `body:`. */
+  /** Reason why the recording does not contain the body. Continues a sentence that begins with `body:`. */
   fault?: string
 }
 
@@ -23,7 +23,7 @@ export type PostData =
   | null
   | undefined
 
-/** A request's body as described by the recorder. */
+/** The body of a request as described by the recorder. */
 export interface RecordedBody {
   method: string
   postData: PostData
@@ -37,23 +37,23 @@ export interface RecordedBody {
 
 /** Methods of requests without a relevant body. */
 const WITHOUT_BODY = /^(?:GET|HEAD|OPTIONS|CONNECT|TRACE)$/i
-/** First two bytes of gzip and zlib data. Recorders may write the second one as U+FFFD or a lone surrogate. */
+/** First two bytes of gzip and zlib data. Recorders may write the second byte as U+FFFD or a lone surrogate. */
 const COMPRESSED: ReadonlyMap<number, readonly number[]> = new Map([
   [0x1f, [0x8b, 0xfffd, 0xdc8b]],
   [0x78, [0x01, 0x5e, 0x9c, 0xda, 0xfffd, 0xdc9c, 0xdcda]],
 ])
-/** Control characters that never occur in text: all but tabs and line breaks. */
+/** Control characters that never occur in text: all except tabs and line breaks. */
 const CONTROL = /[^\P{Cc}\t\n\v\f\r]/u
 /** Matches recorders' comments about a truncated body. */
 const SAYS_CUT = /\b(?:cut|truncated)\b/i
 const MAX_NAME_SHOWN = 100
 
-/** Returns a name from a HAR for messages, in quotes and truncated to 100 characters. */
+/** Quotes a name from a HAR for use in messages. The name is truncated to 100 characters. */
 export const quoted = (name: string) => JSON.stringify(name.slice(0, MAX_NAME_SHOWN))
 
 /**
- * Returns the body from the first available source: attachment, text or parameters. If the request had a body but no
- * source has it, or it is truncated or damaged, returns the reason instead.
+ * Returns the body from the first available source: attachment, text or parameters. When the request had a body that is
+ * missing, truncated or damaged, returns the reason instead.
  */
 export function harBodyOf(recorded: RecordedBody, attachmentOf: AttachmentReader): HarBody {
   const { method, postData, contentEncoding } = recorded
@@ -75,13 +75,14 @@ export function isBinary(text: string): boolean {
   return CONTROL.test(text)
 }
 
-/** Returns whether a request may have had a body that the recording omits. */
+/** Returns whether a request with this method may have a body that the recording omits. */
 export function mayHaveBody(method: string): boolean {
   return !WITHOUT_BODY.test(method)
 }
 
 /**
- * Returns the size of the body on the wire in bytes; null when unknown. Recorders write 0 for bodies they did not see.
+ * Returns the size of the body as transmitted, in bytes; null when unknown. Recorders write 0 for bodies that they did
+ * not see.
  */
 function bytesSent({ bodySize, contentLength }: RecordedBody): number | null {
   if (contentLength !== undefined && /^\d{1,15}$/.test(contentLength)) return Number(contentLength)
@@ -122,8 +123,8 @@ function isCompressed(text: string, contentEncoding: string): boolean {
 }
 
 /**
- * Returns whether a string is base64 that is not marked as such. The decoded data must have the size that was sent or,
- * when that is unknown, be a form or JSON.
+ * Returns whether a string is base64 that is not marked as such. The size of the decoded data must be the size that was
+ * sent. When that size is unknown, the decoded data must be a form or JSON.
  */
 function isUnmarkedBase64(text: string, sent: number | null): boolean {
   if (text.length % 4 !== 0 || !/^[A-Za-z0-9+/]+={0,2}$/.test(text)) return false
@@ -133,8 +134,8 @@ function isUnmarkedBase64(text: string, sent: number | null): boolean {
 }
 
 /**
- * Returns the bytes of a string with one character per byte (Latin-1), or with Python's lone surrogates U+DC80 to
- * U+DCFF for bytes that are not UTF-8. Null when bytes were replaced by U+FFFD.
+ * Returns the bytes of a string that was recorded with one character per byte (Latin-1) or as UTF-8. In UTF-8, Python's
+ * lone surrogates U+DC80 to U+DCFF represent invalid bytes. Null when bytes have been replaced by U+FFFD.
  */
 function bytesOfText(text: string): Buffer | null {
   if (text.isWellFormed()) return /[^\0-\u00ff]/.test(text) ? null : Buffer.from(text, 'latin1')
@@ -144,8 +145,8 @@ function bytesOfText(text: string): Buffer | null {
 }
 
 /**
- * Returns whether a string is shorter than the body that was sent, regardless of how the recorder wrote line breaks and
- * escapes.
+ * Returns whether a string is shorter than the body that was sent, even when differences in line breaks and escapes are
+ * taken into account.
  */
 function isCut(text: string, sent: number): boolean {
   if (Buffer.byteLength(text) >= sent) return false
@@ -174,15 +175,15 @@ function pairsOf(list: unknown): [name: string, value: string][] {
 }
 
 /**
- * Matches strings that never occur in an encoded list: a percent sign that encodes nothing, a character that a form
- * always encodes, or a URL.
+ * Matches strings that never occur in an encoded list: a percent sign that is not followed by two hexadecimal digits, a
+ * character that a form always encodes, or a URL.
  */
 const DECODED = /%(?![0-9a-f]{2})|[^\x21-\x7e]|["<>\\^`{|}&]|^[a-z][a-z\d+.-]*:\/\//i
 
 /**
  * Returns the parameters as the form that was sent; null when there are none. Some recorders write parameters
- * percent-encoded, others decoded; an ambiguous list is treated as encoded. A JSON body that was recorded as a form is
- * reassembled.
+ * percent-encoded, and others write them decoded. An ambiguous list is treated as encoded. A JSON body that was
+ * recorded as a form is reassembled.
  */
 function formOf(list: unknown): string | null {
   const pairs = pairsOf(list)

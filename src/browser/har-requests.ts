@@ -11,23 +11,26 @@ export interface RecordedHit {
   contentEncoding?: string
   status?: number
   durMs?: number
-  /** Time at which it was sent, in milliseconds since the epoch; absent when unknown. */
+  /** Time at which the request was sent, in milliseconds since the epoch. Undefined when unknown. */
   ts?: number
-  /** URL of the page, from `Referer` or else from the recording's page; null when neither exists. */
+  /**
+   * URL of the page, from the `Referer` header or, without one, from the page in the recording. Null when neither
+   * exists.
+   */
   pageUrl: string | null
-  /** Present when the request had a body that can't be read. Such a hit is reported instead of decoded. */
+  /** Present when the request had a body that can't be read. Such a hit is reported instead of being decoded. */
   missingBody?: MissingBody
 }
 
-/** A body that is missing from a recording or incomplete. */
+/** A body that is missing from a recording or is incomplete. */
 interface MissingBody {
   /** Index in `log.entries`, from 0. */
   entry: number
-  /** Reason; continues a sentence that begins with `body:`. */
+  /** Reason why the body is missing. Continues a sentence that begins with `body:`. */
   reason: string
 }
 
-/** The fields read from an entry. Recorders omit many of them or use other types. */
+/** The fields that are read from an entry. Recorders omit many of them or write values of other types. */
 interface HarEntry {
   pageref?: unknown
   startedDateTime?: unknown
@@ -39,7 +42,9 @@ interface HarEntry {
 /** A request from a HAR entry. */
 export interface HarRequest {
   hit: RecordedHit
-  /** URL of the page in the tab, even when the request came from a frame; null when the HAR does not contain it. */
+  /**
+   * URL of the page in the tab, even when the request came from a frame. Null when the HAR does not contain the URL.
+   */
   tabUrl: string | null
 }
 
@@ -50,7 +55,7 @@ const NO_ATTACHMENTS: AttachmentReader = (name) => ({
 /**
  * Returns all requests in a parsed HAR, in order (http://www.softwareishard.com/blog/har-12-spec/). Null when the value
  * is not a HAR.
- * @param attachmentOf reads bodies outside the HAR's JSON; without it, they are reported as missing
+ * @param attachmentOf reads bodies outside the HAR's JSON; when omitted, such bodies are reported as missing
  */
 export function requestsOfHar(value: unknown, attachmentOf = NO_ATTACHMENTS): HarRequest[] | null {
   const entries = entriesOf(value)
@@ -115,8 +120,8 @@ function requestOf({ entry, index, pageOf, attachmentOf }: Reading): HarRequest 
 }
 
 /**
- * Returns the reason why a request has no event name. Recorders do not see the bodies of some requests (beacons): they
- * record none, or store unreadable bytes instead.
+ * Returns the reason why a request has no event name; null when nothing is missing. Recorders do not see the bodies of
+ * some requests (beacons), and record no body or store unreadable bytes instead.
  */
 function faultOfNameless({ url, method, ...sent }: Pick<RecordedHit, 'url' | 'method'> & CapturedBody): string | null {
   if (!mayHaveBody(method)) return null
@@ -129,7 +134,7 @@ function faultOfNameless({ url, method, ...sent }: Pick<RecordedHit, 'url' | 'me
     : 'recorded as unreadable binary data, and the URL does not name an event'
 }
 
-/** The fields of a recording that associate entries with pages. Recorders omit many of them. */
+/** The fields that associate the entries of a recording with pages. Recorders omit many of them. */
 interface HarPages {
   pages?: unknown
   entries: readonly (HarDocument | null)[]
@@ -150,9 +155,10 @@ const HTML = /^(?:text\/html|application\/xhtml\+xml)\b/i
 const REDIRECTS: readonly unknown[] = [301, 302, 303, 307, 308]
 
 /**
- * Returns a function that returns the page URL for the `pageref` of an entry; null when the recording lacks it. In
- * Chrome's exports the title of a page is its URL; otherwise the URL is that of the first document after redirects.
- * Entries without a `pageref` belong to the only page, or together form one page when there are several.
+ * Returns a function that returns the page URL for the `pageref` of an entry; null when the recording does not contain
+ * the URL. In Chrome's exports, the title of a page is its URL. In other recordings, the URL of the first document
+ * after redirects is used. Entries without a `pageref` are assigned to the only page of the recording. If there are
+ * several pages, such entries form a separate page.
  */
 function pageFinder({ pages, entries }: HarPages): (pageref: unknown) => string | null {
   const listed = (Array.isArray(pages) ? (pages as HarPage[]) : []).filter((page) => typeof page?.id === 'string')
@@ -174,7 +180,7 @@ function isDocument({ _resourceType: type, response }: HarDocument): boolean {
   return type === undefined ? typeof mimeType === 'string' && HTML.test(mimeType) : type === 'document'
 }
 
-/** Compares documents by time. When a time is missing, the order of the file is kept. */
+/** Compares documents by time. Documents without a time stay in the order of the file. */
 function byTime(one: HarDocument | null, other: HarDocument | null): number {
   return timeOf(one) - timeOf(other) || 0
 }

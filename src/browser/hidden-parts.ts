@@ -3,17 +3,17 @@ import { exactSpans, personalSpans } from '../conditions/mask-personal.ts'
 import type { Privacy } from '../conditions/privacy-settings.ts'
 import { secretPattern } from './secret-mask.ts'
 
-/** The displayed text of one text node or field. */
+/** The displayed text of a text node or a field. */
 export interface Piece {
   text: string
-  /** Name of the field, which determines whether its digits may be a phone number; empty for other texts. */
+  /** Name of the field, which determines whether its digits may be a phone number. Empty for other texts. */
   key: string
   /** True for the first text of a line or block, and for a field. */
   startsLine: boolean
   isField: boolean
 }
 
-/** A part of a piece, from `start` up to but not including `end`. */
+/** A part of a piece. `start` is inclusive, and `end` is exclusive. */
 export interface HiddenPart extends Span {
   /** Index of the piece. */
   piece: number
@@ -22,14 +22,17 @@ export interface HiddenPart extends Span {
 /** Returns the parts of a page's texts that must be covered. */
 export type FindHidden = (pieces: readonly Piece[]) => HiddenPart[]
 
-/** Texts longer than this are covered completely, because searching them would take too long. */
+/**
+ * Maximum number of characters that are searched. Texts beyond that are covered completely, because searching them
+ * would take too long.
+ */
 const MAX_CHARACTERS = 300_000
 /** Maximum number of texts with cached results. */
 const MAX_KNOWN = 20_000
 
 /**
- * Returns a function that finds secrets and personal data in a page, including data split across consecutive texts or
- * fields, such as a card number in groups.
+ * Returns a function that finds secrets and personal data in a page. It also finds data that is split across
+ * consecutive texts or fields, such as a card number in groups.
  */
 export function hiddenIn({ secrets, privacy }: { secrets: readonly string[]; privacy: Privacy }): FindHidden {
   const pattern = secretPattern(secrets)
@@ -38,7 +41,7 @@ export function hiddenIn({ secrets, privacy }: { secrets: readonly string[]; pri
       ? [...text.matchAll(pattern)].map(({ 0: found, index }) => ({ start: index, end: index + found.length }))
       : []
   const known = new Map<string, readonly Span[]>()
-  // Cached because the same texts are searched before and after each screenshot, and the search for phone numbers is
+  // Cached because the same texts are searched before and after each screenshot, and searching for phone numbers is
   // slow.
   const personal = (text: string, key = ''): readonly Span[] => {
     const place = `${key}\n${text}`
@@ -48,7 +51,7 @@ export function hiddenIn({ secrets, privacy }: { secrets: readonly string[]; pri
     return spans
   }
   const whole = (text: string) => [...secretSpans(text), ...personal(text)]
-  // Only secrets and exact formats are searched for, because adjacent digits of unrelated texts would look like phone
+  // Only secrets and exact formats are searched for, because adjacent digits in unrelated texts would look like phone
   // numbers.
   const exact = (text: string) => [...secretSpans(text), ...exactSpans(text, privacy)]
   return (pieces) => {

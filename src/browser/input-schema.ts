@@ -33,7 +33,7 @@ const selectors = Type.Optional(
   }),
 )
 
-/** Returns the schema for answering a consent banner with the given modes. */
+/** Returns the schema for answering a consent banner, with the given modes. */
 export const consentSchema = <const Modes extends readonly string[]>(modes: Modes, notes: SchemaNotes) =>
   Closed({ mode: OneOf(modes), selectors }, notes)
 

@@ -1,9 +1,11 @@
-/** Buttons of a widely used consent banner, as CSS selectors, which are also matched inside shadow trees and frames. */
+/**
+ * CSS selectors for the buttons of a widely used consent banner. They are also matched inside shadow trees and frames.
+ */
 export interface KnownBanner {
   name: string
   accept: readonly string[]
   deny: readonly string[]
-  /** Buttons that open the options. Clicked when none of `deny` is visible yet. */
+  /** Buttons that open the options. They are clicked when no `deny` button is visible yet. */
   options?: readonly string[]
 }
 
@@ -67,7 +69,7 @@ export const KNOWN_CONSENT_BANNERS: readonly KnownBanner[] = [
     accept: ['.osano-cm-accept-all', '.osano-cm-accept'],
     deny: ['.osano-cm-denyAll', '.osano-cm-deny'],
   },
-  // Choices by their type: 11 accepts all, 13 rejects all, 12 shows options.
+  // The type of a button shows its effect: 11 accepts all, 13 rejects all, and 12 shows the options.
   {
     name: 'Sourcepoint',
     accept: ['button.sp_choice_type_11', 'button.sp_choice_type_ACCEPT_ALL'],
@@ -109,8 +111,8 @@ export const KNOWN_CONSENT_BANNERS: readonly KnownBanner[] = [
 ]
 
 /**
- * Labels of banner buttons in lower case: English, German, French, Spanish, Italian, Dutch, Polish, Portuguese,
- * Swedish, Danish.
+ * Labels of banner buttons in lower case, in English, German, French, Spanish, Italian, Dutch, Polish, Portuguese,
+ * Swedish and Danish.
  */
 export const BUTTON_WORDS = {
   accept: [

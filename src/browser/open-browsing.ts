@@ -16,23 +16,23 @@ import { watchTraffic } from './watch-traffic.ts'
 
 /** Dependencies that tests can replace. */
 export interface BrowsingDeps {
-  /** Resolves host names; by default with the system's resolver. */
+  /** Resolves host names. By default, the system's resolver is used. */
   resolve?: Resolve
   /** Called with `host:port` for each connection that the browser requests. */
   onAsked?: (place: string) => void
 }
 
-/** Timeout for starting the browser; long enough for a busy machine. */
+/** Timeout for starting the browser. Long enough for a busy machine. */
 const START_MS = 60 * SECOND_MS
 /** Timeout for one command to the browser. */
 const COMMAND_MS = 60 * SECOND_MS
-/** Time for the browser to close on its own. */
+/** Time for the browser to close before it is killed. */
 const CLOSE_MS = 2 * SECOND_MS
 
 /**
- * Starts a Chromium with a clean profile. All its traffic is recorded and goes through the guard. It exits when the
- * result is disposed of, when `stopping` is aborted, and when this process exits. Rejects, with a message for people,
- * when it can't be started.
+ * Starts a Chromium with a clean profile. All its traffic is recorded and passes through the guard. The browser exits
+ * when the result is disposed of, when `stopping` is aborted, or when this process exits. When the browser can't be
+ * started, rejects with a message that can be shown to users.
  */
 export async function openBrowsing(
   options: BrowsingOptions,
@@ -120,8 +120,8 @@ async function close(browser: Browser, chromium: RunningChromium): Promise<void>
 }
 
 /**
- * Emulates the device in each new target while it waits for the debugger. A target in a new process may run its first
- * scripts earlier; those only see the correct user agent, which is set when the browser starts.
+ * Emulates the device in each new target while the target waits for the debugger. A target in a new process may run its
+ * first scripts earlier. These scripts see only the correct user agent, which is set when the browser starts.
  */
 async function emulateInNew(browser: Browser, waiting: Set<string>, emulation: Emulation): Promise<void> {
   const session = await browser.target().createCDPSession()
@@ -131,7 +131,7 @@ async function emulateInNew(browser: Browser, waiting: Set<string>, emulation: E
   await session.detach()
 }
 
-/** Returns a list of the open tabs, oldest first, which is updated while the browser runs. */
+/** Returns a list of the open tabs, oldest first. The list is updated while the browser runs. */
 async function openTabs(browser: Browser): Promise<Page[]> {
   const tabs = [...(await browser.pages())]
   const pages = new Map<Target, Page>(tabs.map((page) => [page.target(), page]))

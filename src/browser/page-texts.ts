@@ -1,6 +1,6 @@
 import type { HiddenPart, Piece } from './hidden-parts.ts'
 
-/** A box in pixels of a frame's viewport. */
+/** A box, in pixels relative to a frame's viewport. */
 export interface Box {
   left: number
   top: number
@@ -8,17 +8,20 @@ export interface Box {
   height: number
 }
 
-/** Reads the texts of a frame; runs inside that frame. */
+/** Reads the texts of a frame. Runs inside that frame. */
 export interface PageTexts {
-  /** Returns the visible texts: text nodes, field values and texts of pseudo-elements, also in open shadow roots. */
+  /**
+   * Returns the visible texts: text nodes, field values and texts of pseudo-elements, including those in open shadow
+   * roots.
+   */
   read(): Piece[]
-  /** Returns the positions of parts of the texts returned by the last `read`. */
+  /** Returns the boxes of parts of the texts that `read` returned most recently. */
   boxesOf(parts: readonly HiddenPart[]): Box[]
 }
 
 /**
- * Runs in an isolated world of the page. The function is sent as source code, so it can't use anything else from this
- * file.
+ * Runs in an isolated world of the page. The function is sent to the browser as source code, so it can't use anything
+ * else from this file.
  */
 export function pageTexts(): PageTexts {
   const fields = 'input:not([type=file],[type=hidden]),textarea,select'
@@ -114,7 +117,10 @@ export function pageTexts(): PageTexts {
   }
 }
 
-/** Runs in the page. Draws a black box over each position, above everything else, in an element named `layer`. */
+/**
+ * Runs in the page. Draws a black rectangle over each box, above everything else on the page, in an element named
+ * `layer`.
+ */
 export function drawCover(boxes: readonly Box[], layer: string): true {
   document.querySelector(layer)?.remove()
   if (boxes.length === 0) return true
@@ -130,7 +136,7 @@ export function drawCover(boxes: readonly Box[], layer: string): true {
     inside.append(box)
   }
   document.documentElement.append(host)
-  // A popover is displayed above dialogs, which are above all other elements.
+  // Popovers are displayed above dialogs, and dialogs are displayed above all other elements.
   host.showPopover()
   return true
 }

@@ -4,14 +4,17 @@ import type { ConnectionTransport } from 'puppeteer-core'
 const END = 0
 const ATTACHED = '{"method":"Target.attachedToTarget"'
 
-/** Communicates with Chromium over two pipes. Messages are UTF-8, each terminated by a zero byte. */
+/** Communicates with Chromium over two pipes. Messages are in UTF-8, and each one ends with a zero byte. */
 export class PipeTransport implements ConnectionTransport {
   onmessage?: (message: string) => void
   onclose?: () => void
-  /** Ids of sessions whose targets (new tabs, frames and workers) waited for the debugger when attached. */
+  /**
+   * Ids of the sessions whose targets (new tabs, frames and workers) were waiting for the debugger when they were
+   * attached.
+   */
   readonly waiting = new Set<string>()
   private readonly newTabs = new Set<string>()
-  /** Received parts of an incomplete message. */
+  /** The parts of an incomplete message that have been received so far. */
   private parts: Buffer[] = []
   private isClosed = false
 
@@ -42,7 +45,7 @@ export class PipeTransport implements ConnectionTransport {
       const message = this.parts.length === 0 ? last : Buffer.concat([...this.parts, last])
       this.parts = []
       from = end + 1
-      // Allows the effects of one message to be processed before the next message.
+      // The effects of one message are processed before the next message is delivered.
       setImmediate(() => this.deliver(message.toString()))
     }
     if (from < chunk.length) this.parts.push(from === 0 ? chunk : chunk.subarray(from))
@@ -51,7 +54,7 @@ export class PipeTransport implements ConnectionTransport {
   private deliver(message: string): void {
     if (message.startsWith(ATTACHED)) {
       const { params, sessionId: parent } = JSON.parse(message)
-      // The page of a new tab is attached through the tab, and only the tab is reported as waiting.
+      // The page of a new tab is attached through the tab, and only the tab is reported as waiting for the debugger.
       if (params.waitingForDebugger || this.newTabs.delete(parent)) this.waiting.add(params.sessionId)
       if (params.waitingForDebugger && params.targetInfo.type === 'tab') this.newTabs.add(params.sessionId)
     }

@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs'
 
 /**
- * Returns the memory usage of a process group in bytes: private and shared memory, without mapped files. 0 when the
- * system does not report it (no `/proc`) or the group has exited.
+ * Returns the memory usage of a process group in bytes. It includes private and shared memory, but not mapped files. 0
+ * when the system does not report memory usage (no `/proc`) or the group has exited.
  */
 export function memoryOf(group: number): number {
   return processesOf(group).reduce((sum, pid) => sum + privateBytes(pid), 0)
@@ -11,7 +11,7 @@ export function memoryOf(group: number): number {
 /** Returns the memory usage of one process in bytes, measured as in `memoryOf`. */
 export const memoryOfProcess = (pid: number): number => privateBytes(pid)
 
-/** Returns the processes of a group, without zombies; empty when the system does not report them. */
+/** Returns the ids of the processes in a group, without zombies. Empty when the system does not report them. */
 export function processesOf(group: number): number[] {
   return namesIn('/proc')
     .filter((name) => /^\d+$/.test(name))
@@ -20,7 +20,7 @@ export function processesOf(group: number): number[] {
 }
 
 function isIn(group: number, pid: number): boolean {
-  // The fields after the name, which may contain spaces and parentheses, are: state, parent, group.
+  // The fields after the name are the state, the parent and the group. The name may contain spaces and parentheses.
   const [state, , ofGroup] = textOf(pid, 'stat').split(') ').at(-1)?.split(' ') ?? []
   return Number(ofGroup) === group && state !== 'Z'
 }

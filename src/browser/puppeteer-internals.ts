@@ -1,6 +1,6 @@
 import type { CDPSession, Frame, Page } from 'puppeteer-core'
 
-/** Undeclared members of puppeteer. Its version is pinned, and the tests in this folder check these members. */
+/** Undeclared members of puppeteer. Puppeteer's version is pinned, and the tests in this folder check these members. */
 interface Internals {
   client: CDPSession
   isolatedRealm(): Pick<Frame, 'evaluate' | 'evaluateHandle'>
@@ -18,7 +18,7 @@ export function apart(frame: Frame): Pick<Frame, 'evaluate' | 'evaluateHandle'> 
   return internalsOf(frame).isolatedRealm()
 }
 
-/** Returns the id used in `SeenRequest.tab`: the DevTools target id of the tab. */
+/** Returns the id used in `SeenRequest.tab`, which is the DevTools target id of the tab. */
 export async function tabOf(page: Page): Promise<string> {
   const session = await page.createCDPSession()
   try {

@@ -3,7 +3,7 @@ import type { Proxy as OutboundProxy } from '../transport/connection.ts'
 
 /** A part of the data that a browser sends to its HTTP proxy. */
 export type RequestPart =
-  /** A request for a tunnel. All following bytes belong to the tunnel, beginning with `rest`. */
+  /** A request for a tunnel. `rest` and all bytes after it belong to the tunnel. */
   | { kind: 'tunnel'; url: URL; rest: Buffer }
   /** The headers of a plain request. */
   | { kind: 'head'; url: URL; headFor(outboundProxy: OutboundProxy | null): string }
@@ -11,19 +11,19 @@ export type RequestPart =
   | { kind: 'body'; bytes: Buffer }
 
 const END = '\r\n\r\n'
-/** Chromium does not send longer headers. */
+/** Maximum length of the headers. Chromium does not send longer headers. */
 const MAX_HEAD_BYTES = 512 * 1024
 
 /**
- * Parses the data that a browser sends to its HTTP proxy (RFC 9112, sections 3.2.2 and 3.2.3), regardless of how it is
- * fragmented.
+ * Parses the data that a browser sends to its HTTP proxy (RFC 9112, sections 3.2.2 and 3.2.3), regardless of how the
+ * data is fragmented.
  */
 export class RequestReader {
   private waiting: Buffer = Buffer.alloc(0)
-  /** Number of body bytes not received yet. */
+  /** Number of body bytes that have not been received yet. */
   private bodyLeft = 0
 
-  /** Returns the parts that are complete. Throws `invalid` for anything other than a request to a proxy. */
+  /** Returns the parts that are complete. Throws `invalid` when the data is not a request to a proxy. */
   read(chunk: Buffer): RequestPart[] {
     const parts: RequestPart[] = []
     let rest = this.waiting.length === 0 ? chunk : Buffer.concat([this.waiting, chunk])
@@ -69,12 +69,12 @@ function bodyLength(fields: readonly string[]): number {
     const field = fields.find((one) => one.toLowerCase().startsWith(`${name}:`))
     return field?.slice(name.length + 1).trim()
   }
-  // The end of the body does not matter, because no other request follows on this connection.
+  // The end of the body need not be detected, because no other request follows on this connection.
   if (fieldOf('transfer-encoding') !== undefined) return Number.POSITIVE_INFINITY
   return Number(fieldOf('content-length') ?? 0)
 }
 
-/** A host receives only the path; another proxy receives the whole URL. */
+/** Returns the request headers to send. A host receives only the path, but another proxy receives the whole URL. */
 function headOf(method: string, target: string, fields: readonly string[], proxy: OutboundProxy | null): string {
   const path = target.replace(/^http:\/\/[^/?#]*/i, '')
   const asked = proxy ? target : path.startsWith('/') ? path : `/${path}`

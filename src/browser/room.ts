@@ -6,7 +6,7 @@ export interface BrowserRoom extends Room {
   browsers: Browsers
 }
 
-/** `folder`: folder of the browsers' profiles. */
+/** Creates the browsers. `folder` contains the browsers' profiles. */
 export function openBrowser({ config }: HistoryBase, { folder }: { folder: string }): BrowserRoom {
   const { chromium, flowConcurrency, outboundAllow, outboundProxy, outboundCa } = config
   return {

@@ -4,21 +4,22 @@ import type { FindHidden } from './hidden-parts.ts'
 import { type Box, drawCover, pageTexts } from './page-texts.ts'
 import { apart } from './puppeteer-internals.ts'
 
-/** Timeout, because a page whose scripts never end can't be drawn. */
+/** Timeout for a screenshot. A page whose scripts never end can't be drawn. */
 const LIMIT_MS = 10 * SECOND_MS
-/** Maximum number of pixels. Larger viewports and high-density screens are scaled down. */
+/** Maximum number of pixels. Screenshots of larger viewports and high-density screens are scaled down. */
 const MAX_PIXELS = 2_000_000
-/** Maximum delay caused by an unresponsive frame. */
+/** Maximum time to wait for an unresponsive frame. */
 const FRAME_MS = 2 * SECOND_MS
 const HANGS = 'No screenshot could be taken, because the page hangs'
-/** Maximum number of attempts when a page moves the parts to cover. */
+/** Maximum number of attempts when the parts to cover keep moving. */
 const ATTEMPTS = 4
 const MOVES = 'No screenshot could be taken, because the page keeps moving or changing and its text cannot be covered'
 
 /**
  * Returns a PNG of the page's viewport with at most 2 million pixels. Black boxes cover the parts that `find` finds in
  * texts and fields, including those in frames and open shadow roots. An unresponsive frame is hidden. Rejects after
- * `limitMs`, by default 10 s, when the page hangs, and when the parts to cover change or move during every attempt.
+ * `limitMs`, by default 10 s, when the page hangs. Also rejects when the parts to cover change or move during every
+ * attempt.
  */
 export async function screenshotOf(page: Page, find: FindHidden, limitMs = LIMIT_MS): Promise<Uint8Array> {
   const { promise: late, reject } = Promise.withResolvers<never>()
@@ -69,7 +70,7 @@ async function capture(page: Page, session: CDPSession): Promise<Uint8Array> {
   return Buffer.from(data, 'base64')
 }
 
-/** Handle for a frame that is covered during a screenshot. */
+/** Cover of a frame during a screenshot. */
 interface Cover {
   /** Resolves to true when the parts to cover have neither changed nor moved. */
   isStill(): Promise<boolean>
@@ -77,7 +78,7 @@ interface Cover {
 }
 
 const LAYER = 'tagwarden-cover'
-/** A detached frame is not visible. A frame that could not be read invalidates the screenshot. */
+/** A detached frame is not visible. A frame that could not be read makes the screenshot invalid. */
 const unseen = (frame: Frame): Cover => ({ isStill: async () => frame.detached, remove: async () => undefined })
 
 /** Covers the hidden parts of a frame, or the whole frame when it hangs. */
@@ -109,7 +110,7 @@ async function inTime<T>(work: Promise<T>): Promise<T | 'late' | null> {
 }
 
 /**
- * Returns the boxes to cover in a frame; `late` when the frame does not respond in time; null when it can't be read.
+ * Returns the boxes to cover in a frame. `late` when the frame does not respond in time; null when it can't be read.
  */
 async function hiddenBoxes(frame: Frame, find: FindHidden): Promise<Box[] | 'late' | null> {
   const texts = await inTime(apart(frame).evaluateHandle(pageTexts))

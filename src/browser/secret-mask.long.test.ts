@@ -25,8 +25,8 @@ const PACKED: Record<string, (secret: string, before: string) => string> = {
   'of JSON in base64': (secret, before) => Buffer.from(JSON.stringify({ [before]: secret })).toString('base64'),
 }
 /**
- * Generates secrets from characters of all kinds, including syntax and characters of several code units. None of them
- * occurs in the mask.
+ * Generates secrets from characters of all kinds, including syntax characters and characters of several code units. No
+ * secret contains a character of the mask.
  */
 const secrets = fc
   .array(fc.constantFrom(...'abcXYZ019 "\'\\/&<>%+=?#@:;,.{}[]$!|~-_éßж漢😀\t'), { minLength: 6, maxLength: 20 })

@@ -1,12 +1,12 @@
-/** Replacement for a secret. */
+/** Replaces each secret. */
 const HIDDEN = '***'
 /**
- * Minimum length of a base64 piece. Shorter pieces occur in any text. Secrets of up to three bytes do not produce such
- * a piece at every position.
+ * Minimum length of a base64 piece, because shorter pieces occur in any text. Secrets of up to three bytes do not
+ * produce a piece of this length at every position.
  */
 const SHORTEST_BASE64 = 4
 
-/** Nested formats (a URL in a URL, JSON in a form) escape a character several times: `%252F`, `\\\"`. */
+/** Nested formats, such as a URL in a URL or JSON in a form, escape a character several times: `%252F`, `\\\"`. */
 const PERCENT = '%(?:25){0,4}'
 const BACKSLASH = String.raw`(?:\\|${PERCENT}5C)`
 const ESCAPES = `${BACKSLASH}{1,8}`
@@ -19,8 +19,9 @@ const hex = (value: number, width: number) => value.toString(16).padStart(width,
 
 /**
  * Returns a function that replaces the secrets in a text with `***`. Secrets are matched in upper and lower case, with
- * separators between their characters, and as encoded in URLs, forms, JSON, JavaScript, HTML and base64, also nested.
- * Empty secrets are ignored. A secret of less than four bytes is not found in base64 when other data precedes it.
+ * separators between their characters, and as encoded in URLs, forms, JSON, JavaScript, HTML and base64, including
+ * nested encodings. Empty secrets are ignored. A secret of fewer than four bytes is not found in base64 when other data
+ * precedes it.
  */
 export function maskerOf(secrets: readonly string[]): (text: string) => string {
   const plain = secretPattern(secrets)
@@ -29,7 +30,7 @@ export function maskerOf(secrets: readonly string[]): (text: string) => string {
   return (text) => text.replace(plain, HIDDEN).replace(packed, HIDDEN)
 }
 
-/** Returns a pattern for every spelling of the secrets except base64; null without secrets. */
+/** Returns a pattern for every form of the secrets except base64; null when there are no secrets. */
 export function secretPattern(secrets: readonly string[]): RegExp | null {
   const texts = formsOf(secrets)
   if (texts.length === 0) return null
@@ -40,14 +41,14 @@ export function secretPattern(secrets: readonly string[]): RegExp | null {
 
 /** Minimum length of a secret that is also matched with separators. Shorter secrets would match by coincidence. */
 const SHORTEST_GROUPED = 6
-/** Separators between groups of a number or code on pages: `4929 1234`, `4929-1234`, `4929%201234`. */
+/** Separators between the groups of a number or code on a page: `4929 1234`, `4929-1234`, `4929%201234`. */
 const GAP = String.raw`\s.,:;\u00a0\u00ad\u200b-\u200d\u2010-\u2015\u2212\u2060·•_\/|\-`
 const GAPS = new RegExp(`[${GAP}]+`, 'gu')
 const ANY_GAPS = `(?:[${GAP}+]|%(?:25){0,2}20|&nbsp;){0,4}`
 
 /**
- * Returns a pattern for the secret with any separators between its characters, ignoring the secret's own separators;
- * null when it is too short.
+ * Returns a pattern for the secret with any separators between its characters. Separators in the secret are ignored.
+ * Null when the secret is too short.
  */
 function groupedPattern(secret: string): string | null {
   const characters = Array.from(secret.replaceAll(GAPS, ''))
@@ -55,7 +56,9 @@ function groupedPattern(secret: string): string | null {
   return characters.map((character) => RegExp.escape(character)).join(ANY_GAPS)
 }
 
-/** Longest first: when a secret begins with another one, no part of it remains visible. */
+/**
+ * Sorted by length, longest first. When a secret begins with another secret, no part of the longer one remains visible.
+ */
 function formsOf(secrets: readonly string[]): string[] {
   // Some letters have several forms when their case changes: `ß`, `SS`.
   const cases = secrets.flatMap((secret) => [secret, secret.toUpperCase(), secret.toLowerCase()])
@@ -63,7 +66,7 @@ function formsOf(secrets: readonly string[]): string[] {
   return [...new Set(forms)].filter((text) => text !== '').toSorted((a, b) => b.length - a.length)
 }
 
-/** Returns the spellings of a character as a group for a case-insensitive regular expression. */
+/** Returns all forms of a character as a group in a case-insensitive regular expression. */
 function spellings(character: string): string {
   const units = Array.from({ length: character.length }, (_, index) => character.charCodeAt(index))
   const code = character.codePointAt(0) ?? 0
@@ -72,7 +75,7 @@ function spellings(character: string): string {
   const bytes = [...new TextEncoder().encode(character)].map((byte) => PERCENT + hex(byte, 2)).join('')
   const plain = `(?:${RegExp.escape(character)}|${bytes})`
   const ways = [
-    // A backslash before a letter would give it another meaning.
+    // A backslash before a letter would change its meaning.
     isWord ? plain : `${BACKSLASH}{0,8}${plain}`,
     each((unit) => `${ESCAPES}u${hex(unit, 4)}`),
     `${ESCAPES}u\\{0{0,4}${code.toString(16)}\\}`,
@@ -91,8 +94,8 @@ function spellings(character: string): string {
 const percentOr = (character: string) => `(?:${RegExp.escape(character)}|${PERCENT}${hex(character.charCodeAt(0), 2)})`
 
 /**
- * Returns a pattern for parts of a secret in base64, regardless of the position at which it begins in the encoded data.
- * Case-sensitive.
+ * Returns a case-sensitive pattern for parts of a secret in base64, regardless of the position at which the secret
+ * begins in the encoded data.
  */
 function base64Pattern(secrets: readonly string[]): RegExp {
   const texts = formsOf(secrets).flatMap((text) => {
@@ -107,8 +110,8 @@ function base64Pattern(secrets: readonly string[]): RegExp {
 }
 
 /**
- * Returns a piece for each of the three possible positions in a group of three bytes. A piece contains only the digits
- * that are fully determined by these bytes.
+ * Returns one piece for each of the three positions at which the secret may begin in a group of three bytes. A piece
+ * contains only the base64 digits that are fully determined by the secret.
  */
 function base64Pieces(bytes: Uint8Array): string[] {
   return [0, 1, 2].flatMap((before) => {

@@ -11,18 +11,18 @@ export interface RunningChromium {
   transport: PipeTransport
   /** Resolves with the reason, without a full stop, when the browser has exited. */
   gone: Promise<string>
-  /** Returns the most recent output to stderr as one line; empty when there was none. */
+  /** Returns the most recent output to stderr as one line. Empty when there was no output. */
   lastWords(): string
   /** Kills the browser immediately. */
   kill(): void
 }
 
-/** Disabled features: those that contact Google, show something to the user, or wait for an answer. */
+/** Features to disable, because they contact Google, display something to the user, or wait for input. */
 const OFF_FEATURES = [
   ...['Translate', 'MediaRouter', 'DialMediaRouteProvider', 'OptimizationHints', 'OptimizationGuideModelDownloading'],
   ...['AutofillServerCommunication', 'CertificateTransparencyComponentUpdater', 'InterestFeedContentSuggestions'],
   ...['NetworkTimeServiceQuerying', 'HttpsUpgrades', 'HttpsFirstBalancedModeAutoEnable', 'PrivacySandboxSettings4'],
-  // Search features of the full browser, which the headless shell lacks.
+  // Search features that exist in the full browser but not in the headless shell.
   ...['PreconnectToSearch', 'AimEnabled', 'AimServerEligibilityEnabled', 'AimServerRequestOnStartupEnabled'],
   // Puppeteer can't follow targets while these features are enabled: https://crbug.com/1348106,
   // https://crbug.com/1492053.
@@ -49,12 +49,12 @@ const FIXED = [
   `--disable-features=${OFF_FEATURES.join(',')}`,
 ]
 
-/** An unresolvable host name. The full browser asks Google who is signed in, which can't be disabled. */
+/** A host name that can't be resolved. The full browser asks Google who is signed in, and this can't be disabled. */
 const NOBODY = 'nobody.invalid'
 
 /**
- * Returns flags that send all traffic to the proxy, including loopback. Chromium itself resolves no names and uses no
- * UDP.
+ * Returns flags that send all traffic to the proxy, even traffic to the loopback address. Chromium then resolves no
+ * host names and uses no UDP.
  */
 const throughProxy = (port: number) => [
   `--proxy-server=http://127.0.0.1:${port}`,
@@ -62,7 +62,7 @@ const throughProxy = (port: number) => [
   `--gaia-url=https://${NOBODY}`,
   '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1',
   '--disable-quic',
-  // The headless shell recognises one of these flags, and the full browser recognises the other.
+  // The headless shell supports one of these flags, and the full browser supports the other.
   ...['--force-webrtc-ip-handling-policy', '--webrtc-ip-handling-policy'].map(
     (name) => `${name}=disable_non_proxied_udp`,
   ),
@@ -74,11 +74,11 @@ export interface ChromiumOptions {
   /** Folder for all files of the browser. */
   folder: string
   proxyPort: number
-  /** User agent of tabs, frames and workers for which no other is set; null: Chromium's default. */
+  /** User agent of tabs, frames and workers that have no other user agent set. Null for Chromium's default. */
   userAgent: string | null
 }
 
-/** Starts Chromium with a clean profile. It exits together with this process. */
+/** Starts Chromium with a clean profile. Chromium exits when this process exits. */
 export function startChromium(executable: string, { folder, proxyPort, userAgent }: ChromiumOptions) {
   const temporary = join(folder, 'tmp')
   const profile = join(folder, 'profile')

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** Interval between two checks of a page, in milliseconds. */
+/** Interval between two checks, in milliseconds. */
 const EVERY_MS = 50
 
-/** Error for work that exceeded its time limit. */
+/** Thrown when work has exceeded its time limit. */
 export class TimeLimitExceeded extends Error {
   constructor(readonly limitMs: number) {
     super(`no result within ${limitMs} ms`)
@@ -11,8 +11,8 @@ export class TimeLimitExceeded extends Error {
 }
 
 /**
- * Settles like `work`. Rejects with `TimeLimitExceeded` after `limitMs`, and with the abort reason when `stopping` is
- * aborted. A later result of the work is ignored.
+ * Returns the result of `work`, or rejects with its error. Rejects with `TimeLimitExceeded` after `limitMs`, and with
+ * the abort reason when `stopping` is aborted. A later result of `work` is ignored.
  */
 export async function within<T>(work: Promise<T>, limitMs: number, stopping: AbortSignal): Promise<T> {
   const timer = new AbortController()
@@ -31,8 +31,8 @@ export async function within<T>(work: Promise<T>, limitMs: number, stopping: Abo
 }
 
 /**
- * Calls `look` until it returns a value, and returns that value; null after `limitMs`. A call that hangs is treated as
- * returning no value. Rejects when `stopping` is aborted or `look` rejects.
+ * Calls `look` until it returns a value, and returns that value; null after `limitMs`. A call that hangs is treated
+ * like a call that returns nothing. Rejects when `stopping` is aborted or `look` rejects.
  */
 export async function until<T>(
   look: () => Promise<T | null>,

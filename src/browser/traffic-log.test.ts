@@ -29,7 +29,7 @@ function request(log: TrafficLog, tab: string): SeenRequest {
   }
 }
 
-test('silence begins when the last request has ended, in one tab and in all tabs', async () => {
+test('a period without requests begins when the last request has ended, in one tab and in all tabs', async () => {
   const log = new TrafficLog()
   const [one, other] = [request(log, 'one'), request(log, 'other')]
   log.add(one, true)
@@ -45,14 +45,14 @@ test('silence begins when the last request has ended, in one tab and in all tabs
   expect(other.durMs).toBeGreaterThanOrEqual(0)
 })
 
-test('requests that are not awaited do not interrupt the silence', async () => {
+test('requests that are not awaited do not interrupt a period without requests', async () => {
   const log = new TrafficLog()
   log.add(request(log, 'one'), false)
   expect(log.underWay).toBe(0)
   expect(await log.quiet(1, 10_000, never)).toBe(true)
 })
 
-test('a wait for silence can be cancelled', async () => {
+test('waiting for a period without requests can be cancelled', async () => {
   const log = new TrafficLog()
   log.add(request(log, 'one'), true)
   const stopping = new AbortController()

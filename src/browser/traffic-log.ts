@@ -3,8 +3,8 @@ import { cutText } from '../core/text.ts'
 import type { PagePlace, SeenEvent, SeenRequest, Traffic } from './traffic.ts'
 
 /**
- * Maximum number of recorded requests, so that a page that never stops sending does not exhaust memory. Later requests
- * are sent but not recorded.
+ * Maximum number of recorded requests, so that a page that never stops sending does not exhaust the memory. Later
+ * requests are sent but not recorded.
  */
 const MAX_REQUESTS = 20_000
 const MAX_EVENTS = 20_000
@@ -17,10 +17,10 @@ export class TrafficLog implements Traffic {
   events: SeenEvent[] = []
   readonly errors: string[] = []
   activeAt: Instant = systemClock.now()
-  /** Active requests with their start times from a monotonic clock. */
+  /** Active requests with their start times, from a monotonic clock. */
   private readonly flying = new Map<SeenRequest, number>()
   private readonly listeners = new Set<(event: SeenEvent) => void>()
-  /** Callbacks of callers that wait for silence. */
+  /** Callbacks of pending `quiet` calls. */
   private readonly waiting = new Set<() => void>()
   private readonly activity = new Map<string | null, number>()
   private lastNumber = 0
@@ -53,7 +53,7 @@ export class TrafficLog implements Traffic {
     if (this.errors.length < MAX_ERRORS && !this.errors.includes(short)) this.errors.push(short)
   }
 
-  /** Returns the time since the request began in milliseconds; null when it is not active. */
+  /** Returns the number of milliseconds since the request started; null when the request is not active. */
   age(request: SeenRequest): number | null {
     const began = this.flying.get(request)
     return began === undefined ? null : Math.round(performance.now() - began)
@@ -70,7 +70,7 @@ export class TrafficLog implements Traffic {
     for (const event of this.eventsOf(request)) event.status = request.status
   }
 
-  /** Searches from the end, because events have the same order as their requests. */
+  /** The search starts at the end, because events are in the same order as their requests. */
   private *eventsOf({ number }: SeenRequest): Iterable<SeenEvent> {
     for (let index = this.events.length - 1; index >= 0; index--) {
       const event = this.events[index]
@@ -87,7 +87,7 @@ export class TrafficLog implements Traffic {
     this.note(request.tab)
   }
 
-  /** Stops waiting for requests for which no more messages will be received. */
+  /** Stops waiting for requests about which no more messages will be received. */
   giveUp(isLost: (request: SeenRequest) => boolean): void {
     for (const request of [...this.flying.keys()]) if (isLost(request)) this.end(request)
   }

@@ -1,6 +1,6 @@
 import type { Instant } from '../core/clock.ts'
 
-/** The page of a request: the document of its tab, also for requests from frames and workers. */
+/** The page that a request belongs to: the document of its tab, even when the request comes from a frame or worker. */
 export interface PagePlace {
   /** Null for a page without a web address, such as `about:blank`. */
   host: string | null
@@ -16,8 +16,8 @@ export interface SeenRequest extends PagePlace {
   number: number
   at: Instant
   /**
-   * Id of its tab, as returned by `tabOf`; null for requests that belong to no single tab, such as those of a shared
-   * worker.
+   * Id of the tab, as returned by `tabOf`. Null for requests that do not belong to a single tab, such as those of a
+   * shared worker.
    */
   tab: string | null
   url: string
@@ -26,26 +26,26 @@ export interface SeenRequest extends PagePlace {
   /** Chrome's resource type in lower case: `document`, `script`, `xhr`, `ping`, … */
   resourceType: string
   requestHeaders: readonly Header[]
-  /** Body as a string; null when there was none or it is not text. */
+  /** Body as a string. Null when there was no body or it is not text. */
   body: string | null
-  /** Vendor whose decoder recognises the request; null when none does. */
+  /** Vendor whose decoder recognises the request; null when there is none. */
   vendor: string | null
   /** True when Tagwarden answered the request inside the browser. */
   answered: boolean
-  /** Status of the response; null while the request is active and when it failed. */
+  /** Status of the response. Null while the request is active and when it has failed. */
   status: number | null
   statusText: string
   responseHeaders: readonly Header[]
   mimeType: string
   /** Size of the response body on the wire in bytes; 0 while unknown. */
   bytes: number
-  /** Milliseconds from the request to the start of its response; null without a response. */
+  /** Milliseconds from the start of the request to the start of its response. Null without a response. */
   waitMs: number | null
-  /** Milliseconds from the request to the end of its response; null while it is active. */
+  /** Milliseconds from the start of the request to the end of its response. Null while the request is active. */
   durMs: number | null
   /**
-   * Reason for a failure, without a full stop, including the guard's reason if the request was blocked. Null when it
-   * did not fail.
+   * Reason for a failure, without a full stop. If the guard blocked the request, its reason is included. Null when the
+   * request did not fail.
    */
   error: string | null
 }
@@ -57,7 +57,7 @@ export interface Header {
 
 /** One event in a request to a vendor. */
 export interface SeenEvent extends PagePlace {
-  /** `number` of its request; several events may share a request. */
+  /** `number` of the request that contained the event. Several events may belong to the same request. */
   request: number
   at: Instant
   vendor: string
@@ -65,30 +65,30 @@ export interface SeenEvent extends PagePlace {
   event: string
   account: string | null
   params: Record<string, string>
-  /** Status of the response; null when there was none. */
+  /** Status of the response; null when there was no response. */
   status: number | null
   answered: boolean
 }
 
-/** Requests made by a browser so far. The lists grow, and their items are updated as responses arrive. */
+/** The requests that a browser has made so far. The lists grow, and their items are updated as responses arrive. */
 export interface Traffic {
   readonly requests: readonly SeenRequest[]
-  /** Events of the requests. Loading a vendor's library is a request but not an event. */
+  /** Events in the requests. Loading a vendor's library is a request but not an event. */
   readonly events: readonly SeenEvent[]
   /** Uncaught errors and console errors of pages, frames and workers, without duplicates. */
   readonly errors: readonly string[]
-  /** Calls `listener` with each event when its request is made. Returns a function that unsubscribes. */
+  /** Calls `listener` with each event at the time of its request. Returns a function that unsubscribes the listener. */
   onEvent(listener: (event: SeenEvent) => void): () => void
-  /** Deletes requests below this number and their events, to save memory during a long crawl. */
+  /** Deletes all requests with a lower number, and their events, to save memory during a long crawl. */
   forget(before: number): void
-  /** Number of active requests. Requests answered by Tagwarden, event streams and web sockets are not counted. */
+  /** Number of active requests. Requests answered by Tagwarden, event streams and web sockets do not count. */
   readonly underWay: number
-  /** Time at which a request last started or ended. */
+  /** Time at which a request most recently started or ended. */
   readonly activeAt: Instant
   /**
-   * Resolves with true when no request was active for `silenceMs`, and with false after `atMostMs`. Rejects when
+   * Resolves to true when no request has been active for `silenceMs`, or to false after `atMostMs`. Rejects when
    * `stopping` is aborted.
-   * @param tab default: the whole browser
+   * @param tab the tab to wait for; by default, the whole browser
    */
   quiet(silenceMs: number, atMostMs: number, stopping: AbortSignal, tab?: string): Promise<boolean>
 }

@@ -30,11 +30,9 @@ const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g
 
 /**
  * Makes a Chromium on Linux trust additional certificate authorities through the NSS database in its home folder. Must
- * be called before Chromium starts. Throws an error, whose message has no full stop, when the database can't be
- * created.
- *
+ * be called before Chromium starts. When the database can't be created, throws an error whose message has no full stop.
  * @param home the `HOME` folder of Chromium
- * @param pem certificates of authorities or single servers; empty: does nothing
+ * @param pem certificates of authorities or of single servers; when empty, nothing is done
  */
 export function trustIn(home: string, pem: string): void {
   if (pem === '') return
@@ -77,12 +75,12 @@ function trust(nss: Nss, slot: Pointer, pem: string, index: number): void {
   const name = text(`authority ${index + 1}`)
   const what = `certificate ${index + 1} could not be`
   const database = nss.CERT_GetDefaultCertDB()
-  // Fields of SECItem: kind, bytes, length.
+  // Fields of a SECItem: kind, bytes, length.
   const item = new BigUint64Array([0n, BigInt(ptr(raw)), BigInt(raw.length)])
   const certificate = required(nss.CERT_NewTempCertificate(database, item, null, 0, 1), `${what} read`)
   try {
     require(nss.PK11_ImportCert(slot, certificate, 0, name, 0), `${what} stored`)
-    // CERTCertTrust contains flags for servers, mail and code. An authority signs other certificates; a server's
+    // CERTCertTrust contains flags for servers, mail and code. An authority may sign other certificates. A server's own
     // certificate is trusted directly.
     const flags = new Uint32Array(3)
     require(nss.CERT_DecodeTrustString(flags, text(ca ? 'C,,' : 'P,,')), `${what} trusted`)

@@ -7,7 +7,7 @@ export interface OutgoingRequest {
   method: string
   /** Resource type as in `SeenRequest`. */
   resourceType: string
-  /** True for the document of a tab, false for that of a frame. */
+  /** True for the document of a tab; false for the document of a frame. */
   isPage: boolean
   headers: Readonly<Record<string, string>>
 }
@@ -22,8 +22,8 @@ export interface VendorAnswer {
 const GIF = Buffer.from('R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7', 'base64')
 
 /**
- * Responses that libraries accept as success. Without them, libraries repeat the request, which would look like a tag
- * that fires twice.
+ * Responses that vendors' libraries treat as success. Without these responses, libraries repeat the request, which
+ * would look like a tag that fires twice.
  */
 const CONFIRMATIONS: Record<string, string> = {
   Amplitude: '{"code":200,"events_ingested":1}',
@@ -34,9 +34,9 @@ const CONFIRMATIONS: Record<string, string> = {
 }
 
 /**
- * Returns whether Tagwarden answers a request to a vendor. It answers requests that carry events, repeat events, or
- * can't be decoded. Code and settings, which pages need, and pages that a visitor navigates to are loaded from the
- * vendor.
+ * Returns whether Tagwarden itself responds to a request to a vendor. It responds to requests that carry events, repeat
+ * events, or can't be decoded. Code and settings that pages need, and pages that a visitor navigates to, are loaded
+ * from the vendor.
  */
 export function isAnswered({ vendor, kind, events, error }: Decoded, asked: OutgoingRequest): boolean {
   if (vendor === null || kind === 'library' || asked.isPage) return false
@@ -45,7 +45,7 @@ export function isAnswered({ vendor, kind, events, error }: Decoded, asked: Outg
 }
 
 /**
- * Returns whether a web socket to a vendor is blocked, because Tagwarden can't answer it. For a web socket over TLS,
+ * Returns whether to block a web socket to a vendor, because Tagwarden can't respond to it. For a web socket over TLS,
  * only the host is known and checked.
  */
 export function isVendorSocket(url: string): boolean {
@@ -54,7 +54,7 @@ export function isVendorSocket(url: string): boolean {
   return decodeHit({ url: known, method: 'GET', body: null }).vendor !== null
 }
 
-/** Returns a response like the vendor's, so that the page continues as usual. The response is not cached. */
+/** Returns a response that resembles the vendor's, so that the page continues as usual. The response is not cached. */
 export function answerTo(vendor: string, asked: OutgoingRequest): VendorAnswer {
   const { status, type, body } = contentFor(vendor, asked)
   const headers = {
@@ -88,8 +88,8 @@ function contentFor(vendor: string, { method, resourceType, headers }: OutgoingR
 }
 
 /**
- * CORS headers: https://fetch.spec.whatwg.org/#http-cors-protocol. The last two headers let isolated pages and timing
- * scripts read the response.
+ * CORS headers: https://fetch.spec.whatwg.org/#http-cors-protocol. The last two headers allow isolated pages and timing
+ * scripts to read the response.
  */
 function accessHeaders(headers: OutgoingRequest['headers']): Record<string, string> {
   const origin = headerOf(headers, 'origin')

@@ -3,10 +3,10 @@ import { isCredentialKey } from '../core/credentials.ts'
 import type { Header, SeenRequest } from './traffic.ts'
 import type { TrafficLog } from './traffic-log.ts'
 
-/** A request with its redirects, which share one id in the Network domain. */
+/** A request and its redirects, which have the same id in the Network domain. */
 interface Exchange {
   hops: SeenRequest[]
-  /** Number of requests known to have been redirected. */
+  /** Number of requests that are known to have been redirected. */
   redirected: number
   /** Size of the last response's headers in bytes. */
   headBytes: number
@@ -23,8 +23,8 @@ export interface Outcome {
 export class ResponseRecorder {
   private readonly exchanges = new Map<string, Exchange>()
   /**
-   * Session that reported the start of each request. When its worker or frame is gone, the request is no longer
-   * awaited.
+   * The session that reported the start of each request. When the worker or frame of that session is gone, the request
+   * is no longer awaited.
    */
   private readonly tellers = new Map<string, CDPSession>()
 
@@ -43,7 +43,7 @@ export class ResponseRecorder {
     else this.exchanges.set(id, { hops: [request], redirected: 0, headBytes: 0 })
   }
 
-  /** Returns the most recent request with this id; null when none was recorded. */
+  /** Returns the most recent request with this id; null when none has been recorded. */
   latest(id: string): SeenRequest | null {
     return this.exchanges.get(id)?.hops.at(-1) ?? null
   }
@@ -71,13 +71,13 @@ export class ResponseRecorder {
     session.on('Network.loadingFailed', (event) => {
       const request = this.take(event.requestId)?.hops.at(-1)
       if (!request || request.answered) return
-      // A page that does not read a response cancels the rest of it, which is not a failure.
+      // A page that does not read a response cancels the rest of the response, which is not a failure.
       if (request.status === null || !event.canceled) this.fail(request, failureText(event))
       this.log.end(request)
     })
   }
 
-  /** Called for every response, including those that only the interception reports. */
+  /** Called for every response, including responses that only the interception reports. */
   respond(request: SeenRequest, { status, statusText, headers, mimeType }: Outcome): void {
     if (request.answered) return
     request.status = status
@@ -108,14 +108,14 @@ export class ResponseRecorder {
     return exchange
   }
 
-  /** Called when a target has closed and reports nothing further. */
+  /** Called when a target has been closed and will not report anything else. */
   left(session: CDPSession): void {
     for (const [id, teller] of this.tellers) {
       if (teller !== session) continue
       const request = this.latest(id)
       this.tellers.delete(id)
-      // Another target may continue the request, for example a frame in a new process whose document its parent
-      // requested.
+      // Another target may continue the request. For example, a frame in a new process receives a document that its
+      // parent requested.
       if (request?.resourceType !== 'document') this.take(id)
       if (request && request.resourceType !== 'document') this.log.end(request)
     }
@@ -123,8 +123,8 @@ export class ResponseRecorder {
 }
 
 /**
- * Returns the value of a header as shown to users. Credentials are hidden even if they are not secrets of the test,
- * because they would grant access to anyone who reads the recording.
+ * Returns the value of a header in the form shown to users. Credentials are hidden even if they are not secrets of the
+ * test, because they would grant access to anyone who reads the recording.
  */
 export function shownHeader(name: string, value: string, mask: (text: string) => string): Header {
   const shown = isCredentialKey(`headers.${name}`) ? '***' : mask(value)
@@ -151,7 +151,7 @@ const NET_ERRORS: Record<string, string> = {
   ERR_TUNNEL_CONNECTION_FAILED: 'The host cannot be reached',
 }
 
-/** Fields that the Network domain reports for a failed request. */
+/** Fields of a failed request that the Network domain reports. */
 interface Failure {
   errorText: string
   canceled?: boolean

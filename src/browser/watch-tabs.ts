@@ -1,19 +1,19 @@
 import type { PagePlace } from './traffic.ts'
 
 interface Tab {
-  /** URLs of its documents, the most recent last. */
+  /** URLs of the tab's documents, the most recent last. */
   documents: string[]
-  /** URL and number of the request for its next document; null when none was requested. */
+  /** URL and number of the request for the tab's next document. Null when no document has been requested. */
   coming: { url: string; number: number } | null
 }
 
-/** Number of documents stored per tab, because requests of a page may arrive one or two pages later. */
+/** Maximum number of documents stored per tab. A request may arrive up to two documents after its own. */
 const MAX_DOCUMENTS = 5
 
 /** Maps frames and workers to tabs, and tabs to documents. Tabs are identified by their target id. */
 export class Tabs {
   private readonly tabs = new Map<string, Tab>()
-  /** Tab of each frame or worker, by its id. */
+  /** The tab of each frame or worker, by the id of the frame or worker. */
   private readonly owners = new Map<string, string>()
 
   open(tab: string): void {
@@ -27,7 +27,7 @@ export class Tabs {
     for (const [id, owner] of this.owners) if (owner === tab) this.owners.delete(id)
   }
 
-  /** Called when a tab gets a frame or worker. */
+  /** Called when a tab creates a frame or worker. */
   adopt(id: string, tab: string): void {
     this.owners.set(id, tab)
   }
@@ -43,13 +43,13 @@ export class Tabs {
   }
 
   /**
-   * Called when a tab shows another document, or the same one under another URL. Returns the number of the request that
-   * loaded it.
+   * Called when a tab shows another document, or the same document at another URL. Returns the number of the request
+   * that loaded the document; null when it is unknown.
    */
   show(tab: string, url: string): number | null {
     const known = this.tabs.get(tab)
     if (!known || known.documents.at(-1) === url) return null
-    // The tab that changed most recently is the one in use.
+    // The tab that changed most recently is assumed to be in use.
     this.tabs.delete(tab)
     this.tabs.set(tab, known)
     known.documents = [...known.documents, url].slice(-MAX_DOCUMENTS)
@@ -58,7 +58,7 @@ export class Tabs {
     return coming?.number ?? null
   }
 
-  /** Called when a request reveals the document of its tab, which may happen before that document is reported. */
+  /** Called when a request reveals the document of its tab. This may happen before that document is reported. */
   mention(tab: string, url: string): void {
     if (this.tabs.get(tab)?.documents.includes(url) === false) this.show(tab, url)
   }
@@ -68,8 +68,8 @@ export class Tabs {
   }
 
   /**
-   * Returns the tab of a request, based on its frame. For a shared worker, the tab is found by the referrer or else by
-   * the referrer's origin; null when none matches.
+   * Returns the tab of a request, based on the request's frame. For a shared worker, the tab is found by the referrer
+   * or, without a match, by the referrer's origin. Null when no tab matches.
    */
   tabOf(frame: string, { url: asked, referrer }: Referring): string | null {
     const owner = this.owners.get(frame)
@@ -81,8 +81,9 @@ export class Tabs {
   }
 
   /**
-   * Returns the document to which a tab's request belongs, found by the referrer or its origin. The last requests of a
-   * page may arrive when the next page is already shown, and the first requests of a page before it is reported.
+   * Returns the document to which a request from a tab belongs, found by the referrer or its origin. The last requests
+   * of a page may arrive when the next page is already shown. The first requests of a page may arrive before the page
+   * is reported.
    */
   documentOf(tab: string, frame: string, { url: asked, referrer }: Referring): string {
     const { documents = [], coming = null } = this.tabs.get(tab) ?? {}
@@ -104,7 +105,7 @@ interface Referring {
 }
 
 /**
- * Returns whether a referrer identifies a document. Other origins receive only the origin
+ * Returns whether a referrer identifies a document. Requests to other origins contain only the origin as referrer
  * (https://www.w3.org/TR/referrer-policy/), which is also the URL of the home page.
  */
 function isNamed(url: string, referrer: string, asked: string): boolean {
@@ -115,7 +116,7 @@ function isNamed(url: string, referrer: string, asked: string): boolean {
 const withoutFragment = (url: string) => url.replace(/#.*$/s, '')
 const originOf = (url: string) => URL.parse(url)?.origin ?? null
 
-/** Returns the host and path of a URL; both null when it is not a web address. */
+/** Returns the host and path of a URL. Both are null when the URL is not a web address. */
 export function placeOf(url: string, mask: (text: string) => string): PagePlace {
   const parsed = URL.parse(url)
   if (!parsed || !/^https?:$/.test(parsed.protocol)) return { host: null, path: null }

@@ -16,19 +16,19 @@ export interface WatchOptions {
   vendorRequests: VendorRequests
   /** Returns the text with secrets masked. */
   mask(text: string): string
-  /** Returns why the guard's proxy did not connect to a URL, without a full stop; null when it did. */
+  /** Returns why the guard's proxy did not connect to a URL, without a full stop. Null when the proxy did connect. */
   faultOf(url: string): string | null
-  /** User agent of the device. */
+  /** User agent of the emulated device. */
   userAgent: Emulation['userAgent']
 }
 
 /**
- * Records all requests of a browser from any page, frame or worker, and answers requests to vendors according to
+ * Records all requests of a browser from any page, frame or worker, and handles requests to vendors according to
  * `vendorRequests`. Must be called before a page is opened.
  *
- * One interception for the whole browser sees each request once, before it is sent, with its body. This includes
- * requests from new tabs, workers and pages that are being left. Responses are reported by puppeteer's session for each
- * target. A separate session covers service workers, which puppeteer ignores.
+ * A single interception for the whole browser receives each request once, before it is sent, with its body. This
+ * includes requests from new tabs, workers and pages that are being left. Responses are reported by puppeteer's session
+ * for each target. A separate session covers service workers, which puppeteer ignores.
  */
 export async function watchTraffic(browser: Browser, options: WatchOptions): Promise<Traffic> {
   const session = await browser.target().createCDPSession()
@@ -51,11 +51,17 @@ interface Noted {
 }
 
 const WEB = [{ urlPattern: 'http://*' }, { urlPattern: 'https://*' }]
-/** Resource types of requests whose end is not awaited. */
+/** Resource types of requests that are not awaited, because they may never end. */
 const ENDLESS = new Set(['eventsource', 'websocket', 'preflight'])
-/** Maximum number of stored page URLs for responses from the cache, which are reported but never intercepted. */
+/**
+ * Maximum number of stored page URLs. They are stored for responses from the cache, which are reported but never
+ * intercepted.
+ */
 const MAX_TOLD = 1000
-/** Types of targets that have a puppeteer session. Puppeteer enables the domains it needs there, in its own order. */
+/**
+ * Types of targets that have a puppeteer session. Puppeteer enables the required domains for these targets itself, in
+ * its own order.
+ */
 const PUPPETEERS = new Set(['page', 'iframe', 'worker'])
 
 class Watch {
@@ -63,9 +69,9 @@ class Watch {
   private readonly tabs = new Tabs()
   private readonly urls = new WeakMap<SeenRequest, string>()
   private readonly responses: ResponseRecorder
-  /** Targets with a subscribed session. */
+  /** Sessions of the targets whose messages are processed, by target id. */
   private readonly followed = new Map<string, CDPSession>()
-  /** Page URLs of requests that were reported before their interception, by request id. */
+  /** Page URLs of requests that were reported before they were intercepted, by request id. */
   private readonly documents = new Map<string, string>()
   /** Requests that only the interception reports, by interception id. */
   private readonly untold = new Map<string, SeenRequest>()
@@ -150,14 +156,14 @@ class Watch {
           ...(headers && { headers }),
           ...(!event.networkId && { interceptResponse: true }),
         })
-    // Rejects when the page cancelled the request, and when the browser has exited.
+    // Rejects when the page has cancelled the request, or when the browser has exited.
     sent.catch(() => {
       if (!answer) this.responses.fail(request, 'The page cancelled the request')
       this.log.end(request)
     })
   }
 
-  /** Returns the page of a request, as reported by its tab or else derived from the request. */
+  /** Returns the page that a request belongs to: the page reported by its tab, or the page derived from the request. */
   private documentOf(read: ReadRequest, { frameId, networkId = '' }: Paused, tab: string | null): string {
     const told = this.documents.get(networkId)
     this.documents.delete(networkId)
@@ -260,7 +266,7 @@ class Watch {
     if (type === 'page') this.followPage(session, targetInfo)
     else if (PUPPETEERS.has(type)) this.follow(session, targetId, tab)
     else if (type === 'shared_worker') this.followWorker(session, targetId)
-    // Puppeteer also attaches to service workers, and detaches immediately.
+    // Puppeteer also attaches to service workers, but detaches immediately.
     else if (type === 'service_worker' && isOurs) this.followWorker(session, targetId, waitingForDebugger)
   }
 
@@ -310,7 +316,7 @@ class Watch {
     })
   }
 
-  /** Records the requests of a worker without a tab, for which puppeteer enables nothing. */
+  /** Records the requests of a worker without a tab. Puppeteer enables no domains for such a worker. */
   private followWorker(session: CDPSession, targetId: string, isWaiting = false): void {
     this.follow(session, targetId, null)
     session.send('Runtime.enable').catch(() => undefined)
@@ -319,7 +325,7 @@ class Watch {
 
   private shown(tab: string, url: string): void {
     const number = this.tabs.show(tab, url)
-    // The previous document has been unloaded, and its pending requests will not complete.
+    // The previous document has been unloaded, so its pending requests will not complete.
     if (number !== null) this.log.giveUp((request) => request.tab === tab && request.number < number)
   }
 
@@ -373,21 +379,21 @@ function wordsOf({ value, description, type }: Protocol.Runtime.RemoteObject): s
 interface ReadRequest {
   url: string
   method: string
-  /** Resource type as in `SeenRequest`; a preflight is `preflight`. */
+  /** Resource type as in `SeenRequest`. For a preflight request, `preflight`. */
   resourceType: string
   headers: Record<string, string>
   referrer: string | undefined
   /**
-   * Body for decoders, with replacement characters for bytes that are not text. Null when there is none, or it is too
+   * Body for decoders, with replacement characters for bytes that are not text. Null when there is no body or it is too
    * large.
    */
   body: string | null
-  /** Body for display; null when it is not text. */
+  /** Body for display; null when the body is not text. */
   shownBody: string | null
   decoded: Decoded
 }
 
-/** @param changed headers sent instead of the original ones; null: the original headers are sent */
+/** @param changed headers sent instead of the original ones; null to send the original headers */
 function readRequest(
   { request, resourceType }: Protocol.Fetch.RequestPausedEvent,
   changed: readonly Header[] | null,

@@ -1,12 +1,12 @@
 import { crc32, deflateRawSync } from 'node:zlib'
 
-/** A file in a ZIP archive, whose declared sizes may be false. */
+/** A file in a ZIP archive. Its declared sizes may be wrong. */
 export interface ZippedFile {
   name: string
   content: string | Uint8Array
-  /** Unpacked size declared in the directory; default: the actual size. */
+  /** Unpacked size declared in the directory. By default, the actual size. */
   claimedBytes?: number
-  /** Packed size declared in the directory; default: the actual size. */
+  /** Packed size declared in the directory. By default, the actual size. */
   claimedPackedBytes?: number
   isStored?: boolean
   isEncrypted?: boolean

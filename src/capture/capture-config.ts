@@ -13,20 +13,22 @@ export interface CaptureConfig {
   configUrl: string
   /** Share of captured sessions, 0 to 1. */
   sampleRate: { prod: number; dev: number }
-  /** True to capture nothing, and to stop permanently on open pages. */
+  /** True to capture nothing. Scripts on open pages then stop permanently. */
   kill: boolean
   /** Used when the page sets no mode itself. */
   sessionMode: SessionMode
   /** True to capture every request to another site; false to capture only those that match the lists below. */
   crossSite: boolean
   /**
-   * Requests captured on any host, with their body: parts of the URL, in lower case and without scheme. `*` matches
-   * anything.
+   * Patterns of requests that are captured with their body on any host: parts of the URL, in lower case and without
+   * scheme. `*` matches anything.
    */
   patterns: readonly string[]
-  /** Requests captured on any host, with their body: a regular expression for path and query. */
+  /** Requests that are captured with their body on any host: a regular expression for path and query. */
   paths: string
-  /** Requests not captured unless they match one of the lists above: a regular expression for path and query. */
+  /**
+   * Requests that are not captured unless they match one of the lists above: a regular expression for path and query.
+   */
   ignore: string
   /** True to send page timings. */
   pageStats: boolean
@@ -52,7 +54,7 @@ const IGNORE = String.raw`^[^?]*\.((css|woff2?|[ot]tf|eot|jpe?g|webp|avif|svg|ic
 
 const ofVendors = new Set(decoders.flatMap((decoder) => decoder.hosts))
 
-/** Vendors' hosts, without subdomains of listed hosts. */
+/** Vendors' hosts. Hosts whose parent domain is listed are omitted. */
 const hosts = [...ofVendors].filter((host) => !domainsAbove(host).some((domain) => ofVendors.has(domain))).sort()
 
 /** `a.b.example` → `b.example`, `example`. */
@@ -61,34 +63,36 @@ function domainsAbove(host: string): string[] {
   return labels.slice(1).map((_, index) => labels.slice(index + 1).join('.'))
 }
 
-/** Google Analytics on the customer's own host. So common that it is recognised before the lists are loaded. */
+/** Google Analytics on the customer's own host. It is so common that it is recognised before the lists are loaded. */
 const GOOGLE_ANALYTICS = String.raw`/(g|ccm)/(s/)?c(ollect)?/?\?(.*?&)?tid=GT?-`
 
-/** Routes for events and libraries that a browser can recognise on any host: by the path alone, or by their mark. */
+/**
+ * Routes for events and libraries that a browser can recognise on any host: either by the path alone or by their mark.
+ */
 const routes = decoders
   .flatMap((decoder) => decoder.routes)
   .filter(({ anyHost, when, mark, carries }) => anyHost && (!when || mark) && carries !== 'nothing')
 
 /**
- * Returns the source without group names, because browsers reject duplicates, and without escapes that only a literal
- * needs.
+ * Returns the source without group names, because browsers reject duplicate names, and without the escapes that are
+ * only required in literals.
  */
 function sourceOf({ source }: RegExp): string {
   return source.replaceAll(/\(\?(?:<\w+>|:)/g, '(').replaceAll('\\/', '/')
 }
 
-/** Vendors' requests on the customer's own host that the path identifies, except those that load code. */
+/** Paths that alone identify vendors' requests on the customer's own host. Requests that load code are excluded. */
 const vendorPaths = routes
   .filter(({ mark, carries }) => !mark && !carries)
   .map(({ path }) => sourceOf(path).replaceAll('$', '(\\?|$)'))
 const paths = `^[^?]*(${[GOOGLE_ANALYTICS, ...vendorPaths].join('|')})`
 
-/** True for a pattern that matches most paths of any site. The mark alone then decides. */
+/** True for a pattern that matches most paths of any site. Such requests are recognised by the mark alone. */
 const isBroad = (path: RegExp) => ['/x', '/x/x'].some((plain) => path.test(plain))
 
 /**
- * Marks for routes that need more than the path, and for library loads. Routes identified by the path alone share one
- * pair.
+ * Marks for library loads and for routes that are not identified by the path alone. All routes identified by the path
+ * alone share one pair.
  */
 const marks: [path: string, mark: string][] = [
   [routes.flatMap(({ mark, path }) => (mark ? [] : [sourceOf(path)])).join('|'), ''],

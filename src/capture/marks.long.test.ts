@@ -8,8 +8,8 @@ const { marks } = captureConfigOf(
 )
 
 /**
- * Eight times the length of a body that the browser script reads. A pattern with quadratic time takes minutes at this
- * length.
+ * Eight times the maximum length of a body that the browser script reads. At this length, a pattern with quadratic
+ * running time takes minutes.
  */
 const LENGTH = 512 * 1024
 
@@ -43,7 +43,7 @@ function* hardFor(pattern: string): Generator<string> {
 }
 
 test.each(marks.filter(([, mark]) => mark))(
-  'a pattern that runs in the pages of visitors takes linear time: %s %s',
+  'a pattern that runs on visitors’ pages takes linear time: %s %s',
   (_, mark) => {
     const pattern = new RegExp(mark)
     for (const text of hardFor(mark)) pattern.test(text)
@@ -59,7 +59,7 @@ const GA_URL = 'https://shop.example/g/collect?v=2&tid=G-ABCDE12345&cid=1.2&en=p
 const OWN: [what: string, path: string, body: string][] = [
   ['a sign-in', '/login', form({ username: 'jane@shop.example', password: 'secret', csrf: 'a1' })],
   ['a sign-in in JSON', '/api/login', json({ email: 'jane@shop.example', password: 'secret' })],
-  ['a sign-in in a list', '/api/login', json([{ email: 'jane@shop.example', password: 'secret' }])],
+  ['a sign-in in a JSON array', '/api/login', json([{ email: 'jane@shop.example', password: 'secret' }])],
   [
     'a sign-in with an identity provider',
     '/auth/v1/token?grant_type=password',
@@ -72,7 +72,7 @@ const OWN: [what: string, path: string, body: string][] = [
   ],
   ['an OAuth code exchange', '/oauth/token', form({ client_id: 'web', code: 'c', code_verifier: 'v', e: '1', t: 'x' })],
   ['a checksum', '/pay', form({ client: 'web', checksum: 'a'.repeat(32), e: 'jane@shop.example', card: '4111' })],
-  ['a checksum over a list', '/pay', form({ client: 'web', checksum: 'a'.repeat(32), e: '[4111]' })],
+  ['a checksum of a list', '/pay', form({ client: 'web', checksum: 'a'.repeat(32), e: '[4111]' })],
   ['a session', '/session', 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.abc'],
   ['a session in a form', '/save', form({ data: 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.abc' })],
   ['a code', '/api/2fa', json({ token: '123456', event: 'login', properties: { device: 'd' } })],
@@ -88,12 +88,12 @@ const OWN: [what: string, path: string, body: string][] = [
     '/graphql',
     json([{ operationName: 'A', variables: { token: 't', distinct_id: 'd' }, query: 'q' }]),
   ],
-  ['GraphQL of a shop', '/api/2026-01/graphql.json', json({ query: 'mutation { cartCreate }', variables: {} })],
+  ['GraphQL in a shop', '/api/2026-01/graphql.json', json({ query: 'mutation { cartCreate }', variables: {} })],
   ['a tRPC call', '/api/trpc/user.save?batch=1', json({ 0: { json: { name: 'Jane', event: 'x' } } })],
   ['a JSON-RPC call', '/rpc', json({ jsonrpc: '2.0', id: 1, method: 'track', params: { event: 'x', token: 't' } })],
-  ['an action', '/account', '["$K1",{"email":"jane@shop.example"}]'],
-  ['a socket', '/socket.io/?EIO=4&transport=polling&t=a', '42["message",{"text":"hello"}]'],
-  ['a hub', '/hub?id=a', '{"type":1,"target":"send","arguments":["hello"]}\u001e'],
+  ['a React server action', '/account', '["$K1",{"email":"jane@shop.example"}]'],
+  ['a socket message', '/socket.io/?EIO=4&transport=polling&t=a', '42["message",{"text":"hello"}]'],
+  ['a SignalR message', '/hub?id=a', '{"type":1,"target":"send","arguments":["hello"]}\u001e'],
   [
     'a checkout',
     '/api/checkout',
@@ -101,10 +101,10 @@ const OWN: [what: string, path: string, body: string][] = [
   ],
   ['a checkout in a form', '/checkout', form({ 'card[number]': '4111', 'card[cvc]': '123', email: 'j@shop.example' })],
   ['a WooCommerce checkout', '/?wc-ajax=checkout', form({ billing_email: 'j@shop.example', payment_method: 'card' })],
-  ['a sign-in with a base64 path', '/login', form({ next: btoa('/g/collections/1'), password: 'secret' })],
-  ['a base64 path', `/go?${form({ to: btoa('/g/collections/1') })}`, ''],
+  ['a sign-in with a base64-encoded path', '/login', form({ next: btoa('/g/collections/1'), password: 'secret' })],
+  ['a base64-encoded path', `/go?${form({ to: btoa('/g/collections/1') })}`, ''],
   ['a tracked package', '/track', form({ data: json({ event: 'package', email: 'jane@shop.example' }) })],
-  ['a package in base64', '/track', form({ data: btoa(json({ event: 'package', email: 'jane@shop.example' })) })],
+  ['a base64-encoded package', '/track', form({ data: btoa(json({ event: 'package', email: 'jane@shop.example' })) })],
   ['a cart', '/cart/add.js', form({ id: '1', quantity: '2' })],
   ['a cart in JSON', '/rest/V1/carts/mine/items', json({ cartItem: { sku: '1', qty: 2 } })],
   ['an address', '/api/addresses', json({ type: 'home', payload: { street: 'Main St 1' } })],
@@ -114,26 +114,26 @@ const OWN: [what: string, path: string, body: string][] = [
   ['a tracked order in a form', '/track', form({ order: '1', email: 'jane@shop.example' })],
   ['a search', '/search?q=shoes&v=2&tid=1&cid=3', ''],
   ['a search in JSON', '/_msearch', '{"index":"a"}\n{"query":{"match":{"event":"x"}}}\n'],
-  ['a bulk', '/_bulk', '{"index":{"_id":"1"}}\n{"name":"Jane","dsn":"x"}\n'],
-  ['many commands', '/api/bulk', json({ commands: [{ name: 'rename', data: { id: 1 } }] })],
-  ['many customers', '/customers/bulk', json([{ name: 'Jane', email: 'jane@shop.example' }])],
+  ['a bulk request', '/_bulk', '{"index":{"_id":"1"}}\n{"name":"Jane","dsn":"x"}\n'],
+  ['several commands', '/api/bulk', json({ commands: [{ name: 'rename', data: { id: 1 } }] })],
+  ['several customers', '/customers/bulk', json([{ name: 'Jane', email: 'jane@shop.example' }])],
   ['a message', '/api/chat', json({ messageId: 'm1', text: 'secret' })],
-  ['a message with a version', '/v1/page', json({ messageId: 'm1', text: 'secret' })],
+  ['a message to a versioned path', '/v1/page', json({ messageId: 'm1', text: 'secret' })],
   ['messages', '/v1/batch', json({ batch: [{ messageId: 'm1', text: 'secret' }] })],
   ['a prompt', '/api/complete', json({ api_key: 'sk-1', library: 'own', prompt: 'secret' })],
   ['a contact form', '/contact', form({ name: 'Jane', url: 'https://jane.example', message: 'secret', t: 'x' })],
   ['a website in a contact form', '/api', '{"type":"contact","payload":{"website":"https://jane.example","text":"s"}}'],
   ['a website identified by name', '/api', '{"type":"event","payload":{"website":"jane","text":"secret"}}'],
   ['a website identified by id', '/api', `{"type":"site","website":"${UUID}","payload":{"text":"secret"}}`],
-  ['a calendar', '/api/events', json({ name: 'dentist', date: '2026-01-01', type: 'create' })],
-  ['a calendar with a version', '/v1/events', json({ events: [{ title: 'dentist' }] })],
+  ['a calendar entry', '/api/events', json({ name: 'dentist', date: '2026-01-01', type: 'create' })],
+  ['a calendar entry at a versioned path', '/v1/events', json({ events: [{ title: 'dentist' }] })],
   ['a note', '/api/notes', json({ n: 'title', text: 'secret', d: 'draft' })],
   ['a profile', '/rpc', json({ type: 'update', payload: { profileId: 'p', password: 's' } })],
-  ['a progress', '/api/progress', json({ eventType: 'pause', playerTime: 12 })],
+  ['playback progress', '/api/progress', json({ eventType: 'pause', playerTime: 12 })],
   ['an upload', '/upload', '--b\r\nContent-Disposition: form-data; name="idsite"\r\n\r\n1\r\n--b--'],
-  ['a comment with an address', '/comments', form({ text: GA_URL })],
-  ['a comment with an address in JSON', '/comments', json({ text: GA_URL, event: 'x' })],
-  ['a bare address', '/links', GA_URL],
+  ['a comment with a URL', '/comments', form({ text: GA_URL })],
+  ['a comment with a URL in JSON', '/comments', json({ text: GA_URL, event: 'x' })],
+  ['a bare URL', '/links', GA_URL],
   ['tag settings', '/admin/tags', json({ measurement_id: 'G-ABCDE12345', api_secret: 's' })],
   ['tag settings in a form', '/admin/tags', form({ measurement_id: 'G-ABCDE12345', api_secret: 's' })],
   ['PostHog settings', '/admin/tags', json({ posthogKey: 'phc_Abcdef1234567890', secret: 's' })],
@@ -148,12 +148,12 @@ const OWN: [what: string, path: string, body: string][] = [
     '/wp-admin/admin-ajax.php',
     form({ action: 'save', data: json({ event: 'x', token: 't' }) }),
   ],
-  ['data in base64', '/save', form({ data: btoa(json({ password: 'p', token: 't', event: 'e' })) })],
+  ['base64-encoded data', '/save', form({ data: btoa(json({ password: 'p', token: 't', event: 'e' })) })],
   ['an API version', '/api/data', json({ sdk_version: '1', secret: 's' })],
   ['an organization', '/api/org/page', json({ OrgId: 'o', secret: 's' })],
 ]
 
-describe('a request of the site itself', () => {
+describe('a request by the site itself', () => {
   test.each(OWN)('is ignored: %s', (_, path, body) => {
     expect(onOwnHost(`https://www.shop.example${path}`, body)).toMatchObject({ vendor: null, isCaptured: false })
   })

@@ -13,8 +13,9 @@ const SOURCES = join(import.meta.dir, '../script')
 let built: Promise<ScriptBundle> | null = null
 
 /**
- * Returns both, compiled from their sources at the first call. The executable contains no sources: `build.ts` replaces
- * this module there with one that returns the same bundle. Fails when the sources do not compile.
+ * Returns the script and the snippet, which are compiled from their sources on the first call. The executable contains
+ * no sources, so `build.ts` replaces this module with one that returns the same bundle. Fails if the sources do not
+ * compile.
  */
 export function scriptBundle(): Promise<ScriptBundle> {
   built ??= Promise.all([build('main.ts', 'esm'), build('stub.ts', 'iife')]).then(([script, stub]) => ({

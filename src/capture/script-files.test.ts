@@ -36,7 +36,7 @@ function setUp(bundle: ScriptBundle = { script: 'run(CONFIG)', stub: '' }) {
   return { clock, domains, legacy, ask }
 }
 
-test('the script contains its configuration, while the lists of vendors are only in the configuration file', async () => {
+test('the script contains its configuration, and only the configuration file contains the vendor lists', async () => {
   const { ask } = setUp()
   const script = await (await ask('/t/pt_1.js')).text()
   const full = (await (await ask('/t/pt_1.json')).json()) as Record<string, unknown>
@@ -140,7 +140,7 @@ test.each([
   ['/t/a/pt_1.js', 'GET', 'no such script'],
   ['/t/', 'GET', 'no such script'],
   ['/t/pt_1.js', 'POST', 'only GET is allowed'],
-])('%s by %s returns 404, which is cached for a minute', async (path, method, error) => {
+])('%s requested with %s returns 404, which is cached for a minute', async (path, method, error) => {
   const answer = await setUp().ask(path, {}, method)
   expect([answer.status, await answer.json()]).toEqual([404, { error }])
   expect(Object.fromEntries(answer.headers)).toMatchObject({

@@ -9,11 +9,11 @@ import type { ScriptBundle } from './script-bundle.ts'
 
 export interface ScriptFileDeps {
   domains: Pick<DomainDirectory, 'byToken'>
-  /** Returns the URL at which the domain's pages reach the collector. Only its host matters. */
+  /** Returns the URL at which the domain's pages reach the collector. Only the host of this URL is used. */
   collectUrlOf(domain: CollectorDomain): string
   clock: Clock
   /**
-   * The host of the interface, if it differs from the collector's; else null. Requests to this host are from old
+   * The host of the interface if it differs from the collector's host, else null. Requests to this host come from old
    * snippets.
    */
   legacyHost: string | null
@@ -26,14 +26,15 @@ export interface ScriptFileDeps {
 export const SCRIPT_PATH = '/t/'
 
 /**
- * Makes Chromium compile all functions while the script downloads, off the main thread, instead of each at its first
- * call: https://github.com/WICG/explicit-javascript-compile-hints-file-based. Other browsers see a comment.
+ * Makes Chromium compile all functions off the main thread while the script downloads, instead of compiling each
+ * function at its first call: https://github.com/WICG/explicit-javascript-compile-hints-file-based. Other browsers
+ * treat it as a comment.
  */
 const COMPILE_HINT = '//# allFunctionsCalledOnLoad\n'
 
-/** Cache lifetime: changed settings of a domain reach newly opened pages within this time. */
+/** Cache lifetime. Changed settings of a domain apply to newly opened pages after this time at the latest. */
 const MAX_AGE_S = 300
-/** Cache lifetime of a 404: an unknown token may become known within a minute. */
+/** Cache lifetime of a 404. It is short because an unknown token may become valid. */
 const UNKNOWN_MAX_AGE_S = 60
 /** Maximum number of files in memory, about 40 kB each. */
 const MAX_FILES = 500
@@ -56,7 +57,7 @@ export class ScriptFiles {
 
   constructor(private readonly parts: ScriptFileDeps) {}
 
-  /** Answers a request for a path below `SCRIPT_PATH`. */
+  /** Handles a request for a path below `SCRIPT_PATH`. */
   async answer(request: Request): Promise<Response> {
     if (request.method !== 'GET' && request.method !== 'HEAD') return notFound('only GET is allowed')
     const file = await this.file(new URL(request.url))
@@ -84,8 +85,8 @@ export class ScriptFiles {
   }
 
   /**
-   * Returns a cached file. Each version is compressed once, and only with gzip, because pages wait for it and every
-   * change creates a new version.
+   * Returns a cached file. Each version is compressed once. Only gzip is used, because pages wait for the file and
+   * every change creates a new version.
    */
   private fileOf(type: string, text: string): StaticFile {
     const key = createHash('sha256').update(text).digest('base64url')
@@ -99,7 +100,7 @@ export class ScriptFiles {
   }
 }
 
-/** Returns a cacheable 404. Without caching, a page with an old token would send a request on every view. */
+/** Returns a cacheable 404. Without caching, a page with an old token would send a request on every page view. */
 function notFound(message: string): Response {
   const response = errorResponse(new AppError('notFound', message))
   const headers = { ...HEADERS, 'cache-control': `public, max-age=${UNKNOWN_MAX_AGE_S}` }

@@ -31,7 +31,7 @@ export const SetupGuideSchema = Closed(
 export type SetupGuide = Static<typeof SetupGuideSchema>
 
 export interface GuideValues extends ClientValues {
-  /** HTML for `<head>`; `script` is its script alone. */
+  /** HTML for `<head>`; `script` is the JavaScript in it, without the element. */
   head: string
   script: string
   /** The custom template for Google Tag Manager. */
@@ -116,7 +116,7 @@ const IN_ADOBE = [
 ]
 
 const IN_ENSIGHTEN = [
-  'In Ensighten Manage, create a custom tag in the space of the site, with a condition that is met on every page.',
+  'In Ensighten Manage, create a custom tag in the space for the site, with a condition that is met on every page.',
   'Paste the code unchanged, without <script>, and choose immediate execution, with no dependency on other tags.',
   'Publish it to the test space, check the first event below, then publish it to production.',
 ]
@@ -155,6 +155,6 @@ const IN_APP = [
 ]
 
 const BY_DEVICE =
-  'With many users, a share of the devices is sufficient. Each device decides by the random id of its installation, so it is ' +
+  'With many users, a share of the devices is sufficient. Each device decides based on its random installation id, so it is ' +
   'either always or never included, and its journeys are complete. Counts are weighted by the share. The code contains the shares ' +
   'shown below: a new share takes effect with the next release of the app.'

@@ -17,7 +17,7 @@ const sections = Object.fromEntries(
   ]),
 )
 const code = sections.SANDBOXED_JS_FOR_WEB_TEMPLATE ?? ''
-// biome-ignore lint/suspicious/noExplicitAny: the file's own shape
+// biome-ignore lint/suspicious/noExplicitAny: the file is not typed
 const permissions = new Map<string, any[]>(
   JSON.parse(sections.WEB_PERMISSIONS ?? '[]').map(
     ({ instance: { key, param } }: { instance: { key: { publicId: string }; param: [] } }) => [key.publicId, param],
@@ -25,7 +25,8 @@ const permissions = new Map<string, any[]>(
 )
 
 /**
- * Permission that each function requires: https://developers.google.com/tag-platform/tag-manager/templates/permissions
+ * The permission that each function requires:
+ * https://developers.google.com/tag-platform/tag-manager/templates/permissions
  */
 const NEEDS: Record<string, string | null> = {
   addEventCallback: 'read_event_metadata',
@@ -103,7 +104,7 @@ function requireOf(apis: Record<string, Api>) {
   }
 }
 
-test('the head snippet loads the script of the property', () => {
+test('the head snippet loads the property’s script', () => {
   expect(script).toBe(`(()=>{load("${SCRIPT_URL}")})();`)
   expect(head).toBe(`<script>${script}</script>`)
   expect(addresses).toEqual({ scriptUrl: SCRIPT_URL, configUrl: 'https://collect.example/t/pt_1.json' })
@@ -159,7 +160,7 @@ describe('the template file for Google Tag Manager', () => {
 })
 
 describe('the template when it runs', () => {
-  test('reports its container before any tag ends, and the tags of each event', () => {
+  test('reports its container before any tag has finished, and the tags of each event', () => {
     const { commands, queues, tell, injected, ends } = runTemplate({
       scriptUrl: '',
       customerId: 'c-7',
@@ -185,7 +186,7 @@ describe('the template when it runs', () => {
     expect(runTemplate({}, { version }).commands()[0]).toEqual(['configure', expect.objectContaining({ env: 'dev' })])
   })
 
-  test('reports only the selected tags', () => {
+  test('reports only selected tags', () => {
     const { commands, tell } = runTemplate({ selectedTags: ' 8 ,9' })
     tell('GTM-ABC', [
       { id: 8, status: 'success' },

@@ -40,7 +40,7 @@ export function tagManagerTemplate(scriptUrl: string): string {
   return put(template, { SCRIPT_URL: scriptUrl, SCRIPT_ORIGIN: new URL(scriptUrl).origin })
 }
 
-/** Replaces placeholders with their values, literally. */
+/** Replaces placeholders with their values. Special replacement patterns such as `$&` have no effect. */
 function put(text: string, values: Record<string, string>): string {
   return Object.entries(values).reduce((done, [name, value]) => done.replaceAll(name, () => value), text)
 }

@@ -37,14 +37,14 @@ ___TEMPLATE_PARAMETERS___
     "name": "customerId",
     "displayName": "Customer id",
     "simpleValueType": true,
-    "help": "Variable with the id of the customer. Optional. The id is hashed before it is stored."
+    "help": "Variable that contains the customer id. Optional. The id is hashed before it is stored."
   },
   {
     "type": "TEXT",
     "name": "sessionId",
     "displayName": "Session id",
     "simpleValueType": true,
-    "help": "Variable with the id of the session. Only a hash of the id leaves the page. If empty, Tagwarden creates its own sessions."
+    "help": "Variable that contains the session id. Only a hash of the id leaves the page. If empty, Tagwarden creates its own sessions."
   },
   {
     "type": "TEXT",
@@ -93,7 +93,7 @@ const report = () => {
     customerId: data.customerId,
     sessionId: data.sessionId
   });
-  // Reported before any tag ends, because a container that fails later was still loaded.
+  // Reported before any tag has finished, because a container that fails later was still loaded.
   tagwarden('container', version.containerId);
   const event = copyFromDataLayer('event');
   addEventCallback((containerId, eventData) => {

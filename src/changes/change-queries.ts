@@ -6,29 +6,29 @@ import { lagSql, oldestPeriodStart } from './change-window.ts'
 
 /** Options for reading events. */
 export interface ReadOptions extends ChangeWindow {
-  /** Sampling: one out of this many sessions is read. */
+  /** Sampling: one in `oneIn` sessions is read. */
   oneIn: number
   /**
-   * New versions that are compared with other versions running at the same time. Empty: the time before the change is
-   * compared with the time after it.
+   * New versions, which are compared with the other versions running at the same time. When empty, the time before the
+   * change is compared with the time after it.
    */
   newVersions: readonly number[]
   /**
-   * Alerts created or modified in the meantime. Their violations are ignored, because they do not result from the
-   * change.
+   * Alerts created or modified since the start of the compared periods. Their violations are ignored, because they do
+   * not result from the change.
    */
   youngAlerts: readonly string[]
 }
 
-/** SQL for the sender of an event: the session, else the customer, else the event itself. */
+/** SQL for the sender of an event: its session id, else its customer id, else the id of the event itself. */
 const UNIT = `coalesce(nullif(sessionId, ''), nullif(customerId, ''), id)`
 const IS_COUNTED = `env = 'prod' AND kind <> 'library'`
 /** SQL for the number of correlated events in a session, at most 50. */
 const FACTOR = 'CASE WHEN own > 50 THEN 50 ELSE own END'
 const WEIGHT_SQUARE = 'CASE WHEN own > 50 THEN weight * weight * 50 / own ELSE weight * weight END'
 /**
- * Number of blocks into which the time after a change is divided. Sessions are compared with those that began in the
- * same block.
+ * Number of blocks into which the time after a change is divided. Sessions of the new version are compared with
+ * sessions of the old version that began in the same block.
  */
 export const BLOCKS = 6
 
@@ -52,7 +52,7 @@ export function versionsQuery(window: ChangeWindow): Query {
   })
 }
 
-/** Returns SQL for the side of an event. */
+/** Returns SQL for the side of the change to which an event belongs. */
 function sideSql({ at, newVersions }: ReadOptions, binder: Binder): string {
   if (newVersions.length === 0) return `CASE WHEN receivedAt < ${at} THEN 'before' ELSE 'after' END`
   const fresh = newVersions.map((version) => binder.bind(version)).join(', ')
@@ -67,7 +67,7 @@ function violatedSql({ youngAlerts }: Pick<ReadOptions, 'youngAlerts'>, binder: 
 
 const weightWhere = (test: string) => `sum(CASE WHEN ${test} THEN weight ELSE 0 END)`
 
-/** Returns the query for rows of `SessionRow`. */
+/** Returns the query for the rows of `SessionRow`. */
 export function sessionsQuery(reading: ReadOptions): Query {
   const { orgId, at, lengthMs } = reading
   return query('changes.sessions', {
@@ -94,7 +94,7 @@ export function sessionsQuery(reading: ReadOptions): Query {
   })
 }
 
-/** Returns the query for the parameter names in events around the change. */
+/** Returns the query for the names of parameters in events around the change. */
 export function keyNamesQuery(window: ChangeWindow): Query {
   return query('changes.key-names', {
     over: 'names',
@@ -105,8 +105,7 @@ export function keyNamesQuery(window: ChangeWindow): Query {
 }
 
 /**
- * Returns SQL with numbered columns of sums for each key: the weights of events that have the key, in total and by type
- * of value.
+ * Returns SQL with numbered columns for each key: the weights of events with the key, in total and by type of value.
  */
 function keyColumns(keys: readonly string[], binder: Binder): string {
   const { isBlank, isNumber } = textTests(binder)
@@ -123,7 +122,7 @@ function keyColumns(keys: readonly string[], binder: Binder): string {
     .join(', ')
 }
 
-/** Returns the query for rows of `KeyRow` for these keys and event names. An empty list selects all. */
+/** Returns the query for the rows of `KeyRow` with these keys and event names. An empty list selects all of them. */
 export function keysQuery(
   reading: ReadOptions,
   { keys, events }: { keys: readonly string[]; events: readonly string[] },
@@ -147,8 +146,8 @@ export function keysQuery(
 }
 
 /**
- * Returns the query for the number of sessions by vendor in which a consent parameter was granted at least once, or was
- * only denied.
+ * Returns the query for consent by vendor: the number of sessions in which a consent parameter was granted at least
+ * once, and the number in which it was only denied.
  */
 export function consentQuery(reading: ReadOptions, key: string): Query {
   return query('changes.consent', {
@@ -193,7 +192,7 @@ export function volumesQuery(window: ChangeWindow): Query {
   })
 }
 
-/** Returns the query for sums by name and key in the same hours on earlier days. */
+/** Returns the query for sums by event name and key in the same hours on earlier days. */
 export function earlierPeriodsQuery(
   reading: ReadOptions,
   { vendors, events, keys }: { vendors: readonly string[]; events: readonly string[]; keys: readonly string[] },

@@ -16,23 +16,23 @@ export interface ChangeWindow {
 const LIKE_DAYS_BACK = 28
 const WEEKS_BACK = 56
 
-/** Returns the number of days between the earlier periods, which must not overlap. */
+/** Returns the distance in days between the earlier periods, which must not overlap. */
 export function lagDays({ lengthMs }: Pick<ChangeWindow, 'lengthMs'>): number {
   if (2 * lengthMs <= DAY_MS) return 1
   return 2 * lengthMs <= 7 * DAY_MS ? 7 : 14
 }
 
-/** Returns the maximum age of earlier periods in days. */
+/** Returns the maximum age in days of the earlier periods. */
 export const maxDaysBack = (window: ChangeWindow): number => (lagDays(window) === 1 ? LIKE_DAYS_BACK : WEEKS_BACK)
 
-/** Returns the start of the oldest period. */
+/** Returns the start of the oldest compared period. */
 export function oldestPeriodStart(window: ChangeWindow): Instant {
   return window.at - maxDaysBack(window) * DAY_MS - window.lengthMs
 }
 
 /**
- * Returns SQL for the lag of an instant in days before the change, and SQL that tests whether the instant is in one of
- * the compared periods.
+ * Returns SQL for the number of days by which an instant's period precedes the change, and SQL that tests whether the
+ * instant is in one of the compared periods.
  */
 export function lagSql(window: ChangeWindow, instant: string, quotient: (number: string, divisor: number) => string) {
   const stepMs = lagDays(window) * DAY_MS
@@ -49,8 +49,8 @@ export function lagSql(window: ChangeWindow, instant: string, quotient: (number:
 const isWeekend = (instant: Instant) => [0, 6].includes(new Date(instant).getUTCDay())
 
 /**
- * Returns a function that tests whether the day this many days earlier is of the same kind, working day or weekend
- * (UTC).
+ * Returns a function that tests whether the day this many days before the change is of the same kind as the day of the
+ * change: a working day or a weekend day (UTC).
  */
 export const isLikeDay =
   ({ at }: Pick<ChangeWindow, 'at'>) =>

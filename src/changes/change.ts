@@ -51,8 +51,8 @@ export type Verdict = Static<typeof VerdictSchema>
 export const NO_VERDICT: Verdict = { items: [], comparedEvents: { before: 0, after: 0 } }
 
 /**
- * Minimum number of events on each side of the change at the end of the window. With fewer events the verdict is
- * `unclear`.
+ * Minimum number of events on each side of the change, counted at the end of the window. With fewer events the verdict
+ * is `unclear`.
  */
 export const ENOUGH_EVENTS = 50
 
@@ -154,7 +154,7 @@ export const ChangeSchema = Closed(
 )
 export type Change = Static<typeof ChangeSchema>
 
-/** The fields of a change shown with an issue or chart that it may explain. */
+/** The fields of a change that are shown with an issue or chart that the change may explain. */
 export const ChangeNameSchema = Closed({ id: Type.String(), title: Type.String(), occurredAt: InstantSchema })
 export type ChangeName = Static<typeof ChangeNameSchema>
 

@@ -4,8 +4,8 @@ import { MINUTE_MS } from '../core/clock.ts'
 import { detectReleases } from './detect-releases.ts'
 
 /**
- * Sends events of a shop with a given number of sessions per minute. Each session sends a page view and a purchase to
- * two vendors.
+ * Sends shop traffic with a given number of sessions per minute. In each session, a page view and a purchase are sent
+ * to two vendors.
  */
 async function trade(world: TestApp, token: string, minutes: number, batch: object = {}, params: object = {}) {
   for (let minute = 0; minute < minutes; minute++) {
@@ -46,7 +46,7 @@ async function shop(world: TestApp, name = 'Shop') {
   }
 }
 
-test('a release that loses a key is marked as regressed early, and a harmless one as clean at the end', async () => {
+test('a release that loses a key is marked as regressed early, and a harmless release as clean at the end', async () => {
   await using world = await testApp()
   const { token, changes, post } = await shop(world)
   await trade(world, token, 30)
@@ -114,7 +114,7 @@ test('the verdict is inconclusive when there are too few events', async () => {
   ])
 })
 
-test('a new version is a change, unless it is the first known version', async () => {
+test('a new version is recorded as a change, unless it is the first known version', async () => {
   await using world = await testApp()
   const { token, changes } = await shop(world)
   await trade(world, token, 10)
@@ -130,7 +130,7 @@ test('a new version is a change, unless it is the first known version', async ()
   ])
 })
 
-test("a vendor's library at a new URL is a change", async () => {
+test("a vendor's library at a new URL is recorded as a change", async () => {
   await using world = await testApp()
   const { token, changes } = await shop(world)
   const load = (url: string) => world.collect(token, { hits: [{ url, type: 'script', status: 200 }] })
@@ -146,7 +146,7 @@ test("a vendor's library at a new URL is a change", async () => {
   ])
 })
 
-test('a changed setting in Tagwarden is recorded once as a change', async () => {
+test('changing a setting in Tagwarden is recorded once as a change', async () => {
   await using world = await testApp()
   const { id, changes } = await shop(world)
   const put = async (path: string, body: object) =>
@@ -167,7 +167,7 @@ test('a changed setting in Tagwarden is recorded once as a change', async () => 
   ])
 })
 
-test('a changed setting that explains a drop is named in the issue, the series and the message', async () => {
+test('a settings change that explains a drop appears in the issue, the series and the message', async () => {
   const sent: string[] = []
   const transport = {
     async send(outbound: { body?: string }) {
@@ -209,7 +209,7 @@ test('a changed setting that explains a drop is named in the issue, the series a
   expect([opened?.type, opened?.data.issue.changes]).toEqual(['issue.opened', [named]])
 })
 
-test('no verdict is lost when the process is killed, because due changes are judged after restart', async () => {
+test('no verdict is lost when the process is killed, because due changes are evaluated after the restart', async () => {
   await using world = await testApp()
   const { token, changes, post } = await shop(world)
   await trade(world, token, 10)
@@ -222,7 +222,7 @@ test('no verdict is lost when the process is killed, because due changes are jud
   ])
 })
 
-test('a change in the past is judged in the next round', async () => {
+test('a change in the past is evaluated in the next round', async () => {
   await using world = await testApp()
   const { token, changes, post } = await shop(world)
   await trade(world, token, 20)
@@ -240,7 +240,7 @@ test('a change in the past is judged in the next round', async () => {
   ])
 })
 
-test('the search for releases runs no query without new events', async () => {
+test('release detection runs no query without new events', async () => {
   await using world = await testApp()
   const { token } = await shop(world)
   await trade(world, token, 1)

@@ -1,6 +1,6 @@
 /**
  * Sides of a change: `before` and `after`. When an old and a new version run concurrently, `old` and `new` replace
- * `after`. The tables below only contain production events, without library loads.
+ * `after`. The tables below contain only production events, without library loads.
  */
 const SIDES = ['before', 'after', 'old', 'new'] as const
 export type Side = (typeof SIDES)[number]
@@ -9,27 +9,30 @@ export type Side = (typeof SIDES)[number]
 export interface VolumeRow {
   vendor: string
   event: string
-  /** Number of days before the change; 0 for the day of the change. */
+  /** Number of days before the change; 0 on the day of the change. */
   lag: number
   side: 'before' | 'after'
-  /** Number of stored events, and the sum of their weights, which accounts for sampling. */
+  /** Number of stored events, and the sum of their weights. The weights account for sampling. */
   events: number
   weight: number
 }
 
-/** Events with one name, by session. An event without a session counts as its own session. */
+/** Sums over sessions for events with one name. An event without a session counts as a separate session. */
 export interface SessionRow {
   vendor: string
   event: string
   side: Side
-  /** Block of the time after the change in which these sessions began, from 0; -1 for sessions before the change. */
+  /**
+   * Block of the time after the change in which these sessions began, counted from 0; -1 for sessions before the
+   * change.
+   */
   block: number
   sessions: number
-  /** Number of these sessions that are not in any other row. Its sum over all rows is the total number of sessions. */
+  /** Number of these sessions that are in no other row. The sum over all rows is the total number of sessions. */
   firsts: number
   events: number
   weight: number
-  /** Sum over all sessions of the squared number of events, with one of the two factors limited to 50. */
+  /** Sum over all sessions of the squared number of events, where one of the two factors is limited to 50. */
   squares: number
   /** Like `squares`, for weights. The squared total weight divided by this sum is the number of independent events. */
   weightSquares: number
@@ -58,7 +61,7 @@ export interface ConsentRow {
   /** The parameter that contains the signal. */
   key: string
   denied: number
-  /** Sessions in which consent was granted at least once. */
+  /** Number of sessions in which consent was granted at least once. */
   granted: number
 }
 
@@ -68,13 +71,13 @@ export interface Tables {
   sessions: readonly SessionRow[]
   keys: readonly KeyRow[]
   consent: readonly ConsentRow[]
-  /** Returns whether the day this many days earlier is of the same kind, working day or weekend. */
+  /** Returns whether the day this many days before the change is of the same kind: a working day or a weekend day. */
   isLikeDay(lag: number): boolean
 }
 
 /**
- * Data from an earlier period, for events with one name: how many there were, and how many had a key, failed, or broke
- * a rule.
+ * Sums for events with one name in an earlier period: all events, events with a key, failed events, and events that
+ * broke a rule.
  */
 export interface EarlierPeriodRow {
   vendor: string

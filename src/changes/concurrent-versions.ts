@@ -2,20 +2,21 @@ import type { SessionRow } from './comparison-tables.ts'
 import { nameKey } from './suspect.ts'
 import type { Expectation } from './volume-suspects.ts'
 
-/** Minimum number of sessions of each version in a block of time for the block to be compared. */
+/** Minimum number of sessions of each version in a block of time. Blocks with fewer are not compared. */
 const MIN_SESSIONS = 3
 /**
- * Minimum number of independent events expected for the new version. With fewer, the time before the change is a better
- * basis.
+ * Minimum number of independent events expected for the new version. With fewer, the new version is compared with the
+ * time before the change.
  */
 const MIN_EXPECTED = 8
-/** Minimum share of a name's events that must have a version. */
+/** Minimum share of events with a version, for each event name. */
 const MOSTLY = 0.8
 const LEAST_SPREAD = 0.05
 
 /**
- * Returns the number of events by name that are expected for the new version when versions are concurrent. It is based
- * on sessions of the old version that began in the same block of time. Names with too little data are omitted.
+ * Returns the number of events expected for the new version, by event name, when versions are concurrent. The
+ * expectation is based on sessions of the old version that began in the same block of time. Names with too little data
+ * are omitted.
  */
 export function concurrentExpectations(rows: readonly SessionRow[]): Expectation[] {
   const began = rows.filter(({ block }) => block >= 0)

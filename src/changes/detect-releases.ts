@@ -11,20 +11,20 @@ export interface DetectReleasesDeps {
   watermark(): Instant
 }
 
-/** Length of the period that is scanned at once. */
+/** Length of the period scanned by one query. */
 const SLICE_MS = DAY_MS
 /**
- * Libraries first seen within this time of a vendor's first library do not count as a change, because a page loads them
- * together.
+ * Libraries first received within this time of the vendor's first library do not count as a change, because a page
+ * loads them together.
  */
 const TOGETHER_MS = 30 * SECOND_MS
 /**
- * Maximum number of known releases per domain and vendor. Further ones are ignored, because a domain's token is public
- * and some library URLs are generated for each visitor.
+ * Maximum number of known releases per domain and vendor. Further releases are ignored, because a domain's token is
+ * public and some library URLs are generated for each visitor.
  */
 const MOST_RELEASES = { version: 1000, library: 50 }
 
-/** A version of a domain or the URL of a vendor's library, and the time it was first received. */
+/** A version of a domain, or the URL of a vendor's library, with the time at which it was first received. */
 interface Release {
   orgId: string
   domainId: string
@@ -56,8 +56,8 @@ export async function detectReleases(
 }
 
 /**
- * Clears the known releases, so that all events are scanned again. Call this after events of the past were imported.
- * Recorded changes are kept.
+ * Clears the known releases, so that all events are scanned again. Must be called after past events are imported.
+ * Recorded changes remain.
  */
 export function rescanReleases(db: Db): void {
   tx(db, () => {
@@ -123,8 +123,8 @@ export function librariesSeenQuery(window: Query['window']): Query {
 }
 
 /**
- * Stores releases in the caller's transaction. A new release is recorded as a change, unless it is the first of its
- * kind.
+ * Stores releases in the current transaction. A new release is recorded as a change, unless it is the first version of
+ * its domain or among the first libraries of its vendor.
  */
 function noteReleases(db: Db, found: readonly Release[]): void {
   const known = prepared<[object], { releases: number; firstAt: Instant | null; isKnown: number }>(

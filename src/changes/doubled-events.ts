@@ -5,21 +5,21 @@ import { normalTail } from './tail-probability.ts'
 import type { Expectation } from './volume-suspects.ts'
 
 /**
- * Minimum factors for events to count as doubled: of events per session, and of total events relative to the
- * expectation.
+ * Minimum factor for events to count as doubled. It applies both to events per session and to the total number of
+ * events relative to the expectation.
  */
 const SMALLEST_RATIO = 1.4
 const SMALLEST_RISE = 1.3
 const MIN_SESSIONS = 8
-/** Usual relative variation of events per session. */
+/** Usual relative variation of the number of events per session. */
 const SPREAD = 0.06
 /**
- * Weight of one extra vote for "no change" in the vote of event names on how sessions changed. Each vendor has one
+ * Weight of one additional vote for "no change" when event names vote on how sessions changed. Each vendor has one
  * vote.
  */
 const PRIOR_VOTE = 0.9
 
-/** Events with one name per session that has any, and the relative uncertainty of the mean. */
+/** Number of events with one name per session that has any, and the relative uncertainty of this mean. */
 interface Rate {
   sessions: number
   events: number
@@ -36,7 +36,7 @@ function rateOf(rows: readonly SessionRow[]): Rate {
   return { sessions, events, mean, error: mean > 0 ? Math.sqrt(variance / sessions) / mean : 1 }
 }
 
-/** Events with one name per session, before and after the change. */
+/** Number of events with one name per session, before and after the change. */
 interface Pair {
   vendor: string
   event: string
@@ -56,8 +56,9 @@ function pairOf(rows: readonly SessionRow[]): Pair | null {
 }
 
 /**
- * Finds events that sessions send more often than before, which indicates a tag that fires twice. Longer sessions
- * affect all names alike, so the common change is removed. The total number of events must also have increased.
+ * Finds events that are sent more often per session than before, which indicates a tag that fires twice. Longer
+ * sessions affect all names alike, so the change common to all names is removed. The total number of events must also
+ * have increased.
  */
 export function doubleSuspects(rows: readonly SessionRow[], expectations: readonly Expectation[]): Suspect[] {
   const pairs = [...Map.groupBy(rows, nameKey).values()].flatMap((own) => pairOf(own) ?? [])

@@ -22,9 +22,9 @@ const AT_ONCE = 20
 const RETRY_MS = 10 * SECOND_MS
 
 /**
- * Evaluates the changes that are due, during and at the end of their watch windows. When the evaluation of a change
- * fails, it is retried later and the others continue; the returned promise then rejects at the end of the round.
- * Repeating a round changes nothing.
+ * Evaluates the changes that are due, during and at the end of their watch windows. When one evaluation fails, it is
+ * retried later and the others continue; the returned promise then rejects at the end of the round. Repeating a round
+ * has no further effect.
  */
 export async function judgeChanges(parts: JudgeChangesDeps, stopping?: AbortSignal): Promise<void> {
   const { db, clock } = parts
@@ -54,7 +54,7 @@ async function judgeChange({ db, warehouse, watermark }: JudgeChangesDeps, chang
   const findings = await findingsOf({ orgId, domainId, at: occurredAt, lengthMs }, change, {
     history: warehouse,
     youngAlerts: alertsChangedSince(db, orgId, occurredAt - lengthMs),
-    // Half of the error probability is for the final evaluation, the other half for all earlier ones.
+    // The final evaluation may use half of the error probability, and all earlier evaluations together the other half.
     error: isEnd ? ERROR / 2 : ERROR / 2 / Math.max(1, looks.length - 1),
   })
   const kept = retainedFindings(change, findings)
@@ -74,7 +74,7 @@ async function findingsOf(
   return { items: effectsOf(look, past, error), comparedEvents: around.compared }
 }
 
-/** Returns the findings to store. A regressed change stays regressed and keeps its effects. */
+/** Returns the findings to store. A regressed change remains regressed and its effects remain stored. */
 function retainedFindings({ status, findings }: WatchedChange, present: Verdict): Verdict {
   if (status !== 'regressed' || present.items.some(({ harmful }) => harmful)) return present
   const former = findings.items.filter(({ harmful }) => harmful)

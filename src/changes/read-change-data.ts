@@ -13,34 +13,34 @@ import { type ChangeWindow, isLikeDay } from './change-window.ts'
 import type { ConsentRow, EarlierPeriodRow, KeyRow, SessionRow, Side, Tables, VolumeRow } from './comparison-tables.ts'
 import type { ShareCase } from './share-cases.ts'
 
-/** Approximate number of events to read. More events would not make the result more certain. */
+/** Approximate number of events to read. More events would not make the result any more certain. */
 const MOST_EVENTS = 120_000
 const MOST_KEYS = 600
 /**
- * Minimum number of events with a name for its keys to be read. Rarer events can't be compared, and the number of their
- * names is unlimited.
+ * Minimum number of events with a name for the keys of these events to be read. Rarer events can't be compared, and the
+ * number of rare names is unlimited.
  */
 const MIN_EVENTS = 5
 /** Maximum number of suspicious names and keys for which the history is read. */
 const MOST_SUSPICIOUS = 60
 const MOST_NEW_VERSIONS = 20
 /**
- * Minimum share and number of the events after the change that each version must have for the versions to count as
- * concurrent.
+ * Minimum share and number of events after the change for each version. Versions count as concurrent when both reach
+ * these minimums.
  */
 const SHARE_OF_BOTH = 0.05
 const EVENTS_OF_BOTH = 50
-/** A version is new when at most this share of its events precedes the change. */
+/** A version is new when at most this share of its events was received before the change. */
 const SHARE_BEFORE = 0.01
 
 const CONSENT_KEYS = ['consent.ad_storage', 'consent.analytics_storage']
 
-/** The data required for one evaluation. */
+/** The data needed for one evaluation. */
 export interface ChangeData {
   tables: Tables
   /** Rounded, weighted number of events before and after the change. */
   compared: { before: number; after: number }
-  /** Returns rows from the history for suspicious names and keys. */
+  /** Returns rows from earlier periods for suspicious names and keys. */
   past(suspicious: readonly ShareCase[]): Promise<EarlierPeriodRow[]>
 }
 
@@ -100,7 +100,7 @@ function newVersionsOf(rows: readonly VersionRow[], named: number | null): numbe
 }
 
 /**
- * Returns the counts for the day of the change. They are taken from sessions, which are accurate to the millisecond.
+ * Returns the counts for the day of the change. They are computed from sessions, which are accurate to the millisecond.
  */
 function today(sessions: readonly SessionRow[], oneIn: number): VolumeRow[] {
   return sessions.map(({ vendor, event, side, events, weight }) => ({
@@ -113,7 +113,7 @@ function today(sessions: readonly SessionRow[], oneIn: number): VolumeRow[] {
   }))
 }
 
-/** Returns the names of events that are frequent enough to compare their keys. */
+/** Returns the names of events that are frequent enough for their keys to be compared. */
 function frequentNames(sessions: readonly SessionRow[]): string[] {
   const totals = new Map<string, number>()
   for (const { event, events } of sessions) totals.set(event, (totals.get(event) ?? 0) + events)
@@ -123,7 +123,7 @@ function frequentNames(sessions: readonly SessionRow[]): string[] {
 async function keyNames(window: ChangeWindow, history: History): Promise<string[]> {
   const rows = await history.query<{ name: string }>(keyNamesQuery(window))
   const names = rows.map(({ name }) => name).sort()
-  // With too many names, the shortest are used, because made-up names are usually long.
+  // Above the limit, the shortest names are used, because made-up names are usually long.
   return names.length <= MOST_KEYS ? names : names.toSorted((a, b) => a.length - b.length).slice(0, MOST_KEYS)
 }
 

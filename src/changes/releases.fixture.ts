@@ -2,12 +2,12 @@ import { DAY_MS, HOUR_MS, type Instant, MINUTE_MS } from '../core/clock.ts'
 import type { Effect, EffectKind } from './change.ts'
 import { Chance, type Doing, GA, META, type ShopEvent } from './shop.fixture.ts'
 
-/** A release of a shop: its effect, and the expected finding. */
+/** A release of a generated shop: its effect, and the effect that must be reported. */
 export interface Release {
   name: string
   /** Returns the effect of a release at this time. */
   doing(at: Instant): Doing
-  /** Undefined for a harmless release. */
+  /** Undefined when the release is harmless. */
   harm?: { kinds: readonly EffectKind[]; vendor: string; event: string; key?: string }
 }
 
@@ -30,8 +30,8 @@ const doubled = (vendor: string, event: string): Doing => ({
 })
 
 /**
- * Returns a function that chooses the version of a visit after the change: the new version with the probability
- * `share`. With `ramp`, the probability increases over time.
+ * Returns a function that chooses the version for a visit after the change: the new version with the probability
+ * `share`, otherwise the old one. With `ramp`, the probability increases over time.
  */
 const someNew = (share: number) => (_at: Instant, chance: Chance) => (chance.happens(share) ? 2 : 1)
 const ramp = (from: Instant, lengthMs: number) => (at: Instant, chance: Chance) =>
@@ -47,42 +47,42 @@ const EVENT_GONE: readonly EffectKind[] = ['event_lost', 'event_fell']
 /** Twenty harmful releases of different kinds. */
 export const HARMFUL: readonly Release[] = [
   {
-    name: 'purchases are gone',
+    name: 'purchase events are missing',
     doing: () => lost(GA, 'purchase'),
     harm: { kinds: EVENT_GONE, vendor: GA, event: 'purchase' },
   },
   {
-    name: 'purchases of one vendor are missing',
+    name: 'purchase events of one vendor are missing',
     doing: () => lost(META, 'Purchase'),
     harm: { kinds: EVENT_GONE, vendor: META, event: 'Purchase' },
   },
   {
-    name: 'carts are gone',
+    name: 'cart events are missing',
     doing: () => lost(GA, 'add_to_cart'),
     harm: { kinds: EVENT_GONE, vendor: GA, event: 'add_to_cart' },
   },
   {
-    name: 'a vendor is missing',
+    name: 'all events of a vendor are missing',
     doing: () => ({ events: (one) => (one.vendor === META ? [] : [one]) }),
     harm: { kinds: EVENT_GONE, vendor: META, event: 'PageView' },
   },
   {
-    name: 'products fell by 60 %',
+    name: 'product views drop by 60 %',
     doing: () => lost(GA, 'view_item', 0.6),
     harm: { kinds: EVENT_GONE, vendor: GA, event: 'view_item' },
   },
   {
-    name: 'page views fell by half',
+    name: 'page views drop by half',
     doing: () => lost(META, 'PageView', 0.5),
     harm: { kinds: EVENT_GONE, vendor: META, event: 'PageView' },
   },
   {
-    name: 'purchases are doubled',
+    name: 'purchase events are sent twice',
     doing: () => doubled(GA, 'purchase'),
     harm: { kinds: ['event_doubled'], vendor: GA, event: 'purchase' },
   },
   {
-    name: 'page views are doubled',
+    name: 'page views are sent twice',
     doing: () => doubled(GA, 'page_view'),
     harm: { kinds: ['event_doubled'], vendor: GA, event: 'page_view' },
   },
@@ -92,12 +92,12 @@ export const HARMFUL: readonly Release[] = [
     harm: { kinds: ['key_lost'], vendor: GA, event: 'purchase', key: 'transaction_id' },
   },
   {
-    name: 'an id is missing in 60 %',
+    name: 'an id is missing from 60 % of events',
     doing: () => without(GA, 'purchase', 'transaction_id', 0.6),
     harm: { kinds: ['key_lost'], vendor: GA, event: 'purchase', key: 'transaction_id' },
   },
   {
-    name: 'a key of every event is missing in 30 %',
+    name: 'a common key is missing from 30 % of events',
     doing: () => without(GA, 'page_view', 'cid', 0.3),
     harm: { kinds: ['key_lost'], vendor: GA, event: 'page_view', key: 'cid' },
   },
@@ -158,7 +158,7 @@ export const HARMFUL: readonly Release[] = [
   },
 ]
 
-/** Ten harmless releases. Fifty are generated from them, five of each. */
+/** Ten kinds of harmless release. Five releases are generated from each. */
 export const HARMLESS: readonly Release[] = [
   { name: 'nothing', doing: () => ({}) },
   { name: 'a campaign starts', doing: (at) => ({ campaign: (now) => (now > at + 5 * MINUTE_MS ? 2 : 0) }) },
@@ -174,12 +174,12 @@ export const HARMLESS: readonly Release[] = [
   },
   { name: 'a version that is rolled out gradually', doing: (at) => ({ version: ramp(at, 20 * MINUTE_MS) }) },
   {
-    name: 'a version for some visits, and a campaign',
+    name: 'a new version for some visits, and a campaign',
     doing: (at) => ({ version: someNew(0.4), campaign: (now) => (now > at + 10 * MINUTE_MS ? 1.5 : 0) }),
   },
   { name: 'half of the visits are captured', doing: () => ({ oneIn: () => 2, version: () => 2 }) },
   { name: 'a tenth of the visits is captured', doing: () => ({ oneIn: () => 10 }) },
-  { name: 'visitors view other pages', doing: () => ({ productShare: () => 0.6 }) },
+  { name: 'visitors view different pages', doing: () => ({ productShare: () => 0.6 }) },
   {
     name: 'an optional key is sent more often',
     doing: () => ({ events: (one) => [{ ...one, params: { ...one.params, uid: 'u' } }] }),
@@ -188,7 +188,9 @@ export const HARMLESS: readonly Release[] = [
 
 const START = Date.UTC(2026, 1, 2)
 
-/** Returns the time of the release for a seed. Releases are on any day, harmful ones between 9:00 and 20:00. */
+/**
+ * Returns the time of the release for a seed. Releases are on any day of the week, harmful ones between 9:00 and 20:00.
+ */
 export function momentOf(seed: number, isHarmful: boolean): Instant {
   const chance = new Chance(seed * 7 + 1)
   const day = START + chance.below(14) * DAY_MS
@@ -196,7 +198,7 @@ export function momentOf(seed: number, isHarmful: boolean): Instant {
   return Math.floor(day + hour * HOUR_MS)
 }
 
-/** Returns whether these effects include the expected finding of a release. */
+/** Returns whether these effects include the expected effect of a release. */
 export function isNamed({ harm }: Release, effects: readonly Effect[]): boolean {
   return effects.some(
     ({ kind, vendor, event, key }) =>

@@ -13,7 +13,7 @@ export function openChanges({ db, clock, warehouse, watermark, retentionMs, priv
         name: 'detect releases',
         pattern: '*/5 * * * * *',
         async run(stopping) {
-          // A new server has no history, so there is no need to start the query engine.
+          // A new server has no history, so the query engine need not be started.
           if (hasDomains(db)) await detectReleases({ db, warehouse, watermark }, stopping)
         },
       },

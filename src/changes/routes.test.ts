@@ -25,7 +25,7 @@ function setUp() {
 }
 
 describe('a reported change', () => {
-  test('is created once, and reporting it again returns the existing change', async () => {
+  test('is created once, and a repeated report returns the existing change', async () => {
     const { clock, domainId, post, input, list } = setUp()
     const made = await post(input)
     expect(made).toMatchObject({
@@ -48,7 +48,7 @@ describe('a reported change', () => {
   })
 
   test.each<[string, object, string | RegExp]>([
-    ['no source', { source: '' }, 'source'],
+    ['a missing source', { source: '' }, 'source'],
     ['a source with capitals', { source: 'CI' }, 'source'],
     ['a long source', { source: 'c'.repeat(41) }, 'source'],
     ['an empty ref', { ref: '' }, 'ref: must not be empty'],
@@ -58,14 +58,14 @@ describe('a reported change', () => {
     ['4 minutes', { windowMinutes: 4 }, 'windowMinutes: must be at least 5'],
     ['more than a week', { windowMinutes: 10_081 }, 'windowMinutes: must be at most 10080'],
     ['half a minute', { windowMinutes: 5.5 }, 'windowMinutes: must be a whole number'],
-    ['another field', { status: 'clean' }, 'status: there is no such field'],
+    ['an unknown field', { status: 'clean' }, 'status: there is no such field'],
   ])('is rejected when it is invalid: %s', async (_what, fields, error) => {
     const { post, input } = setUp()
     const answer = await post({ ...input, ...fields })
     expect([answer.status, answer.body.error]).toEqual([400, expect.stringContaining(String(error))])
   })
 
-  test('must be within the retention of events or the next five minutes', async () => {
+  test('must be within the retention period of events, or at most five minutes in the future', async () => {
     const { clock, post, input } = setUp()
     const at = async (ref: string, occurredAt: number) => (await post({ ...input, ref, occurredAt })).status
     expect(await at('a', clock.now() - 90 * DAY_MS)).toBe(201)
@@ -105,7 +105,7 @@ test('changes are listed newest first, filtered by domain, project and status, i
   expect((await list('projectId=prj_none')).error).toBe('no such project')
 })
 
-test('the possible causes of an issue are the changes around its time', async () => {
+test('the possible causes of an issue are the changes in whose watch window it opened', async () => {
   const { db, clock, orgId, domainId, post, input } = setUp()
   const start = clock.now()
   const { id } = (await post({ ...input, ref: 'a', occurredAt: start, windowMinutes: 10 })).body
@@ -122,17 +122,17 @@ test('the possible causes of an issue are the changes around its time', async ()
   addHistory(db, 'iss_1', 'opened', null, start + 3 * MINUTE_MS)
   expect(changesOfIssue(db, issue).map((one) => one.id)).toEqual([later, id])
 
-  // A finding from a test on a host without visitors may have another cause, so it is only linked while the visitors'
-  // hosts are unknown.
+  // A test on a host without visitors may fail for another reason. Its finding is only linked while the hosts of the
+  // domain's visitors are unknown.
   const ofTest = (host: string) => changesOfIssue(db, { ...issue, hosts: [host] }).map((one) => one.id)
   expect(ofTest('staging.shop.example')).toEqual([later, id])
   db.prepare("INSERT INTO hostname VALUES (?, 'shop.example', 'approved', 1, 1)").run(domainId)
   expect([ofTest('staging.shop.example'), ofTest('shop.example:8443')]).toEqual([[], [later, id]])
-  // Issues of alerts that count events have no hosts.
+  // Issues of alerts on event counts have no hosts.
   expect(changesOfIssue(db, { ...issue, hosts: [] }).map((one) => one.id)).toEqual([later, id])
 })
 
-test('every changed setting in Tagwarden is recorded', async () => {
+test('every settings change in Tagwarden is recorded', async () => {
   const { db, clock, orgId, domainId, list } = setUp()
   noteSetting(db, clock.now(), { orgId, id: domainId }, 'Hostname a.example is denied')
   clock.advance(1)
@@ -143,7 +143,7 @@ test('every changed setting in Tagwarden is recorded', async () => {
   ])
 })
 
-test('changes are deleted after 400 days, and with their domain', async () => {
+test('changes are deleted after 400 days, or with their domain', async () => {
   const { db, clock, people, orgId, domainId, post, input, list } = setUp()
   await post(input)
   removeOldChanges(db, clock.now() + 400 * DAY_MS)
@@ -155,7 +155,7 @@ test('changes are deleted after 400 days, and with their domain', async () => {
   expect((await list()).changes).toEqual([])
 })
 
-test('personal data in reported strings is masked for every role', async () => {
+test('personal data in a reported change is masked for every role', async () => {
   const { db, domainId, people, post, input, list } = setUp()
   const mail = 'jane.roe@mail.example.com'
   const { id } = (await post({ ...input, ref: mail, title: `Release by ${mail}` })).body

@@ -42,9 +42,9 @@ const ChangeList = Closed(
   { $id: 'ChangeList' },
 )
 
-/** Routes for changes of domains and their verdicts. */
+/** Routes for changes to domains and for the verdicts on them. */
 export function changeRoutes(parts: ChangeRouteDeps): Route[] {
-  /** Responses for changes that already existed. */
+  /** Responses about changes that already existed. */
   const repeats = new WeakSet<object>()
   return [
     route({
@@ -109,7 +109,7 @@ function postChange({ db, clock, retentionMs }: ChangeRouteDeps, orgId: string, 
   return { change, isNew: noted.isNew }
 }
 
-/** Throws `notFound` when the organization does not have the requested domain or project. */
+/** Throws `notFound` when the requested domain or project does not belong to the organization. */
 function requireScope({ db, clock }: ChangeRouteDeps, orgId: string, { domainId, projectId }: ChangeFilter): void {
   if (domainId !== undefined) findDomain(db, { orgId, id: domainId }, clock.now())
   if (projectId !== undefined) findProject(db, { orgId, id: projectId })

@@ -17,25 +17,26 @@ export interface ShareCase {
   former: Share
   present: Share
   /**
-   * For concurrent versions: the share before the change. The present share must also differ from it. Otherwise null.
+   * With concurrent versions: the share before the change. The present share must also differ from this one. Otherwise
+   * null.
    */
   earlier: Share | null
-  /** Sums of the weights of events that count towards the share. */
+  /** Sums of the weights of events that count towards each share. */
   counts: { former: number; present: number }
-  /** For `key_type`: the type of values before the change. */
+  /** For `key_type`: the type of the values before the change. */
   type?: ValueType
 }
 
-/** Minimum number of independent events on each side for a share to be significant. */
+/** Minimum number of independent events on each side. With fewer, a share is not significant. */
 export const MIN_TRIALS = 5
-/** Minimum number of independent events of each version for versions to be compared. */
+/** Minimum number of independent events for each version. With fewer, versions are not compared. */
 const MIN_CONCURRENT = 20
-/** Minimum share of events with a key for the key to count as usual. */
+/** Minimum share of events with a key. Rarer keys are ignored. */
 export const MIN_SHARE = 0.05
-/** Minimum share of a key's values with the same type for the key to have that type. */
+/** Minimum share of a key's values with one type for the key to have that type. */
 const MIN_TYPE = 0.9
 
-/** Sums over the events with one name on one side. */
+/** Sums for the events with one name on one side. */
 type NameSums = Pick<SessionRow, 'weight' | 'weightSquares' | 'known' | 'failed' | 'violated'>
 
 function sumOf(rows: readonly NameSums[]): NameSums {
@@ -45,13 +46,13 @@ function sumOf(rows: readonly NameSums[]): NameSums {
 }
 
 /**
- * Returns the number of independent events. Events in a session are correlated, so this assumes that all events in a
- * session agree.
+ * Returns the number of independent events. Events in a session are correlated; this assumes that they all have the
+ * same outcome.
  */
 export const trialsOf = ({ weight, weightSquares }: Pick<NameSums, 'weight' | 'weightSquares'>): number =>
   weightSquares > 0 ? weight ** 2 / weightSquares : 0
 
-/** The compared values, as sums over the rows of the sides. `earlier` is null unless versions are compared. */
+/** The compared values, each the sum over the rows of one side. `earlier` is null unless versions are compared. */
 interface Compared<T> {
   former: T
   present: T
@@ -154,7 +155,7 @@ export function typeShare({ weight, numbers, booleans }: KeySums, type: ValueTyp
   return (type === 'texts' ? weight - numbers - booleans : { numbers, booleans }[type]) / weight
 }
 
-/** Returns the cases for the share of sessions that grant consent, among those with a consent signal. */
+/** Returns the cases for the share of sessions in which consent is granted, among sessions with a consent signal. */
 function consentCases(rows: readonly ConsentRow[]): ShareCase[] {
   const groups = Map.groupBy(rows, ({ vendor, key }) => JSON.stringify([vendor, key]))
   return [...groups.values()].flatMap((own): ShareCase[] => {

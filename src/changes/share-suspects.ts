@@ -8,7 +8,7 @@ import { shareTail } from './tail-probability.ts'
 const RHO_ALONE = 0.01
 const RHO_LEAST = 0.002
 const RHO_MOST = 0.5
-/** From this many earlier periods on, smaller differences are significant. */
+/** Number of earlier periods from which smaller differences are significant. */
 const ENOUGH_PAST = 6
 /** Minimum number of earlier periods required to estimate how much a share varies. */
 const SOME_PAST = 3
@@ -22,8 +22,8 @@ function logOdds({ share, trials }: Share): number {
 }
 
 /**
- * Returns whether a difference is large enough to matter, regardless of its certainty. `times`: number of known earlier
- * periods.
+ * Returns whether a difference is large enough to matter, regardless of its certainty. `times` is the number of known
+ * earlier periods.
  */
 function matters({ kind, former, present, counts, earlier }: ShareCase, times: number): boolean {
   const [p, q] = [former.share, present.share]
@@ -41,7 +41,8 @@ function matters({ kind, former, present, counts, earlier }: ShareCase, times: n
       const isLarge = p - q >= 0.1 || (p >= 0.95 && p - q >= 0.03) || q <= 0.2 * p
       const isKnown = times >= ENOUGH_PAST || earlier !== null
       const isClear = logOdds(former) - logOdds(present) >= (isKnown ? 1 : 2)
-      // A smaller share with a stable count may be due to a different mix of visitors: some never sent an optional key.
+      // A smaller share with a stable count may be due to a different mix of visitors, some of whom never sent an
+      // optional key.
       const isMixture = p < 0.9 && earlier === null && counts.present >= 0.8 * counts.former
       return isLarge && isClear && !isMixture && (p >= 0.9 || !isKnown || q <= 0.7 * p)
     }
@@ -49,8 +50,8 @@ function matters({ kind, former, present, counts, earlier }: ShareCase, times: n
 }
 
 /**
- * Returns the probability that the present share differs this much from earlier ones by chance. The correlation is
- * estimated with the method of moments from three or more earlier periods; with fewer, `rhoAlone` is used.
+ * Returns the probability that the present share differs this much from earlier shares by chance. With three or more
+ * earlier periods, the correlation is estimated by the method of moments; with fewer, it is `rhoAlone`.
  */
 function shareChance(past: readonly Share[], now: Share, rises: boolean, rhoAlone = RHO_ALONE): number {
   const times = past.filter(({ trials }) => trials >= MIN_TRIALS).map((one) => (rises ? turned(one) : one))
@@ -71,24 +72,27 @@ function rhoOf(times: readonly Share[], usual: number, all: number): number {
   const distance = times.reduce((sum, { share, trials }) => sum + trials * (share - usual) ** 2, 0) / variance
   const per = times.reduce((sum, { trials }) => sum + (1 - trials / all) * (trials - 1), 0)
   const estimate = per > 0 ? (distance - (times.length - 1)) / per : 0
-  // The result has a minimum, because a few earlier periods may be similar by chance.
+  // The correlation has a minimum, because a few earlier periods may be similar by chance.
   return Math.max(RHO_LEAST, RHO_ALONE / times.length, estimate * (1 + 2 / times.length))
 }
 
-/** Returns the probability of a case by chance, given the history and, for concurrent versions, the old version. */
+/**
+ * Returns the probability that a case occurs by chance, given the history and, for concurrent versions, the old
+ * version.
+ */
 function chanceOf({ kind, former, present, earlier }: ShareCase, times: readonly Share[]): number {
   const isRise = RISES.has(kind)
   if (earlier === null) return shareChance([former, ...times], present, isRise)
   const concurrent = shareChance([former], present, isRise, RHO_LEAST)
   if (earlier.trials < MIN_TRIALS) return concurrent
-  // A key that is only sent from time to time may change while a new version replaces the old one.
+  // The share of a key that is not always sent may change while a new version replaces the old one.
   return Math.max(concurrent, shareChance([earlier, ...times], present, isRise))
 }
 
-/** Maximum p-value of differences whose history is read. */
+/** Maximum p-value for a difference to be compared with the history. */
 const SUSPICIOUS = 1e-3
 
-/** Returns the cases for which the history must be read. */
+/** Returns the cases to compare with the history. */
 export function suspiciousCases(cases: readonly ShareCase[]): ShareCase[] {
   return cases.filter((one) => one.kind !== 'key_new' && matters(one, ENOUGH_PAST) && chanceOf(one, []) <= SUSPICIOUS)
 }
@@ -142,7 +146,7 @@ const HARDLY = 0.1
 const STAYED = 2
 
 /**
- * Returns the earlier periods. When nearly all events have had the key since it was introduced, periods before its
+ * Returns the earlier periods. When nearly all events have had the key since it was introduced, the periods before its
  * introduction are omitted.
  */
 function sinceItCame(former: Share, times: readonly Share[]): Share[] {

@@ -6,7 +6,10 @@ export class Chance {
     for (let n = 0; n < 4; n++) this.next()
   }
 
-  /** Returns a number from 0 to below 1: https://github.com/bryc/code/blob/master/jshash/PRNGs.md#mulberry32 */
+  /**
+   * Returns a number from 0 (inclusive) to 1 (exclusive):
+   * https://github.com/bryc/code/blob/master/jshash/PRNGs.md#mulberry32
+   */
   next(): number {
     this.state = (this.state + 0x6d2b79f5) | 0
     let t = Math.imul(this.state ^ (this.state >>> 15), 1 | this.state)
@@ -30,7 +33,7 @@ export class Chance {
   }
 }
 
-/** Returns a number from 0 to below 1 that is always the same for the same arguments. */
+/** Returns a number from 0 (inclusive) to 1 (exclusive) that is always the same for the same arguments. */
 const fixed = (...parts: readonly number[]) =>
   new Chance(parts.reduce((hash, part) => Math.imul(hash ^ (part & 0x7fffffff), 2_654_435_761) + 1, 17)).next()
 
@@ -61,12 +64,12 @@ export interface ShopEvent {
 export interface Doing {
   /** Returns the events that replace an event after the change. An empty list drops the event. */
   events?(event: ShopEvent, chance: Chance): ShopEvent[]
-  /** Factor by which the number of visits is multiplied. */
+  /** Returns the factor by which the number of visits is multiplied. */
   visits?(at: Instant): number
-  /** Share of visits that come from an additional campaign. */
+  /** Returns the share of visits that come from an additional campaign. */
   campaign?(at: Instant): number
   version?(at: Instant, chance: Chance): number
-  /** Sampling: one out of this many visits is captured. */
+  /** Sampling: one in this many visits is captured. */
   oneIn?(at: Instant): number
   productShare?(at: Instant): number
   granted?(at: Instant): number
@@ -91,7 +94,7 @@ export class Shop {
   private readonly conversion: number
   private readonly reach: readonly number[]
 
-  /** `scale`: traffic relative to a full-size shop. */
+  /** `scale`: traffic relative to that of a full-size shop. */
   constructor(
     readonly seed: number,
     scale = 1,
@@ -107,7 +110,7 @@ export class Shop {
 
   private readonly chances = new Map<number, number>()
 
-  /** Returns a number from 0 to below 1 that is always the same for this time interval. */
+  /** Returns a number from 0 (inclusive) to 1 (exclusive) that is always the same for this time interval. */
   private sameFor(stretch: number, what: number): number {
     const key = stretch * 100 + what
     const known = this.chances.get(key) ?? fixed(this.seed, stretch, what)
@@ -138,7 +141,8 @@ export class Shop {
   }
 
   /**
-   * Returns the events received in an interval, in no particular order. `isPlain`: omits parameters, which is faster.
+   * Returns the events received in an interval, in no particular order. With `isPlain`, the events have no parameters,
+   * which is faster.
    */
   events(
     from: Instant,
@@ -198,7 +202,7 @@ export class Shop {
         const event = NAMES[vendor]?.[step]
         if (event === undefined) continue
         const sent = this.eventOf(visit, { at: at + chance.below(SECOND_MS), vendor, event, step }, chance, isPlain)
-        // A page loaded before the change keeps its old version.
+        // A page loaded before the change continues to use the old version.
         found.push(...(isAfter && doing.events ? doing.events(sent, chance) : [sent]))
       }
     }

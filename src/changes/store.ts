@@ -59,7 +59,7 @@ export function noteChange(db: Db, now: Instant, change: NewChange): { id: strin
   })
 }
 
-/** Records a change of a domain's settings in Tagwarden, in the current transaction. */
+/** Records a change to a domain's settings in Tagwarden, in the current transaction. */
 export function noteSetting(db: Db, now: Instant, { orgId, id }: { orgId: string; id: string }, what: string): void {
   const ref = `${new Date(now).toISOString()} ${what}`
   noteChange(db, now, { orgId, domainId: id, source: 'tagwarden', ref, title: what, occurredAt: now })
@@ -114,8 +114,8 @@ const OPENINGS = `SELECT @firstSeenAt AS at
   UNION ALL SELECT max(createdAt) FROM issueHistory WHERE issueId = @id AND kind IN ('opened', 'reopened')`
 
 /**
- * SQL that tests whether the issue's hosts include a host from which the domain has sent events. Tests and audits may
- * visit other hosts.
+ * SQL that tests whether the domain has sent events from one of the issue's hosts. Tests and audits may visit other
+ * hosts.
  */
 const IS_OF_ITS_HOSTS = `(@hosts IS NULL
   OR NOT EXISTS (SELECT 1 FROM hostname WHERE domainId = @domainId)
@@ -126,7 +126,7 @@ const CHANGES_OF_ISSUE = `SELECT id, title, occurredAt FROM change
      AND EXISTS (SELECT 1 FROM (${OPENINGS}) WHERE occurredAt <= at AND endsAt > at)
    ORDER BY occurredAt DESC, id DESC`
 
-/** The fields of an issue that are needed to find its changes. `id`: id of the issue. */
+/** The fields of an issue that are needed to find its changes. `id` is the id of the issue. */
 interface Opened {
   id: string
   orgId: string
@@ -145,22 +145,22 @@ const boundsOf = ({ id, orgId, domainId, firstSeenAt, hosts }: Opened) => ({
 })
 
 /**
- * Returns the changes in whose watch window an issue began or was most recently opened, latest first. An issue may open
- * after it began, because time windows are evaluated at their end. Empty for an issue without a single domain, or with
- * hosts from which the domain has never sent an event.
+ * Returns the changes in whose watch window the issue began or was most recently opened, latest first. An issue may
+ * open after it began, because time windows are evaluated at their end. Returns an empty list when the issue does not
+ * belong to exactly one domain, or when the domain has never sent an event from any of the issue's hosts.
  */
 export function changesOfIssue(db: Db, issue: Opened): ChangeName[] {
   return prepared<[object], ChangeName>(db, CHANGES_OF_ISSUE).all(boundsOf(issue))
 }
 
-/** Returns the first of `changesOfIssue`, which is the latest; null when there is none. */
+/** Returns the latest change in `changesOfIssue`; null when there is none. */
 export function latestChangeOfIssue(db: Db, issue: Opened): ChangeName | null {
   return prepared<[object], ChangeName>(db, `${CHANGES_OF_ISSUE} LIMIT 1`).get(boundsOf(issue)) ?? null
 }
 
 /**
- * Returns at most `limit` changes with `from <= occurredAt < to`, oldest first. Above the limit, the latest changes are
- * returned. `domainId` null: all domains.
+ * Returns at most `limit` changes with `from <= occurredAt < to`, oldest first. When there are more, returns the latest
+ * ones. `domainId` is null for all domains.
  */
 export function changesWithin(
   db: Db,
@@ -189,10 +189,10 @@ export function changesIn(db: Db, orgId: string, scope: Omit<Parameters<typeof c
   return ids.reverse().flatMap((id) => findChange(db, { orgId, id }) ?? [])
 }
 
-/** Maximum number of changes returned for a period. */
+/** Maximum number of changes that `changesWatched` returns. */
 const MAX_WATCHED = 200
 
-/** Returns at most 200 changes with a watch window that overlaps `from <= t < to`, latest first. */
+/** Returns at most 200 changes whose watch window overlaps `from <= t < to`, latest first. */
 export function changesWatched(db: Db, orgId: string, { from, to }: { from: Instant; to: Instant }): Change[] {
   return prepared<[object], ChangeRow>(
     db,
@@ -218,8 +218,8 @@ export interface WatchedChange {
 }
 
 /**
- * Returns at most `limit` changes that are due for evaluation. Domains take turns. Within a domain, the change that has
- * waited longest comes first.
+ * Returns at most `limit` changes that are due for evaluation, with domains in rotation. Within a domain, the change
+ * that has waited longest comes first.
  */
 export function dueChanges(db: Db, now: Instant, limit: number): WatchedChange[] {
   return prepared<[number, number], Omit<WatchedChange, 'findings'> & { findings: string }>(
@@ -231,7 +231,7 @@ export function dueChanges(db: Db, now: Instant, limit: number): WatchedChange[]
     .map((row) => ({ ...row, findings: JSON.parse(row.findings) }))
 }
 
-/** Stores a verdict and the time of the next evaluation; null when there is none. */
+/** Stores a verdict and the time of the next evaluation, which is null after the last one. */
 export function storeVerdict(
   db: Db,
   id: string,
@@ -248,7 +248,7 @@ export function postponeEvaluation(db: Db, id: string, lookAt: Instant): void {
   prepared<[number, string]>(db, 'UPDATE change SET lookAt = ? WHERE id = ?').run(lookAt, id)
 }
 
-/** Deletes changes older than the retention time. */
+/** Deletes changes older than the retention period. */
 export function removeOldChanges(db: Db, now: Instant): void {
   db.prepare('DELETE FROM change WHERE occurredAt < ?').run(now - RECORD_RETENTION_MS)
 }

@@ -1,6 +1,6 @@
 import type { EffectKind } from './change.ts'
 
-/** A tested difference with its probability. */
+/** A tested difference, with the probability that it occurs by chance. */
 export interface Suspect {
   kind: EffectKind
   vendor: string
@@ -14,7 +14,7 @@ export interface Suspect {
   chance: number
   /** True when the difference is large enough to matter. */
   matters: boolean
-  /** True for an optional key that has no history. */
+  /** True for a key that not all events have and that has no history. */
   isUnknownKey?: boolean
 }
 

@@ -6,7 +6,9 @@ import type { ShareCase } from './share-cases.ts'
 import type { Doing, Shop, ShopEvent } from './shop.fixture.ts'
 import { compareSides, effectsOf } from './verdict.ts'
 
-/** The days before a change: all that the production code queries, and a subset that is faster to compute. */
+/**
+ * Numbers of days before a change: all those that the production code queries, and a subset that is faster to compute.
+ */
 const ALL_DAYS = Array.from({ length: 28 }, (_, at) => at + 1)
 export const SOME_DAYS = [1, 2, 3, 4, 5, 6, 7, 8, 14, 21, 28]
 
@@ -18,7 +20,7 @@ interface Named {
 const nameKey = ({ vendor, event }: Named) => `${vendor}\n${event}`
 const isNumber = (text: string) => /^[+-]?[\d.]+$/.test(text)
 
-/** Returns the results of the queries about a shop around a change, computed with simple loops. */
+/** Returns the results of the queries for a shop around a change, computed with simple loops. */
 function tablesOf(shop: Shop, doing: Doing, at: Instant, lengthMs: number, days = ALL_DAYS): Tables {
   const events = shop.events(at - lengthMs, at + lengthMs, doing, at)
   const after = events.filter((event) => event.at >= at)
@@ -181,7 +183,7 @@ function pastOf(
   return found
 }
 
-/** Returns the verdict on a change of a shop after `lengthMs`. `days`: the earlier days with data. */
+/** Returns the verdict on a change to a shop, `lengthMs` after the change. `days`: the earlier days with data. */
 export function verdictOn(
   shop: Shop,
   doing: Doing,

@@ -37,14 +37,14 @@ test('the incomplete beta function of integers is a sum of binomials', () => {
 })
 
 describe('the tail probability of a count', () => {
-  test('follows a Poisson distribution without uncertainty', () => {
+  test('follows a Poisson distribution when the mean is certain', () => {
     // P(X ≤ 2) with mean 10: https://en.wikipedia.org/wiki/Poisson_distribution
     expect(Math.abs(countTail('low', 2, 10, 1e-4) - 0.0027693957155115775)).toBeLessThan(1e-6)
     expect(Math.abs(countTail('high', 20, 10, 1e-4) - 0.0034543419758) / 0.00345).toBeLessThan(1e-3)
     expectNear(countTail('low', 0, 10, 1e-4), Math.exp(-10 + (10 * 1e-4) ** 2 / 2))
   })
 
-  test('increases with uncertainty', () => {
+  test('increases with the uncertainty of the mean', () => {
     const chances = [0.01, 0.1, 0.3, 1].map((spread) => countTail('low', 50, 100, spread))
     expect(chances).toEqual(chances.toSorted((a, b) => a - b))
     expect(countTail('low', 100, 100, 0.1)).toBeGreaterThan(0.4)

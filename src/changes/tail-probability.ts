@@ -1,6 +1,6 @@
 /**
- * Tail probabilities of distributions: the probability that a value at least this extreme occurs by chance. Every
- * function ending in `Tail` returns a probability from 0 to 1. Counts do not need to be integers.
+ * Tail probabilities: the probability that a value at least this extreme occurs by chance. Every function ending in
+ * `Tail` returns a probability from 0 to 1. Counts do not need to be integers.
  */
 
 const LANCZOS = [
@@ -53,10 +53,13 @@ function betaFraction(x: number, a: number, b: number): number {
   return result
 }
 
-/** Returns the share of a normal distribution above `z`, with a relative error of 1e-7: https://dlmf.nist.gov/7.17 */
+/**
+ * Returns the share of a standard normal distribution above `z`, with a relative error of 1e-7:
+ * https://dlmf.nist.gov/7.17
+ */
 export function normalTail(z: number): number {
   if (z < 0) return 1 - normalTail(-z)
-  // erfc by a Chebyshev fit from Numerical Recipes, with a relative error below 1.2e-7.
+  // Chebyshev approximation of erfc from Numerical Recipes, with a relative error below 1.2e-7.
   const x = z / Math.SQRT2
   const t = 1 / (1 + x / 2)
   const terms = [
@@ -69,8 +72,8 @@ export function normalTail(z: number): number {
 
 /**
  * Returns the probability of a count of at most `count` (`side` low) or at least `count` (`side` high). The count has a
- * negative binomial distribution with the mean `mean` and a relative standard deviation of the mean of `spread`, above
- * 0.
+ * negative binomial distribution with the mean `mean`. `spread` is the relative standard deviation of that mean, and
+ * must be above 0.
  */
 export function countTail(side: 'low' | 'high', count: number, mean: number, spread: number): number {
   const size = 1 / spread ** 2
@@ -79,12 +82,12 @@ export function countTail(side: 'low' | 'high', count: number, mean: number, spr
   return count <= 0 ? 1 : incompleteBeta(1 - p, count, size)
 }
 
-/** Maximum number of trials. Beyond this number of trials, a share is not treated as more certain. */
+/** Maximum number of trials taken into account. More trials do not make a share more certain. */
 const MOST_TRIALS = 20_000
 
 /**
- * Returns the probability of at most `hits` in `trials`, with a beta-binomial distribution. `share` is the mean share,
- * and `rho` (0 to 1) the correlation between trials in the same period.
+ * Returns the probability of at most `hits` hits in `trials` trials, with a beta-binomial distribution. `share` is the
+ * mean share, and `rho` (0 to 1) is the correlation between trials in the same period.
  */
 export function shareTail(hits: number, trials: number, share: number, rho: number): number {
   const scale = Math.min(1, MOST_TRIALS / trials)
@@ -97,7 +100,7 @@ export function shareTail(hits: number, trials: number, share: number, rho: numb
   for (let at = k; at >= 0; at--) {
     const term = Math.exp(base - logGamma(at + 1) - logGamma(n - at + 1) + logGamma(at + a) + logGamma(n - at + b))
     sum += term
-    // Below the mean the terms decrease, unless shares near 0 are likely as well.
+    // Below the mean, the terms decrease unless shares near 0 are likely as well.
     if (at < share * n && term < sum * 1e-12 && a >= 1) break
   }
   return Math.min(1, sum)

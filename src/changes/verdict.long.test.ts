@@ -7,12 +7,12 @@ import { SOME_DAYS, verdictOn } from './tabulate.fixture.ts'
 import { ERROR } from './verdict.ts'
 
 /**
- * The evaluation at the end of a one-hour window. `bench/detector/changes.ts` runs many more of these, with other
- * seeds.
+ * Options of the evaluation at the end of a one-hour window. `bench/detector/changes.ts` runs many more such
+ * evaluations, with other seeds.
  */
 const AT_END = { lengthMs: HOUR_MS, error: ERROR / 2, days: SOME_DAYS }
 
-/** Returns the false findings for fifty harmless releases of shops of this size. */
+/** Returns the false findings for fifty harmless releases of shops with this amount of traffic. */
 function accused(scale: number, first: number): string[] {
   return Array.from({ length: 50 }, (_, n) => n).flatMap((n) => {
     const release = HARMLESS[n % HARMLESS.length]
@@ -24,8 +24,8 @@ function accused(scale: number, first: number): string[] {
   })
 }
 
-describe('verdicts for generated shops with days, weekends, campaigns and quiet hours', () => {
-  test('detect at least 18 of 20 harmful releases, with vendor, event and key', () => {
+describe('verdicts for generated shops with nights, weekends, campaigns and quiet hours', () => {
+  test('detect at least 18 of 20 harmful releases, with the correct vendor, event and key', () => {
     const missed = HARMFUL.flatMap((release, n) => {
       const [seed, at] = [n, momentOf(n, true)]
       return isNamed(release, verdictOn(new Shop(seed), release.doing(at), at, AT_END)) ? [] : [release.name]
@@ -34,15 +34,15 @@ describe('verdicts for generated shops with days, weekends, campaigns and quiet 
   })
 
   test.each([
-    ['unchanged', 1],
-    ['a tenth of it', 0.1],
-  ])('report at most 2 of 50 harmless releases (traffic: %s)', (_what, scale) => {
+    ['full traffic', 1],
+    ['a tenth of the traffic', 0.1],
+  ])('report at most 2 of 50 harmless releases for shops with %s', (_what, scale) => {
     const wrong = accused(scale, 100)
     expect(wrong.length <= 2 ? [] : wrong).toEqual([])
   })
 })
 
-test('report certain findings before the window ends', () => {
+test('effects that are certain are reported before the window ends', () => {
   const looks = evaluationTimesOf(HOUR_MS)
   const error = ERROR / 2 / (looks.length - 1)
   const sureAt = (name: string) => {
@@ -54,12 +54,12 @@ test('report certain findings before the window ends', () => {
     )
     return (first ?? Number.POSITIVE_INFINITY) / MINUTE_MS
   }
-  expect(sureAt('a key of every event is missing in 30 %')).toBeLessThanOrEqual(15)
+  expect(sureAt('a common key is missing from 30 % of events')).toBeLessThanOrEqual(15)
   expect(sureAt('an item id is missing')).toBeLessThanOrEqual(15)
-  expect(sureAt('a vendor is missing')).toBeLessThanOrEqual(15)
+  expect(sureAt('all events of a vendor are missing')).toBeLessThanOrEqual(15)
 })
 
-test('a change is analysed soon after it, then less often, and at the end of its window', () => {
+test('a change is evaluated often at first, then less often, and at the end of its window', () => {
   expect(evaluationTimesOf(5 * MINUTE_MS).map((ms) => ms / MINUTE_MS)).toEqual([1, 2, 3, 4, 5])
   for (const minutes of [5, 60, 1440, 10_080]) {
     const looks = evaluationTimesOf(minutes * MINUTE_MS)

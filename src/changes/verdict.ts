@@ -8,19 +8,22 @@ import { suspectOf, suspiciousCases } from './share-suspects.ts'
 import { nameKey, type Suspect } from './suspect.ts'
 import { type Expectation, expectationsOf, volumeSuspects } from './volume-suspects.ts'
 
-/** Maximum probability of reporting an effect for a change without effects, over all comparisons and evaluations. */
+/**
+ * Maximum probability that any effect is reported for a change without effects, over all its comparisons and
+ * evaluations.
+ */
 export const ERROR = 0.01
 
-/** The comparisons of an evaluation, before the history of suspicious cases is read. */
+/** The comparisons in an evaluation, before the suspicious cases are compared with the history. */
 export interface ChangeComparison {
   cases: readonly ShareCase[]
-  /** The cases for which the history is needed. */
+  /** The cases to compare with the history. */
   suspicious: readonly ShareCase[]
   expectations: readonly Expectation[]
   tables: Tables
 }
 
-/** Returns the comparisons, including the cases for which the history is needed. */
+/** Returns the comparisons, including the cases to compare with the history. */
 export function compareSides(tables: Tables): ChangeComparison {
   const cases = shareCases(tables)
   return { cases, suspicious: suspiciousCases(cases), expectations: allExpectations(tables), tables }
@@ -34,8 +37,8 @@ function allExpectations(tables: Tables): Expectation[] {
 }
 
 /**
- * Returns the differences that are certain and large enough to matter, largest effect first. `error`: probability with
- * which this evaluation may report a false effect. `past`: history of suspicious names and keys.
+ * Returns the differences that are certain and large enough to matter, largest effect first. `error` is the probability
+ * with which this evaluation may report a false effect. `past` is the history of suspicious names and keys.
  */
 export function effectsOf(
   { cases, expectations, tables }: ChangeComparison,
@@ -44,7 +47,7 @@ export function effectsOf(
 ): Effect[] {
   const shares = cases.map((one) => suspectOf(one, past))
   const isOfKey = ({ kind }: Suspect) => kind.startsWith('key_')
-  // The families are tested separately, so that hundreds of tested keys do not hide a difference in events.
+  // Each family is tested separately, so that hundreds of tested keys do not hide a difference in event counts.
   const families = [
     [...expectations.flatMap(volumeSuspects), ...doubleSuspects(tables.sessions, expectations)],
     shares.filter(isOfKey),
@@ -70,15 +73,18 @@ function sureOf(suspects: readonly Suspect[], error: number): Suspect[] {
   return sorted.slice(0, end < 0 ? sorted.length : end).filter(({ matters }) => matters)
 }
 
-/** Removes effects that only repeat another one: a doubled event also rises, and a lost event also loses its keys. */
+/**
+ * Removes effects that only repeat another effect: a doubled event also rises, and the keys of a lost event are also
+ * lost.
+ */
 function withoutEchoes(sure: readonly Suspect[]): Suspect[] {
   const of = (kind: Suspect['kind']) => new Set(sure.filter((one) => one.kind === kind).map(nameKey))
   const [doubled, lost, fresh] = [of('event_doubled'), of('event_lost'), of('event_new')]
   const vendorsOf = (key: string | null) =>
     new Set(sure.flatMap((one) => (one.kind === 'key_lost' && one.key === key ? [one.vendor] : []))).size
   return sure.filter((one) => {
-    // When several vendors lose a key without a history, the key may always have been sent only from time to time. The
-    // change is not the cause.
+    // When several vendors lose a key without a history, the key may only ever have been sent from time to time. The
+    // change is then not the cause.
     if (one.isUnknownKey && vendorsOf(one.key) > 1) return false
     if (one.kind === 'event_rose') return !doubled.has(nameKey(one))
     if (one.kind === 'key_new') return !fresh.has(nameKey(one))

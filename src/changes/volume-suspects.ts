@@ -7,47 +7,47 @@ import { countTail } from './tail-probability.ts'
 export interface Expectation {
   vendor: string
   event: string
-  /** Lower and upper bound of the weighted expectation, based on the history and the rest of the traffic. */
+  /** Lower and upper bounds of the weighted expectation, based on the history and the rest of the traffic. */
   low: number
   high: number
   seen: number
   /** Relative uncertainty of the expectation. */
   spread: number
   /**
-   * Number of events represented by one independent event: its weight multiplied by the number of events in its
-   * session.
+   * Number of events represented by one independent event: the weight of one event multiplied by the number of events
+   * in its session.
    */
   unit: number
-  /** Usual count at this hour on similar days, and its relative variation; null when unknown. */
+  /** Usual count in this period on similar days, and its relative variation; null when unknown. */
   usual: { count: number; spread: number } | null
-  /** True when no earlier period had an event with this name. */
+  /** True when no event with this name was received in any earlier period. */
   isNew: boolean
 }
 
-/** Minimum number of independent events expected for a drop to be significant. */
+/** Minimum number of independent events expected. With fewer, a drop is not significant. */
 const MIN_EXPECTED = 8
 const LARGEST_FALL = 0.7
 const LOST = 0.05
 const SMALLEST_RISE = 1.5
-/** Maximum probability of a count, compared with the same hour on similar days, for it to be unusual. */
+/** A count is unusual when its probability, based on the same period on similar days, is at most this. */
 const UNUSUAL = 0.01
-/** Relative uncertainty of an expectation: the minimum, and the value used without a history. */
+/** Relative uncertainty of an expectation: its minimum, and its value without a history. */
 const LEAST_SPREAD = 0.07
 const UNKNOWN_SPREAD = 0.12
-/** Weight of the variance of all names, in days, when it is combined with the variance of one name. */
+/** Weight, in days, of the variance of all names when it is combined with the variance of one name. */
 const PRIOR_DAYS = 4
-/** Minimum number of days required to estimate how much a name varies. */
+/** Minimum number of days for estimating how much a name varies. */
 const MANY_DAYS = 7
-/** Minimum number of days required for a seasonal pattern. */
+/** Minimum number of days for a seasonal pattern. */
 const ENOUGH_DAYS = 3
 /**
- * Weight of one extra vote for the usual movement in the vote of event names on how total traffic moved. Each vendor
- * has one vote.
+ * Weight of one additional vote for the usual movement when event names vote on how the total traffic moved. Each
+ * vendor has one vote.
  */
 const PRIOR_VOTE = 0.9
 const MIN_VOTER = 10
 
-/** Counts of events with one name on one day, before and after the time of day of the change. */
+/** Counts of events with one name on one day, before and after the time of day at which the change occurred. */
 interface DayPair {
   before: number
   after: number
@@ -57,7 +57,7 @@ interface DayPair {
 
 const NO_PAIR: DayPair = { before: 0, after: 0, beforeEvents: 0, afterEvents: 0 }
 
-/** Counts of events with one name, by lag in days. */
+/** Counts of events with one name, by number of days before the change. */
 interface Series {
   vendor: string
   event: string
@@ -84,8 +84,8 @@ const dayOf = ({ days }: Series, lag: number) => days.get(lag) ?? NO_PAIR
 const logChange = ({ before, after }: DayPair) => Math.log((after + 0.5) / (before + 0.5))
 
 /**
- * Returns the robust movement of total traffic on a day, in which all names of a vendor share one vote. Null without
- * traffic.
+ * Returns a robust estimate of the movement of total traffic on a day, in which all names of a vendor share one vote.
+ * Null without traffic.
  */
 function commonMove(all: readonly Series[], lag: number, prior: number | null): number | null {
   const voters = all.filter((series) => {
@@ -104,7 +104,7 @@ function commonMove(all: readonly Series[], lag: number, prior: number | null): 
 /** Values that apply to all names. */
 interface Frame {
   all: readonly Series[]
-  /** Movement of total traffic by lag in days, for days with traffic. */
+  /** Movement of total traffic by number of days before the change, for days with traffic. */
   moves: ReadonlyMap<number, number>
   /** Usual movement of total traffic at this time of day, and today's movement. */
   season: number
@@ -131,13 +131,16 @@ function frameOf({ volumes, isLikeDay }: Tables): Frame {
   return { all, moves, season, now: commonMove(all, 0, season) ?? season, weightEach, isLikeDay }
 }
 
-/** Usual movement of one name relative to the rest of the traffic at this time of day, based on earlier days. */
+/** Usual movement of one name relative to the rest of the traffic at this time of day, on earlier days. */
 interface Habit {
   move: number
   /** Variance of the daily movement, and the part of it that is not due to chance; null when unknown. */
   total: number | null
   variance: number | null
-  /** Variance due to chance alone: the mean of 1 / number of events before. */
+  /**
+   * Variance due to chance alone: the average over the days of 1 / number of events before the time of day of the
+   * change.
+   */
   chance: number
   days: number
 }
@@ -184,7 +187,7 @@ export function expectationsOf(tables: Tables): Expectation[] {
   })
 }
 
-/** Returns the average number of correlated events, which are those in the same session. */
+/** Returns the average number of correlated events, that is, events in the same session. */
 function perSession(rows: readonly SessionRow[]): number {
   const squares = rows.reduce((sum, row) => sum + row.squares, 0)
   const events = rows.reduce((sum, row) => sum + row.events, 0)
@@ -228,8 +231,9 @@ function expectationOf(
 }
 
 /**
- * Returns the variance of the difference between a movement and the habit. With many days it is based on the name's own
- * history, with few days on all names. Chance and the uncertainty of the habit are added.
+ * Returns the variance of the difference between a movement and the usual movement. With many days it is based on the
+ * name's own history, with few days on all names. The variance due to chance and the uncertainty of the usual movement
+ * are added.
  */
 function varianceOf(
   { total, variance, chance: usualChance, days }: Habit,
@@ -239,12 +243,12 @@ function varianceOf(
   const beyond = ((variance ?? 0) * known + pooled * PRIOR_DAYS) / (known + PRIOR_DAYS)
   const model = beyond + (days >= ENOUGH_DAYS ? beyond / days : UNKNOWN_SPREAD ** 2) + perSession * chance
   if (total === null || days < MANY_DAYS) return model
-  // A name with fewer events today than on earlier days varies more.
+  // A name with fewer events today than on earlier days varies more due to chance.
   const said = total * (1 + 1 / days) + perSession * Math.max(0, chance - usualChance)
   return (said * days + model * PRIOR_DAYS) / (days + PRIOR_DAYS)
 }
 
-/** Returns the usual count at this hour on similar days, adjusted to today's traffic; null when unknown. */
+/** Returns the usual count in this period on similar days, adjusted to today's traffic; null when unknown. */
 function usualOf(series: Series, { moves, all, season, now, isLikeDay }: Frame): Expectation['usual'] {
   const lags = [...moves.keys()].filter(isLikeDay)
   const days = lags.length >= ENOUGH_DAYS ? lags : [...moves.keys()]
@@ -268,7 +272,7 @@ function usualOf(series: Series, { moves, all, season, now, isLikeDay }: Frame):
   return { count: count * Math.exp(level + now - season), spread }
 }
 
-/** Returns the days since the name was introduced, or all days when it was present only from time to time. */
+/** Returns the days since the name was first used; all days when it was used only from time to time. */
 function sinceItCame(series: Series, days: readonly number[]): number[] {
   const has = (lag: number) => dayOf(series, lag).before + dayOf(series, lag).after > 0
   const sorted = days.toSorted((a, b) => a - b)
@@ -276,7 +280,7 @@ function sinceItCame(series: Series, days: readonly number[]): number[] {
   return gone >= ENOUGH_DAYS && !sorted.slice(gone).some(has) ? sorted.slice(0, gone) : sorted
 }
 
-/** Returns suspects from comparing the number of observed events with the expectation. */
+/** Returns the suspects found by comparing the number of observed events with the expectation. */
 export function volumeSuspects(expectation: Expectation): Suspect[] {
   const { vendor, event, low, high, seen, spread, unit, usual, isNew } = expectation
   const about = { vendor, event, key: null, after: seen }
@@ -288,7 +292,7 @@ export function volumeSuspects(expectation: Expectation): Suspect[] {
     expected > 0 ? countTail(side, seen / unit, expected / unit, uncertain) : 1
   const expected = Math.min(low, usual?.count ?? low)
   const fallen = seen <= LARGEST_FALL * expected && expected / unit >= MIN_EXPECTED
-  // A count that is usual at this hour is not a drop, even when the count before the change was higher.
+  // A count that is usual in this period is not a drop, even when the count before the change was higher.
   const isUnusual = !usual || tail('low', usual.count, Math.hypot(usual.spread, spread)) <= UNUSUAL
   const fallChance = isUnusual ? tail('low', low, spread) : 1
   const risen = seen >= SMALLEST_RISE * high && (seen - high) / unit >= MIN_EXPECTED

@@ -4,14 +4,14 @@ import { configOf, settingsOf } from './command-line-settings.ts'
 
 const invoke = (flags: Invocation['flags'], env: Record<string, string> = {}): Invocation => ({ flags, names: [], env })
 
-test('only flags that name a setting become settings', () => {
+test('only flags that correspond to a setting become settings', () => {
   const flags = { data: '/srv', listen: '127.0.0.1:1', 'collect-listen': '127.0.0.1:2', json: true, org: 'Acme' }
   expect(settingsOf(invoke(flags))).toEqual({ data: '/srv', listen: '127.0.0.1:1', collectListen: '127.0.0.1:2' })
   expect(settingsOf(invoke({}))).toEqual({})
 })
 
 describe('the configuration of a command', () => {
-  test('prefers the settings of the command itself', () => {
+  test("gives precedence to the command's own settings", () => {
     const env = { TAGWARDEN_DATA: '/env', TAGWARDEN_LOG_LEVEL: 'debug', TAGWARDEN_RETENTION_DAYS: '7' }
     const config = configOf(invoke({ data: '/flag' }, env), { logLevel: 'warn' })
     expect(config).toMatchObject({ data: '/flag', logLevel: 'warn', retentionDays: 7 })

@@ -13,7 +13,7 @@ export const LISTEN_FLAGS = {
 
 const BY_FLAG: Record<string, SettingName> = { data: 'data', listen: 'listen', 'collect-listen': 'collectListen' }
 
-/** Returns the settings given by the flags. */
+/** Returns the settings given as flags. */
 export function settingsOf({ flags }: Invocation): Partial<Record<SettingName, string>> {
   const given = Object.entries(flags).flatMap(([flag, value]) => {
     const setting = BY_FLAG[flag]
@@ -22,7 +22,7 @@ export function settingsOf({ flags }: Invocation): Partial<Record<SettingName, s
   return Object.fromEntries(given)
 }
 
-/** Returns all settings. Throws `UsageError` for an invalid one. */
+/** Returns all settings. Throws `UsageError` for an invalid setting. */
 export function configOf(invocation: Invocation, more: Partial<Record<SettingName, string>> = {}): Config {
   try {
     return readConfig({ ...settingsOf(invocation), ...more }, invocation.env, PROVIDER_SETTINGS)

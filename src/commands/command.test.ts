@@ -29,7 +29,7 @@ describe('the arguments of a command', () => {
     expect(read(paint, ...args)).toEqual({ flags, names: [] })
   })
 
-  test('may include positional arguments if the command has operands', () => {
+  test('may be positional if the command has operands', () => {
     expect(read(paintAll, 'north', '--twice', 'south')).toEqual({ flags: { twice: true }, names: ['north', 'south'] })
     expect(read(paintAll, '--', '--twice')).toEqual({ flags: {}, names: ['--twice'] })
   })
@@ -62,7 +62,7 @@ describe('the arguments of a command', () => {
 })
 
 test.each<[Invocation['flags']]>([[{}], [{ colour: '' }], [{ colour: true }], [{ twice: true }]])(
-  'an error names the required flag that is missing in %j',
+  'an error names the required flag that is missing from %j',
   (flags) => {
     expect(() => required(paint, { flags, names: [], env: {} }, 'colour')).toThrow(
       new UsageError('paint: --colour is missing'),
@@ -74,7 +74,7 @@ test('the value of a required flag is returned', () => {
   expect(required(paint, { flags: { colour: 'red' }, names: [], env: {} }, 'colour')).toBe('red')
 })
 
-test('the help lists all arguments of the command', () => {
+test('the help lists all flags and operands of the command', () => {
   expect(helpOf(paintAll)).toBe(
     [
       'usage: tagwarden paint all [options] WALL…',

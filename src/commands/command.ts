@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
 
-/** One flag of a command. */
+/** A flag of a command. */
 export interface Flag {
   type: 'string' | 'boolean'
   /** Placeholder for the value in the help text; only for string flags. */
@@ -8,7 +8,7 @@ export interface Flag {
   meaning: string
 }
 
-/** Parsed arguments of a command. Flags that were not given are omitted. */
+/** Parsed arguments of a command. `flags` only contains the flags that were given. */
 export interface Invocation {
   flags: Record<string, string | boolean | undefined>
   /** The positional arguments. */
@@ -18,12 +18,12 @@ export interface Invocation {
 
 /** A command of the program. */
 export interface Command {
-  /** The name, of one or two words: `serve`, `import har`. */
+  /** Name of one or two words: `serve`, `import har`. */
   name: string
   /** Text after the command name in the usage line. */
   operands?: string
   summary: string
-  /** True for a command that only the program itself starts; omitted from the help. */
+  /** True for a command that only the program itself starts. Such a command is omitted from the help. */
   isInternal?: true
   flags: Record<string, Flag>
   /** Returns the exit code. Rejects with `UsageError` for invalid arguments. */
@@ -45,7 +45,7 @@ export function readInvocation(command: Command, args: string[], env: NodeJS.Pro
     }
     return { flags: values as Invocation['flags'], names: positionals, env }
   } catch (error) {
-    // Only the first sentence of the message describes the error; the others give advice.
+    // Only the first sentence of the message describes the error; the following ones give advice.
     if (error instanceof TypeError) throw new UsageError(`${command.name}: ${error.message.split(/\.\s/, 1)[0]}`)
     throw error
   }

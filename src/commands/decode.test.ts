@@ -34,7 +34,7 @@ describe('decoding a request', () => {
     expect(events.map(({ event }) => event)).toEqual(['a', 'b'])
   })
 
-  test('returns the vendor but no event for the load of a vendor’s code', () => {
+  test('returns the vendor but no event for a request that loads a vendor’s code', () => {
     expect(decodeLine({ url: 'https://www.googletagmanager.com/gtag/js?id=G-SHOP1' })).toEqual({
       vendor: 'Google Analytics 4',
       kind: 'library',
@@ -44,7 +44,7 @@ describe('decoding a request', () => {
     })
   })
 
-  test('returns no error for an unknown vendor', () => {
+  test('returns no error for a URL of an unknown vendor', () => {
     expect(decodeLine({ url: 'https://shop.example/logo.png', method: null, body: null })).toEqual(nobody(null))
   })
 
@@ -67,7 +67,7 @@ describe('decoding a request', () => {
     expect(decodeLine(value)).toEqual(nobody(error))
   })
 
-  test('returns the same fields for any input', () => {
+  test('returns an object with the same fields for any input', () => {
     const keys = ['vendor', 'kind', 'account', 'events', 'error']
     const text = fc.oneof(fc.string(), fc.webUrl({ withQueryParameters: true }), fc.constant(GA4))
     const parts = fc.record({ url: text, method: text, body: text, bodyBase64: text }, { requiredKeys: [] })

@@ -4,11 +4,11 @@ import { readBody } from '../decoders/request-body.ts'
 import type { Command } from './command.ts'
 import { readHar } from './read-har.ts'
 
-/** Optional fields of a line, in addition to `url`. */
+/** Optional input fields, in addition to `url`. */
 const OPTIONAL = ['method', 'body', 'bodyBase64', 'contentEncoding'] as const
 type Input = { url: string } & { [Field in (typeof OPTIONAL)[number]]?: string | null }
 
-/** Returns why a value is not a valid request; null when it is valid. */
+/** Returns the reason why a value is not a valid request; null when it is valid. */
 function faultOf(value: unknown): string | null {
   const fields = (value ?? {}) as Record<string, unknown>
   if (typeof fields.url !== 'string') return 'url: is missing'
@@ -28,7 +28,7 @@ export function decodeLine(value: unknown) {
   if (body.error !== null) return nothing(`body: ${body.error}`)
   const hit = { url: request.url, method: (request.method ?? 'GET').toUpperCase(), body: body.text }
   const { vendor, kind, account, events, error } = decodeHit(hit)
-  // Loading a vendor's library is a request to that vendor, but not an event.
+  // Loading a vendor's library is a request to the vendor, but not an event.
   const shown = events.filter((event) => event.kind === 'event')
   return {
     vendor,
@@ -39,7 +39,7 @@ export function decodeLine(value: unknown) {
   }
 }
 
-/** Like `decodeLine`, for a recorded request. If its body is missing, only the vendor is known, from the URL. */
+/** Like `decodeLine`, for a recorded request. When its body is missing, only the vendor is known, from the URL. */
 export function decodeRecorded({ missingBody, ...hit }: RecordedHit) {
   if (!missingBody) return decodeLine(hit)
   const { vendor } = decodeHit({ url: hit.url, method: hit.method.toUpperCase(), body: null })
@@ -58,7 +58,7 @@ export function decodeText(line: string) {
 
 /**
  * Yields lines in groups, one group per chunk of the stream, because awaiting each line would cost as much as decoding
- * it. `readline` would also split at U+2028, which JSON may contain unescaped.
+ * it. Does not use `readline`, which would also split at U+2028, although JSON may contain it unescaped.
  */
 export async function* linesOf(stream: AsyncIterable<Uint8Array>): AsyncGenerator<string[]> {
   const decoder = new TextDecoder()
@@ -72,9 +72,7 @@ export async function* linesOf(stream: AsyncIterable<Uint8Array>): AsyncGenerato
   if (rest !== '') yield [rest]
 }
 
-/**
- * Prints each value as a line of JSON. Values are written together, so a user who types a line sees its result at once.
- */
+/** Prints each value as a line of JSON. All values are printed in one write. */
 function print(values: readonly unknown[]): void {
   console.log(values.map((value) => JSON.stringify(value)).join('\n'))
 }

@@ -30,12 +30,12 @@ describe('a parsed time', () => {
     ['2015-02-26T21:42:53Z and more', null],
     ['', null],
     ['timestamp', null],
-  ])('has the expected value: %j is %j', (text, expected) => {
+  ])('is as expected: %j becomes %j', (text, expected) => {
     const instant = parseTime(text)
     expect(instant === null ? null : new Date(instant).toISOString()).toBe(expected)
   })
 
-  test('in ISO format is parsed as in the engine', () => {
+  test('in ISO format has the same value as in JavaScript', () => {
     const date = fc.date({ min: new Date(0), max: new Date('2100-01-01'), noInvalidDate: true })
     fc.assert(fc.property(date, (one) => parseTime(one.toISOString()) === one.getTime()))
   })
@@ -52,12 +52,12 @@ describe('input lines', () => {
     [['timestamp,value', 'timestamp,value'], 'line 2: "timestamp" is not a time'],
     [['yesterday,5'], 'line 1: "yesterday" is not a time'],
     [['2026-01-01,many'], 'line 1: "many" is not a number'],
-  ])('are rejected with a message: %j: %s', (input, message) => {
+  ])('are rejected with an error: %j: %s', (input, message) => {
     const detector = new LineDetector(4)
     expect(() => input.map((line) => detector.judge(line))).toThrow(`detect: ${message}`)
   })
 
-  test('may be headers, empty, quoted or without a value, and may have Windows line endings', () => {
+  test('may be a header, empty, quoted or without a value, and may have Windows line endings', () => {
     const detector = new LineDetector(4)
     const input = ['timestamp,value\r', '"2026-01-01","1"\r', '\r', '2026-01-02,\r', '2026-01-03, -2.5e0']
     const found = input.map((line) => detector.judge(line))
@@ -90,7 +90,7 @@ describe('the detect command', () => {
     expect(first).toBeLessThan(803)
   })
 
-  test('prints the correct reason for a row marked below the sensitivity', async () => {
+  test('describes correctly why a row below the sensitivity is marked', async () => {
     const { stdout } = await runProgram(['detect', '--help'])
     expect(stdout).toContain('A row marked with a score just below K is unusual')
     const detector = new LineDetector(4)
@@ -116,7 +116,7 @@ describe('the detect command', () => {
     }
   })
 
-  test('prints nothing that depends on later rows with a different step', () => {
+  test('prints nothing that later rows with a different step could change', () => {
     const gaps = fc.array(fc.constantFrom(HOUR_MS, HOUR_MS, 2 * HOUR_MS, 24 * HOUR_MS), {
       minLength: 2,
       maxLength: 120,
@@ -144,7 +144,7 @@ describe('the detect command', () => {
     [['--sensitivity', ''], '', 'detect: --sensitivity must be'],
     [['--sensitivity', '4'], 'timestamp,value\n2026-01-01,1\nnonsense\n', 'detect: line 3: expected timestamp,value'],
     [['--sensitivity', '4'], 'nonsense', 'detect: line 1: expected timestamp,value'],
-  ])('exits with a usage error for %j with %j', async (args, input, message) => {
+  ])('exits with a usage error for the arguments %j and the input %j', async (args, input, message) => {
     const { code, stderr } = await runProgram(['detect', ...args], {}, input)
     expect(code).toBe(2)
     expect(stderr).toStartWith(`tagwarden: ${message}`)

@@ -17,7 +17,7 @@ const EXPECTED_DIGITS = 1e3
 
 /**
  * Parses a number, or an ISO 8601 date with an optional time, which may follow a space instead of `T`. The unit of a
- * number is derived from its magnitude (`parseTimestamp`), by default milliseconds. A time without an offset is in UTC.
+ * number depends on its magnitude (see `parseTimestamp`); the default is milliseconds. A time without an offset is UTC.
  * Returns null for anything else, such as February 30.
  */
 export function parseTime(text: string): Instant | null {
@@ -27,7 +27,7 @@ export function parseTime(text: string): Instant | null {
   if (matched === undefined) return null
   const [h, m, s] = [Number(hour), Number(minute), Number(second)]
   const date = Date.UTC(Number(year), Number(month) - 1, Number(day))
-  // `Date` would accept a nonexistent day and turn it into a day of the next month.
+  // `Date` would convert a nonexistent day to a day of the next month.
   if (h > 23 || m > 59 || s > 59 || new Date(date).toISOString().slice(0, 10) !== `${year}-${month}-${day}`) return null
   const [, sign = '+', zoneHours = '0', zoneMinutes = '0'] = /^([+-])(\d\d):?(\d\d)$/.exec(zone) ?? []
   const offset = (Number(zoneHours) * 60 + Number(zoneMinutes)) * (sign === '-' ? -1 : 1)
@@ -36,7 +36,7 @@ export function parseTime(text: string): Instant | null {
 
 const unquoted = (text: string) => text.trim().replace(/^"(.*)"$/, '$1')
 
-/** Parses a line of the input; null for the header and for empty lines. */
+/** Parses an input line; null for the header and for empty lines. */
 function readLine(
   line: string,
   number: number,
@@ -62,14 +62,17 @@ export class LineDetector {
   private readonly detector: InferredStepDetector
   private number = 0
   private last = Number.NEGATIVE_INFINITY
-  /** True for a series whose first number is not a timestamp in any known unit: the whole series is in milliseconds. */
+  /**
+   * True for a series whose first number is not a timestamp in any known unit. All numbers of such a series are
+   * milliseconds.
+   */
   private inMs = false
 
   constructor(sensitivity: number) {
     this.detector = new InferredStepDetector({ sensitivity })
   }
 
-  /** Returns the line to print; null when there is nothing to score. Throws a `UsageError` that names the line. */
+  /** Returns the line to print; null when there is nothing to score. Throws a `UsageError` with the line number. */
   judge(line: string): string | null {
     this.number += 1
     const row = readLine(line, this.number, this.inMs)
@@ -106,7 +109,7 @@ export const detect: Command = {
   },
   async run({ flags }) {
     const detector = new LineDetector(sensitivityOf(flags.sensitivity))
-    // The program reading the pipe may close it, as `head` does.
+    // The program that reads the pipe may close it, as `head` does.
     process.stdout.on('error', (error: NodeJS.ErrnoException) => {
       if (error.code !== 'EPIPE') throw error
       process.exit(0)

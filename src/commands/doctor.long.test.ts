@@ -4,17 +4,17 @@ import { join, resolve } from 'node:path'
 import { bytesOf, killedFolder } from '../../test/hostile/killed-folder.ts'
 import { runProgram, startServer, temporaryFolder } from '../../test/run-program.ts'
 
-/** Returns the doctor's output lines for a folder, and its exit code. */
+/** Returns the lines that the doctor prints for a folder, and its exit code. */
 async function check(data: string, ...flags: string[]) {
   const { code, stdout, stderr } = await runProgram(['doctor', '--data', data, ...flags])
   return { code, stderr, lines: stdout.trimEnd().split('\n') }
 }
 
-/** Returns checksums of all files, except those that exist only while SQLite reads. */
+/** Returns checksums of all files, except those that only exist while SQLite is reading. */
 const stored = (data: string) =>
   [...bytesOf(data)].flatMap(([name, bytes]) => (/-shm$|^lock/.test(name) ? [] : [`${name} ${Bun.hash(bytes)}`]))
 
-test('an intact folder is reported with a line for each check, and is not changed', async () => {
+test('for an intact folder, each check prints a line and nothing is changed', async () => {
   using root = temporaryFolder()
   const { path } = await killedFolder(join(root.path, 'data'))
   const before = stored(path)
@@ -44,11 +44,11 @@ test.each<[string, (data: string, files: string[]) => void, RegExp]>([
     /^WRONG files: 1 files are not listed \(copy\.parquet\).+doctor --data \S+ --rebuild/,
   ],
   [
-    'a missing folder of events',
+    'a missing event folder',
     (data) => rmSync(join(data, 'events'), { recursive: true }),
     /^WRONG files: \S+events is missing, but the database lists \d+ files? in it\..+doctor --data \S+ --rebuild/,
   ],
-  ['a folder that others can enter', (data) => chmodSync(data, 0o755), /^WRONG folder: other users.+chmod 700/],
+  ['a folder that other users can open', (data) => chmodSync(data, 0o755), /^WRONG folder: other users.+chmod 700/],
 ])('%s is reported as a problem', async (_, damage, expected) => {
   using root = temporaryFolder()
   const { path } = await killedFolder(join(root.path, 'data'))
@@ -65,7 +65,7 @@ test('the data folder of the documented systemd unit has no problems', async () 
   const unit = /```ini\n(?<unit>.+?)```/s.exec(
     readFileSync(resolve(import.meta.dir, '../../docs/operate/install.md'), 'utf8'),
   )
-  // systemd.exec(5): the mode of a state directory is 0755 unless StateDirectoryMode= sets another.
+  // systemd.exec(5): the mode of a state directory is 0755 unless StateDirectoryMode= specifies another.
   const mode = /^StateDirectoryMode=(\d+)$/m.exec(unit?.groups?.unit ?? '')?.[1] ?? '0755'
   using root = temporaryFolder()
   const { path } = await killedFolder(join(root.path, 'data'))
@@ -73,7 +73,7 @@ test('the data folder of the documented systemd unit has no problems', async () 
   expect(await check(path)).toMatchObject({ code: 0 })
 })
 
-test('next to a running server the command only reads', async () => {
+test('while a server is running, the command only reads', async () => {
   using root = temporaryFolder()
   const { path } = await killedFolder(join(root.path, 'data'))
   await using server = await startServer(path)
@@ -101,7 +101,7 @@ test.each([
     1,
     'WRONG settings: flow tests and audits cannot run: TAGWARDEN_CHROMIUM is /nowhere/chromium, w',
   ],
-])('the check of Chromium reports the expected result for %s', async (path, expected, line) => {
+])('the Chromium check reports the expected result for %s', async (path, expected, line) => {
   using root = temporaryFolder()
   const data = join(root.path, 'data')
   await runProgram(['init', '--data', data, '--org', 'Acme', '--email', 'a@example.com'])
@@ -110,7 +110,7 @@ test.each([
     code: expected,
     last: line,
   })
-  // Only root runs without a sandbox.
+  // The browser only runs without a sandbox for root.
   const isUnsafe = expected === 0 && process.getuid?.() === 0
   expect(stdout.includes('Chromium runs without its sandbox')).toBe(isUnsafe)
 })

@@ -60,7 +60,7 @@ function chromiumFinding(setting: string): Finding {
   const path = findChromium(setting)
   if (path !== null) return { check: 'settings', state: 'good', says: `flow tests and audits use ${path}` }
   // A missing Chromium is an error only when the setting is given, because a server without flow tests does not need
-  // it.
+  // Chromium.
   const state = setting === '' ? 'note' : 'wrong'
   return { check: 'settings', state, says: `flow tests and audits cannot run: ${howToGetChromium(setting)}` }
 }
@@ -68,8 +68,8 @@ function chromiumFinding(setting: string): Finding {
 const lineOf = ({ check, state, says }: Finding) => `${MARKS[state]} ${check}: ${says}`
 
 /**
- * Locks the folder and returns a function that releases it. Returns null when a running server uses the folder. For a
- * change, throws `FolderInUse` instead.
+ * Locks the folder and returns a function that unlocks it. Returns null when a running server uses the folder. When
+ * `isChange` is true, throws `FolderInUse` instead.
  */
 function lockUnlessRunning({ folder }: FolderPaths, isChange: boolean): (() => void) | null {
   try {
@@ -115,7 +115,7 @@ function rebuiltLines(rebuilt: Rebuilt | null): string[] {
   ]
 }
 
-/** Note about data that a rebuild can't restore. */
+/** Hint about data that a rebuild can't restore. */
 const OWNERS_TO_BE =
   'To become the owner of these organizations, open the link shown at the next start or run "tagwarden init". Each domain has a new token, which its pages and apps must use. Denied hostnames, alerts and users must be created again'
 

@@ -10,23 +10,23 @@ import { noteAddress } from '../http/request-origin.ts'
 import { abortRequest } from '../http/request-signal.ts'
 import { EVENTS_PATH } from '../ingest/collector.ts'
 
-/** Timeouts and intervals of a server. */
+/** Time limits and intervals of a server. */
 export interface ServerTimeouts {
-  /** Time limit for a response. Slower requests are answered with 503. */
+  /** Time limit for a response. When it is exceeded, the response is 503. */
   answerMs: number
-  /** Maximum time that running requests have to finish during shutdown before their connections are closed. */
+  /** Maximum time for running requests to finish during shutdown. After it, their connections are closed. */
   stopMs: number
   /** Interval at which connections are counted. */
   countMs: number
   bodies: BodyTimeLimits
 }
 
-/** Answers a request to `path`. */
+/** Handles a request to `path`. */
 type Answer = (request: Request, path: string) => Promise<Response> | Response
 
 export interface HttpListener {
   at: { hostname: string; port: number }
-  /** Handles batches at `EVENTS_PATH` directly; null when this listener does not receive batches. */
+  /** Handles batches sent to `EVENTS_PATH` directly; null when this listener does not accept batches. */
   collector: App['collector'] | null
   answer: Answer
 }
@@ -34,8 +34,8 @@ export interface HttpListener {
 export type Server = Bun.Server<undefined>
 
 /**
- * Longer than the idle timeout of many proxies, 60 s. Otherwise a proxy could send a request on a connection that is
- * being closed. Bun requires 16 KiB/s of a body over this time and allows 10 s for the first request header of a
+ * Longer than 60 s, the idle timeout of many proxies. Otherwise a proxy could send a request on a connection that is
+ * being closed. Within this time, Bun requires 16 KiB/s of a body; it allows 10 s for the first request header of a
  * connection.
  */
 const IDLE_TIMEOUT_S = 65
@@ -46,8 +46,8 @@ const TWO_HOSTS = new AppError('invalid', 'host: must be sent only once')
 const BUSY = new AppError('unavailable', 'the server is processing too many requests', RETRY_AFTER_S)
 
 /**
- * Starts listening and answers requests within the limits of the settings and `timeouts`. Throws when the port is in
- * use.
+ * Starts listening, and handles requests within the limits of the settings and of `timeouts`. Throws when the port is
+ * in use.
  */
 export function serve(
   { at, collector, answer }: HttpListener,
@@ -58,7 +58,7 @@ export function serve(
   const callerOf = callerAddress(config.trustedProxies)
   const isBusy = (server: Server) => server.pendingRequests > config.maxConnections
   const web = async (request: Request, path: string, server: Server) => {
-    // If `/healthz` did not respond, a monitor would restart a process that is only busy.
+    // If `/healthz` did not respond, monitoring would restart a process that is only busy.
     if (isBusy(server) && path !== '/healthz') return errorResponse(BUSY)
     try {
       return await inTime(request, answer(request, path), timeouts.answerMs)
@@ -73,10 +73,10 @@ export function serve(
   return Bun.serve({
     ...at,
     development: false,
-    // With `true`, two servers could share a port unnoticed, and the kernel would distribute requests between them.
+    // With `true`, two servers could share the port unnoticed, and the kernel would distribute requests between them.
     reusePort: false,
     idleTimeout: Math.max(IDLE_TIMEOUT_S, Math.ceil(timeouts.answerMs / SECOND_MS) + 15),
-    // Body size is checked while reading, because Bun's own error response is not JSON.
+    // The body size is checked while reading, because Bun's own error response is not JSON.
     maxRequestBodySize: Number.MAX_SAFE_INTEGER,
     // A separate route, because it receives thousands of requests per second.
     ...(collector
@@ -89,7 +89,7 @@ export function serve(
       noteCaller(request, server.requestIP(original), callerOf)
       limitBodyTime(request, timeouts.bodies)
       const response = finished(request, await web(request, pathOf(request.url), server), isSecure)
-      // Without this, an event stream would be closed like an idle connection.
+      // Without this, an event stream would be closed as an idle connection.
       if (response.headers.get('content-type')?.startsWith('text/event-stream')) server.timeout(original, 0)
       return response
     },
@@ -114,16 +114,16 @@ function eventsRoute(collector: App['collector'], { isBusy, isSecure, bodies }: 
 
 /**
  * True when there are two `Host` headers, which Bun joins with a comma. Such a request is rejected with 400, because a
- * proxy may have used the other header: https://www.rfc-editor.org/rfc/rfc9112#section-3.2
+ * proxy may have used the other of the two: https://www.rfc-editor.org/rfc/rfc9112#section-3.2
  */
 function hasTwoHosts({ headers }: Request): boolean {
   return headers.get('host')?.includes(',') ?? false
 }
 
 /**
- * Returns the request with a complete URL, so that Elysia finds the path. For a request without `Host`, as in HTTP/1.0,
- * Bun's URL contains only the path. Elysia 1.4 searches for the path from the eleventh character, which fails for a
- * host of three characters. Null when no valid URL can be built.
+ * Returns the request with a complete URL, so that Elysia finds the path. Two cases need this: without a `Host` header,
+ * as in HTTP/1.0, Bun's URL contains only the path; and Elysia 1.4 searches for the path from the eleventh character,
+ * which fails when the host has three characters. Null when no valid URL can be built.
  */
 function withPlainUrl(request: Request): Request | null {
   const { url } = request
@@ -140,8 +140,8 @@ function noteCaller(request: Request, peer: { address: string } | null, callerOf
 }
 
 /**
- * Returns the response, or 503 after the time limit. While the request body is still being received, the limits on
- * reading it apply instead.
+ * Returns the response, or 503 after the time limit. While the request body is still being received, only the limits on
+ * reading it apply.
  */
 async function inTime(request: Request, answer: Promise<Response> | Response, limitMs: number): Promise<Response> {
   if (!(answer instanceof Promise)) return answer
@@ -150,7 +150,7 @@ async function inTime(request: Request, answer: Promise<Response> | Response, li
     if (isReadingBody(request)) timer = setTimeout(giveUp, limitMs)
     else {
       late.resolve(errorResponse(tooLate(request, limitMs)))
-      // Aborts the work, because its response is no longer needed.
+      // Aborts the work on a response that is no longer needed.
       abortRequest(request)
     }
   }
@@ -185,8 +185,9 @@ function pathOf(url: string): string {
 }
 
 /**
- * Closes idle connections while there are more than `config.maxConnections`. The number is estimated from the open
- * files, which Linux reports since 6.2; on other systems nothing is closed. Returns a function that stops the checks.
+ * Closes idle connections while there are more than `config.maxConnections`. The number of connections is estimated
+ * from the number of open files, which Linux has reported since 6.2; on other systems nothing is closed. Returns a
+ * function that stops the checks.
  */
 export function limitConnections(servers: readonly Server[], config: Config, log: Log, everyMs: number): () => void {
   let toldAt = Number.NEGATIVE_INFINITY
@@ -200,14 +201,14 @@ export function limitConnections(servers: readonly Server[], config: Config, log
   return () => clearInterval(timer)
 }
 
-/** https://docs.kernel.org/filesystems/proc.html, `/proc/<pid>/fd`. */
+/** Returns the number of open files; see `/proc/<pid>/fd` in https://docs.kernel.org/filesystems/proc.html. */
 function openFiles(): number {
   return statSync('/proc/self/fd', { throwIfNoEntry: false })?.size ?? 0
 }
 
 /**
- * Waits for running requests and closes connections. After `withinMs`, closes the remaining ones. Does not wait for
- * connections without a complete request.
+ * Waits for running requests and closes their connections. After `withinMs`, closes the remaining connections. Does not
+ * wait for connections without a complete request.
  */
 export async function stopServer(server: Server, withinMs: number): Promise<void> {
   const end = performance.now() + withinMs

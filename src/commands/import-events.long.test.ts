@@ -6,7 +6,7 @@ import { DAY_MS, HOUR_MS, MINUTE_MS } from '../core/clock.ts'
 import { parquetOf } from '../data-folder/import-events.fixture.ts'
 import type { Imported } from '../data-folder/import-events.ts'
 
-/** Creates a data folder with a domain, without a running server. */
+/** Creates a data folder with a domain. No server is running. */
 async function stoppedFolder() {
   const folder = temporaryFolder()
   const data = join(folder.path, 'data')
@@ -35,8 +35,8 @@ async function stoppedFolder() {
   }
 }
 
-describe('a history of past events', () => {
-  test('is imported from all formats, is available after the next start, and opens no issues', async () => {
+describe('an import of past events', () => {
+  test('reads all formats, makes events available after the next start, and opens no issues', async () => {
     using folder = await stoppedFolder()
     const { domainId, apiKey, data } = folder
     const now = Date.now()
@@ -71,7 +71,7 @@ describe('a history of past events', () => {
     expect(await get('/v1/notifications/deliveries')).toMatchObject({ deliveries: [] })
   })
 
-  test('is imported once, even if the same content is packed or has another name', async () => {
+  test('imports the same content only once, even if it is compressed or has another name', async () => {
     using folder = await stoppedFolder()
     const lines = [1, 2, 3].map((n) => ({
       receivedAt: Date.now() - n * HOUR_MS,
@@ -88,7 +88,7 @@ describe('a history of past events', () => {
     expect(await folder.run(more)).toMatchObject({ imported: 4 })
   })
 
-  test('is imported without its invalid lines, which are reported', async () => {
+  test('skips and reports invalid lines', async () => {
     using folder = await stoppedFolder()
     const good = { receivedAt: Date.now() - MINUTE_MS, vendor: 'Shop' }
     const bad = Array.from({ length: 30 }, () => ({ ...good, vendor: '' }))
@@ -102,7 +102,7 @@ describe('a history of past events', () => {
   })
 })
 
-test('is imported completely and once if the import is killed at any moment and repeated', async () => {
+test('is complete and has no duplicates after it is killed at any moment and repeated', async () => {
   using folder = await stoppedFolder()
   const file = folder.pathOf('a.parquet')
   const [rows, from] = [60_000, Date.now() - 20 * DAY_MS]
@@ -122,7 +122,7 @@ test('is imported completely and once if the import is killed at any moment and 
     clearTimeout(timer)
     if (printed !== '') {
       const { imported } = JSON.parse(printed) as Imported
-      // The process may have been killed after finishing its work but before reporting it.
+      // The process may have been killed after it finished the import but before it reported the result.
       expect([0, rows]).toContain(imported)
       break
     }

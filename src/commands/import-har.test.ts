@@ -19,7 +19,7 @@ const batched = (hits: readonly RecordedHit[]) =>
     hits: hits.map((hit): Omit<RecordedHit, 'pageUrl' | 'ts'> => JSON.parse(hit)),
   }))
 
-describe('the batches of hits', () => {
+describe('batches of hits', () => {
   test('contain the hits of one page each, in order', () => {
     const hits = [hitOf('1', { pageUrl: 'a' }), hitOf('2', { pageUrl: 'a' }), hitOf('3'), hitOf('4', { pageUrl: 'a' })]
     expect(batched(hits).map(({ page, hits }) => [page, hits.map(({ url }) => url.at(-1))])).toEqual([
@@ -29,7 +29,7 @@ describe('the batches of hits', () => {
     ])
   })
 
-  test('contain all fields of a hit without page and time, which counts as received now', () => {
+  test('contain all fields of a hit except its page and time', () => {
     expect(batched([hitOf('1', { status: 200, durMs: 5, ts: 9, body: 'x' })])).toEqual([
       { page: null, hits: [{ url: 'https://t.example/1', method: 'GET', status: 200, durMs: 5, body: 'x' }] },
     ])
@@ -56,7 +56,7 @@ describe('the batches of hits', () => {
 describe('sending batches', () => {
   const taken = () => Response.json({ accepted: 1, rejected: 1, errors: [] }, { status: 202 })
 
-  test('adds an ID, the page and the token to each batch, and sums the responses', async () => {
+  test('adds an id, the page and the token to each batch, and adds up the counts in the responses', async () => {
     await using collector = receiver(taken)
     const seen: number[] = []
     const hits = [hitOf('1', { pageUrl: 'https://shop.example/' }), hitOf('2'), hitOf('3')]
@@ -80,7 +80,7 @@ describe('sending batches', () => {
     expect(await sendHits(hits, { url: collector.url, token: 'pt_x' })).toEqual({ accepted: 1, rejected: 2 })
   })
 
-  test('sends several batches concurrently, and sends no others after an error', async () => {
+  test('sends several batches concurrently, and no further ones after an error', async () => {
     const hits = Array.from({ length: 9 }, (_, n) => hitOf(String(n), { pageUrl: `https://shop.example/${n}` }))
     const others = Promise.withResolvers<void>()
     await using collector = receiver(async (_request, index) => {
@@ -97,9 +97,9 @@ describe('sending batches', () => {
   })
 
   test.each<[string, () => Response, string]>([
-    ['refused', () => Response.json({ error: 'token: unknown' }, { status: 401 }), '401: token: unknown'],
+    ['a rejection', () => Response.json({ error: 'token: unknown' }, { status: 401 }), '401: token: unknown'],
     ['not JSON', () => new Response('<html>', { headers: { 'content-type': 'text/html' } }), '200: is this the URL'],
-    ['other JSON', () => Response.json({ ok: true }), '200: is this the URL'],
+    ['JSON of another kind', () => Response.json({ ok: true }), '200: is this the URL'],
   ])('stops when the response to a batch is %s', async (_what, answer, reason) => {
     await using collector = receiver(answer)
     const sending = sendHits([hitOf('1')], { url: collector.url, token: 'pt_x' })
@@ -125,7 +125,7 @@ test('the command imports files and prints the counts', async () => {
   expect(collector.requests.map(({ body }) => JSON.parse(body).hits.length)).toEqual([2, 4])
 })
 
-test('the command uses the page named by the recording, and counts hits without a page', async () => {
+test('the command uses the page specified in the recording, and counts hits without a page', async () => {
   await using collector = receiver(() => Response.json({ accepted: 1, rejected: 0, errors: [] }, { status: 202 }))
   using folder = temporaryFolder()
   const path = `${folder.path}/a.har`

@@ -3,28 +3,30 @@ import type { RecordedHit } from '../browser/har-requests.ts'
 import { type Command, required, UsageError } from './command.ts'
 import { readHar } from './read-har.ts'
 
-/** Matches requests to a web server. Others in a recording (`data:`, `blob:`) were not sent to one. */
+/**
+ * Matches requests to a web server. Other requests in a recording, such as `data:` and `blob:`, were not sent to one.
+ */
 const TO_A_WEB_SERVER = /^https?:/i
 const BATCH_HITS = 100
 const BATCH_BYTES = 500_000
 /** Maximum number of concurrent batches. The collector stores waiting batches together. */
 const AT_ONCE = 4
 const PROGRESS_AFTER_MS = 2000
-/** Maximum number of requests with missing bodies that are listed, each with the reason. */
+/** Maximum number of requests with missing bodies to list, each with the reason. */
 const MAX_LISTED = 20
 
-/** Hits on one page, each as JSON. The page is null when unknown. */
+/** Hits from one page, each as JSON. The page is null when unknown. */
 interface Batch {
   page: string | null
   hits: string[]
 }
 
-/** Groups hits by page into batches that fit the collector's limits. Batches are generated on demand. */
+/** Groups hits by page, in batches that fit the collector's limits. Batches are generated on demand. */
 export function* batchesOf(hits: readonly RecordedHit[]): Generator<Batch> {
   let batch: Batch | null = null
   let bytes = 0
   for (const one of hits) {
-    // Setting fields to undefined omits them from the JSON and is faster than copying the others.
+    // Setting fields to undefined omits them from the JSON. This is faster than copying the other fields.
     const hit = JSON.stringify({ ...one, pageUrl: undefined, ts: undefined })
     const size = Buffer.byteLength(hit)
     if (batch && batch.page === one.pageUrl && batch.hits.length < BATCH_HITS && bytes + size < BATCH_BYTES)
@@ -39,7 +41,7 @@ export function* batchesOf(hits: readonly RecordedHit[]): Generator<Batch> {
   if (batch) yield batch
 }
 
-/** Returns the body of a collector request from hits that are already JSON. */
+/** Returns the body of a collector request. The hits are already JSON. */
 function bodyOf({ page, hits }: Batch): string {
   const frame = { batchId: randomUUID(), ...(page === null ? {} : { page: { url: page } }) }
   return `${JSON.stringify(frame).slice(0, -1)},"hits":[${hits.join(',')}]}`
@@ -51,8 +53,8 @@ export interface Imported {
 }
 
 /**
- * Sends hits to a collector. A hit that is too large counts as rejected. Rejects when a batch is rejected for another
- * reason.
+ * Sends hits to a collector. A hit that is too large counts as rejected. Rejects when the collector rejects a batch for
+ * another reason.
  */
 export async function sendHits(
   hits: readonly RecordedHit[],
@@ -77,7 +79,7 @@ export async function sendHits(
     sent += hits.length
     progress(sent)
   }
-  // When one sender fails, the shared generator also stops the other senders.
+  // When one sender fails, the other senders also stop, because they share the generator.
   const batches = batchesOf(hits)
   const { value: first } = batches.next()
   // The first batch is sent alone, so that a wrong URL or token causes only one error.

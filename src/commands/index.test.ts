@@ -3,7 +3,7 @@ import { version } from '../../package.json'
 import { runProgram, temporaryFolder } from '../../test/run-program.ts'
 import { commands } from './index.ts'
 
-/** Expects one line of plain text on stderr and nothing on stdout. */
+/** Expects one line of plain text on stderr and no output on stdout. */
 function expectBadUse({ code, stdout, stderr }: Awaited<ReturnType<typeof runProgram>>, message: string): void {
   expect(stderr).toStartWith(`tagwarden: ${message}`)
   expect(stderr.trimEnd()).not.toContain('\n')
@@ -38,7 +38,7 @@ describe.concurrent('the program', () => {
   })
 
   test.each(['config', 'serve', 'init --org A --email a@example.com'])(
-    'rejects an unknown variable for %s',
+    'rejects an unknown environment variable for %s',
     async (line) => {
       expectBadUse(
         await runProgram(line.split(' '), { env: { TAGWARDEN_RETENTION: '30' } }),

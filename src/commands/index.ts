@@ -1,8 +1,8 @@
 import type { Command } from './command.ts'
 
 /**
- * All commands by name, in the order of the help. Each is loaded on demand, because most need only a small part of the
- * program, and loading all of it takes half a second of CPU time.
+ * All commands by name, in the order of the help. Each command is loaded on demand, because most need only a small part
+ * of the program, and loading all of it takes half a second of CPU time.
  */
 export const commands: Readonly<Record<string, () => Promise<Command>>> = {
   serve: async () => (await import('./serve.ts')).serve,

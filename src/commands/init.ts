@@ -23,7 +23,7 @@ export const init: Command = {
     const { flags } = invocation
     const password = flags['password-stdin'] ? (await Bun.stdin.text()).replace(/\r?\n$/, '') : null
     const { data } = configOf(invocation)
-    // Checked first, so that invalid input does not leave a data folder behind.
+    // Input is checked first, so that no data folder is created when it is invalid.
     checkName(orgName, 'orgName')
     checkEmail(email)
     if (password !== null) checkPassword(password)

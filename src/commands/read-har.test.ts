@@ -42,7 +42,7 @@ describe('a HAR entry', () => {
     ])
   })
 
-  test('may have only its URL', () => {
+  test('may contain only a URL', () => {
     expect(read({ request: { url: URL } })).toEqual([{ url: URL, method: 'GET', pageUrl: null }])
   })
 
@@ -56,7 +56,7 @@ describe('a HAR entry', () => {
     [{ params: 'a=1' }, {}],
     [{ text: 5 }, {}],
     [null, {}],
-  ])('is read correctly with the body %j', (postData, expected) => {
+  ])('is read correctly with the post data %j', (postData, expected) => {
     expect(read({ request: { url: URL, method: 'POST', postData } })).toEqual([
       { url: URL, method: 'POST', pageUrl: null, ...expected },
     ])
@@ -73,11 +73,11 @@ describe('a HAR entry', () => {
     [{ response: { status: 1000 } }, {}],
     [{ response: { status: '200' } }, {}],
     [{ response: null }, {}],
-  ])('is read without invalid values: %j', (parts, expected) => {
+  ])('is read without invalid fields: %j', (parts, expected) => {
     expect(read({ request: { url: URL }, ...parts })).toEqual([{ url: URL, method: 'GET', pageUrl: null, ...expected }])
   })
 
-  test('that is not a request is skipped, while any URL is accepted', () => {
+  test('is skipped if it is not a request, while any URL is accepted', () => {
     const urls = [
       'data:text/plain,x',
       'ws://shop.example/',
@@ -105,25 +105,30 @@ describe('the page of an entry', () => {
     entry(url, 'page_1', { response: { status, content: { mimeType: 'text/html; charset=utf-8' } }, ...more })
   const titled = (title: unknown) => [{ id: 'page_1', title }]
 
-  /** Returns the page of the request to `URL`. */
+  /** Returns the page determined for the request to `URL`. */
   const pageOf = (pages: unknown, ...entries: object[]) =>
     parseHar(JSON.stringify({ log: { pages, entries } }), 'a.har').find(({ url }) => url === URL)?.pageUrl
 
   test.each<[string, unknown, object[], string | null]>([
-    ['its title if it is a URL, as in Chrome', titled(SHOP), [hit], SHOP],
-    ['its title before its documents', titled(SHOP), [html('https://other.example/'), hit], SHOP],
+    ['the page title if it is a URL, as in Chrome', titled(SHOP), [hit], SHOP],
+    ['the page title in preference to documents', titled(SHOP), [html('https://other.example/'), hit], SHOP],
     [
-      'its first document if its title is not a URL',
+      'the first document if the page title is not a URL',
       titled('Cart'),
       [html(SHOP), html('https://frame.example/'), hit],
       SHOP,
     ],
-    ['its document if the title only contains a URL', titled('Run 1 for https://x.example/'), [html(SHOP), hit], SHOP],
-    ['its document if the title begins with a URL', titled('https://x.example/ - Cart'), [html(SHOP), hit], SHOP],
-    ['its document when there are no pages', undefined, [html(SHOP), hit], SHOP],
-    ['its document when pages are not a list', 'x', [html(SHOP), hit], SHOP],
-    ['a document as Chrome names it', titled('x'), [entry(SHOP, 'page_1', { _resourceType: 'document' }), hit], SHOP],
-    ['not HTML that a script fetched', titled('x'), [html(SHOP, 200, { _resourceType: 'xhr' }), hit], null],
+    [
+      'the document if the page title only contains a URL',
+      titled('Run 1 for https://x.example/'),
+      [html(SHOP), hit],
+      SHOP,
+    ],
+    ['the document if the page title begins with a URL', titled('https://x.example/ - Cart'), [html(SHOP), hit], SHOP],
+    ['the document if there are no pages', undefined, [html(SHOP), hit], SHOP],
+    ['the document if the pages are not a list', 'x', [html(SHOP), hit], SHOP],
+    ['a document marked as in Chrome', titled('x'), [entry(SHOP, 'page_1', { _resourceType: 'document' }), hit], SHOP],
+    ['not HTML fetched by a script', titled('x'), [html(SHOP, 200, { _resourceType: 'xhr' }), hit], null],
     ['the target of redirects', titled('x'), [html('https://shop.example/old', 301), html(SHOP, 304), hit], SHOP],
     [
       'the document that was requested first',
@@ -135,34 +140,39 @@ describe('the page of an entry', () => {
       ],
       SHOP,
     ],
-    ['not a document of another page', titled('x'), [entry(SHOP, 'page_2', { _resourceType: 'document' }), hit], null],
+    [
+      'not a document from another page',
+      titled('x'),
+      [entry(SHOP, 'page_2', { _resourceType: 'document' }), hit],
+      null,
+    ],
     [
       'not a document without a web URL',
       titled('x'),
       [entry('about:blank', 'page_1', { _resourceType: 'document' }), hit],
       null,
     ],
-    ['the only page if the request names no page', titled(SHOP), [entry(URL)], SHOP],
+    ['the only page if the request refers to no page', titled(SHOP), [entry(URL)], SHOP],
     [
-      'no page if the request names neither of two',
+      'no page if the request refers to neither of two pages',
       [...titled(SHOP), { id: 'page_2', title: 'https://x.example/' }],
       [entry(URL)],
       null,
     ],
     [
-      'the first document if no page is named',
+      'the first document if there are no page references',
       [],
       [entry(SHOP, undefined, { _resourceType: 'document' }), entry(URL)],
       SHOP,
     ],
-    ['the first of two pages with one id', [...titled(SHOP), ...titled('https://x.example/')], [hit], SHOP],
-    ['nothing from invalid pages', [null, 5, { id: 7, title: SHOP }, { title: SHOP }], [hit], null],
-    ['nothing without any information', titled(undefined), [hit], null],
+    ['the first of two pages with the same id', [...titled(SHOP), ...titled('https://x.example/')], [hit], SHOP],
+    ['no page if all pages are invalid', [null, 5, { id: 7, title: SHOP }, { title: SHOP }], [hit], null],
+    ['no page without any information', titled(undefined), [hit], null],
   ])('is determined correctly: %s', (_what, pages, entries, expected) => {
     expect(pageOf(pages, ...entries)).toBe(expected)
   })
 
-  test('is taken from its Referer first', () => {
+  test('is the Referer if there is one', () => {
     const headers = [{ name: 'Referer', value: 'https://shop.example/start' }]
     expect(pageOf(titled(SHOP), { pageref: 'page_1', request: { url: URL, headers } })).toBe(
       'https://shop.example/start',
@@ -231,7 +241,7 @@ describe('a HAR file', () => {
     ['broken.har', '{"log":', /broken\.har: JSON/],
     ['empty.har', '', /empty\.har: JSON/],
     ['other.har', '{"a":1}', /other\.har: is not a HAR file/],
-  ])('is rejected with an error naming it: %s with %p', async (name, text, message) => {
+  ])('is rejected with an error naming it: %s (content %p)', async (name, text, message) => {
     using folder = temporaryFolder()
     const path = join(folder.path, name)
     if (text !== null) await Bun.write(path, text)
@@ -241,7 +251,7 @@ describe('a HAR file', () => {
 
   const RECORDINGS = join(import.meta.dir, '../../../shared/data/har')
   const names = existsSync(RECORDINGS) ? readdirSync(RECORDINGS).filter((name) => name.endsWith('.har')) : []
-  test.skipIf(names.length === 0)('from every available recorder is read', async () => {
+  test.skipIf(names.length === 0)('from any of the available recorders is read', async () => {
     for (const name of names) {
       const { log } = await Bun.file(join(RECORDINGS, name)).json()
       const hits = await readHar(join(RECORDINGS, name))
@@ -303,10 +313,14 @@ describe('an attachment of a HAR entry', () => {
   })
 
   test.each<[string, Uint8Array, string]>([
-    ['not a HAR', zipOf([{ name: 'a.txt', content: '' }]), 'contains no .har file'],
-    ['another file', zipOf([{ name: 'a.har', content: '{}' }]), 'is not a HAR file because log.entries is missing'],
-    ['half an archive', zipOf([{ name: 'a.har', content: '{}' }]).slice(0, 40), 'is not a readable ZIP archive'],
-  ])('in an archive with %s is rejected with an error naming the file', async (_, bytes, message) => {
+    ['no .har file', zipOf([{ name: 'a.txt', content: '' }]), 'contains no .har file'],
+    [
+      'a .har file without a HAR',
+      zipOf([{ name: 'a.har', content: '{}' }]),
+      'is not a HAR file because log.entries is missing',
+    ],
+    ['a truncated archive', zipOf([{ name: 'a.har', content: '{}' }]).slice(0, 40), 'is not a readable ZIP archive'],
+  ])('in an invalid archive is rejected with an error naming the file: %s', async (_, bytes, message) => {
     using folder = temporaryFolder()
     const path = join(folder.path, 'x.zip')
     await Bun.write(path, bytes)

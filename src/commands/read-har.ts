@@ -6,7 +6,7 @@ import { type RecordedHit, requestsOfHar } from '../browser/har-requests.ts'
 import { messageOf } from '../core/error.ts'
 import { UsageError } from './command.ts'
 
-/** Descriptions of the system's error codes for unreadable files. */
+/** Descriptions of the system's error codes for files that can't be read. */
 const FILE_FAULTS: Record<string, string> = {
   ENOENT: 'file not found',
   ENOTDIR: 'file not found',
@@ -19,9 +19,9 @@ const ARCHIVE: ArchiveLimits = { harBytes: 256 * 1024 * 1024, attachmentBytes: 2
 const codeOf = (error: unknown) => String((error as { code?: unknown } | null)?.code ?? '')
 
 /**
- * Returns all requests of a HAR file (http://www.softwareishard.com/blog/har-12-spec/) or of the HAR in a ZIP archive.
- * Bodies in attachments (`_file`) are read from the archive, or from the folder of the HAR. Rejects with `UsageError`
- * when the file is neither.
+ * Returns all requests in a HAR file (http://www.softwareishard.com/blog/har-12-spec/) or in a ZIP archive that
+ * contains a HAR. Bodies in attachments (`_file`) are read from the archive, or from the folder of the HAR. Rejects
+ * with `UsageError` when the file is neither.
  */
 export async function readHar(path: string): Promise<RecordedHit[]> {
   try {
@@ -36,7 +36,7 @@ export async function readHar(path: string): Promise<RecordedHit[]> {
   }
 }
 
-/** Returns the requests of a HAR given as a string. `name` identifies it in error messages. */
+/** Returns the requests in a HAR given as a string. Error messages refer to the HAR as `name`. */
 export function parseHar(text: string, name: string, attachmentOf?: AttachmentReader): RecordedHit[] {
   // Some recorders write a byte order mark, which `JSON.parse` rejects.
   return hitsOf(JSON.parse(text.replace(/^\uFEFF/, '')), name, attachmentOf)
@@ -49,8 +49,8 @@ function hitsOf(value: unknown, name: string, attachmentOf?: AttachmentReader): 
 }
 
 /**
- * Reads attachments in the folder of a HAR. Other folders, links out of the folder and hidden files are never read. A
- * HAR from a third party can name any file, and the file's content would be sent to the collector.
+ * Returns a reader for attachments in the folder of a HAR. It never reads other folders, links out of the folder or
+ * hidden files. Otherwise, a HAR from a third party could name any file, whose content would be sent to the collector.
  */
 function attachmentsNextTo(path: string): AttachmentReader {
   return (name) => {

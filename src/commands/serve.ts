@@ -12,14 +12,14 @@ export const serve: Command = {
     const config = configOf(invocation)
     if (!config.listen) throw new UsageError('serve: --listen is empty')
     const log = logTo(config.logLevel)
-    // Loaded on demand, because the doctor imports hints from this file and does not need the server.
+    // Loaded on demand, because the doctor imports hints from this file but does not need the server.
     const { startServer, untilStopped } = await import('./start-server.ts')
     const running = await startServer(config, log)
     console.log(`listening on ${running.url}${config.collectListen ? `, collector on ${running.collectUrl}` : ''}`)
     for (const hint of hintsOf(config, running.app.publicUrl)) log.warn(hint)
     if (running.app.setupUrl) log.warn(`this server has no owner yet; set it up at ${running.app.setupUrl}`)
-    // Last, because it takes longer than the rest of startup. A first query of the history does not wait longer because
-    // of this order.
+    // The warm-up comes last, because it takes longer than the rest of startup. A first query on the history does not
+    // wait longer because of this order.
     await running.app.warm()
     await untilStopped()
     await running.stop()

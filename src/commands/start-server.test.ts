@@ -27,7 +27,7 @@ describe('a server', () => {
     await again.stop()
   })
 
-  test('refuses to start with a folder that another server uses', async () => {
+  test('refuses to start with a folder used by another server', async () => {
     using folder = temporaryFolder()
     const running = await startServer(configOf(folder.path), quiet)
     await expect(startServer(configOf(folder.path), quiet)).rejects.toThrow('another tagwarden process is using')
@@ -67,7 +67,7 @@ describe('a server', () => {
   test.each<[string, (port: string) => Partial<Record<SettingName, string>>]>([
     ['the server', (port) => ({ listen: `127.0.0.1:${port}` })],
     ['the collector', (port) => ({ collectListen: `127.0.0.1:${port}` })],
-  ])('fails when the port of %s is in use, and leaves nothing running', async (_which, settings) => {
+  ])('fails to start when the port of %s is in use, and leaves nothing running', async (_which, settings) => {
     using other = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: () => new Response('mine') })
     using folder = temporaryFolder()
     await expect(startServer(configOf(folder.path, settings(String(other.port))), quiet)).rejects.toThrow(/port/)
@@ -75,7 +75,7 @@ describe('a server', () => {
     await (await startServer(configOf(folder.path), quiet)).stop()
   })
 
-  test('calls the additional handler first', async () => {
+  test('passes requests to the additional handler first', async () => {
     using folder = temporaryFolder()
     const extra = (request: Request) =>
       new URL(request.url).pathname === '/extra' ? Promise.resolve(new Response('extra')) : null
@@ -85,7 +85,7 @@ describe('a server', () => {
     await running.stop()
   })
 
-  test('does not wait for unresponsive receivers when stopped, and resends messages without counting an attempt', async () => {
+  test('does not wait for an unresponsive receiver when stopped, and does not count the attempt', async () => {
     using folder = temporaryFolder()
     const asked = Promise.withResolvers<void>()
     using receiver = Bun.serve({

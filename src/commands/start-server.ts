@@ -17,24 +17,27 @@ import {
 /** A running server. */
 export interface RunningServer {
   app: App
-  /** Its URL: `http://127.0.0.1:8787`. */
+  /** URL of the server: `http://127.0.0.1:8787`. */
   url: string
   collectUrl: string
   stop(): Promise<void>
 }
 
-/** Answers additional requests in the demo; returns null for requests that the program handles. */
+/** Handles additional requests in the demo; returns null for requests that the program itself handles. */
 export type ExtraAnswers = (request: Request) => Promise<Response> | null
 
 /**
- * Time limit for running requests. The whole shutdown must take less than 10 s, after which Docker kills a container:
- * https://docs.docker.com/reference/cli/docker/container/stop/
+ * Time limit for running requests. The whole shutdown must take less than 10 s, because Docker then kills the
+ * container: https://docs.docker.com/reference/cli/docker/container/stop/
  */
 const STOP_MS = 1.5 * SECOND_MS
-/** Interval at which queries are aborted, because jobs may start another one before they notice the shutdown. */
+/**
+ * Interval at which queries are aborted. Once is not enough, because a job may start another query before it notices
+ * the shutdown.
+ */
 const ABORT_MS = 50
 
-/** Opens the data folder, listens and starts jobs. If it can't listen, it closes the folder and rejects. */
+/** Opens the data folder, listens and starts jobs. When it can't listen, it closes the folder and rejects. */
 export async function startServer(
   config: Config,
   log: Log,
@@ -106,7 +109,7 @@ const LISTEN_FAULTS: Record<string, string> = {
   EACCES: 'this user does not have permission to use the port; ports below 1024 require additional privileges',
 }
 
-/** Returns the result of `open`. When it can't listen, throws an error that names the address and the reason. */
+/** Returns the result of `open`. When `open` can't listen, throws an error with the address and the reason. */
 function opened<T>({ at: { hostname, port } }: HttpListener, open: () => T): T {
   try {
     return open()

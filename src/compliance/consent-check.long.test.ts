@@ -15,7 +15,7 @@ import { resetConsentCounts } from './consent-store.ts'
 import { ADVERTISING_VENDORS, GOOGLE_VENDORS } from './consent-vendors.ts'
 import { listFindings } from './store.ts'
 
-/** A history with one organization and one domain, and the consent check that runs on it. */
+/** A history of one organization with one domain, and the consent check for it. */
 class Watched implements AsyncDisposable {
   private constructor(
     readonly fixture: WarehouseFixture,
@@ -44,7 +44,7 @@ class Watched implements AsyncDisposable {
     }
   }
 
-  /** Runs the check. The first run requires a file; later runs also read the spool. */
+  /** Runs the check. The first run needs a file; later runs also read the spool. */
   async check(): Promise<void> {
     if (this.fixture.levels().length === 0) await this.fixture.flush()
     this.fixture.clock.advance(SECOND_MS)
@@ -98,7 +98,7 @@ describe('the consent check of generated sessions', () => {
       ['Google Ads no_signal 4', `${GA4} no_signal 1`],
     ],
     ['gcs and gcd blank', [{ vendor: GA4, params: { gcs: '', gcd: ' ' } }], [`${GA4} no_signal 1`]],
-    ['gcs alone', [{ vendor: GA4, params: { gcs: 'G111' } }], []],
+    ['gcs without gcd', [{ vendor: GA4, params: { gcs: 'G111' } }], []],
     [
       'library loads, tag manager reports and tests',
       [
@@ -109,8 +109,8 @@ describe('the consent check of generated sessions', () => {
       [],
     ],
     ['vendors other than Google', [{ vendor: 'Matomo' }, { vendor: 'Google Tag Manager' }], []],
-    ['every letter l', [ga4('13l3l3l3l1')], [`${GA4} not_set 1`]],
-    ['some letters l', [ga4('13l3p3p3l1')], []],
+    ['only the letter l in gcd', [ga4('13l3l3l3l1')], [`${GA4} not_set 1`]],
+    ['some letters l in gcd', [ga4('13l3p3p3l1')], []],
     ['an update without a default', [ga4('13n3p3p3p5'), ga4('13p3p3p3m5')], [`${GA4} no_default 2`]],
     ['granted by default', [ga4('13t3p3p3p5'), ga4('13v3v3v3v5')], [`${GA4} granted_by_default 2`]],
     [
@@ -120,14 +120,18 @@ describe('the consent check of generated sessions', () => {
     ],
     ['denied, then granted by update', [ga4('13q3q3q3q5'), ga4('13r3r3r3r5')], []],
     ['an advertising vendor after a denial', [ga4(DENIED), meta({ weight: 2 })], ['Meta Pixel after_denial 2']],
-    ['before the denial', [meta(), ga4(DENIED)], []],
-    ['after consent was given', [ga4(DENIED), granted(), meta()], []],
-    ['after consent was withdrawn', [granted(), ga4(DENIED), meta()], ['Meta Pixel after_denial 1']],
-    ['another session', [ga4(DENIED), meta({ sessionId: 't' })], []],
-    ['no session', [ga4(DENIED, { sessionId: null }), meta({ sessionId: null })], []],
-    ['another domain', [ga4(DENIED, { domainId: 'dom_none' }), meta()], []],
-    ['an analytics vendor', [ga4(DENIED), { vendor: 'Matomo', sessionId: 's' }], []],
-    ['a library load and a test', [ga4(DENIED), meta({ kind: 'library' }), meta({ env: 'dev' })], []],
+    ['an advertising vendor before a denial', [meta(), ga4(DENIED)], []],
+    ['an advertising vendor after consent was given', [ga4(DENIED), granted(), meta()], []],
+    [
+      'an advertising vendor after consent was withdrawn',
+      [granted(), ga4(DENIED), meta()],
+      ['Meta Pixel after_denial 1'],
+    ],
+    ['a denial in another session', [ga4(DENIED), meta({ sessionId: 't' })], []],
+    ['a denial without a session', [ga4(DENIED, { sessionId: null }), meta({ sessionId: null })], []],
+    ['a denial in another domain', [ga4(DENIED, { domainId: 'dom_none' }), meta()], []],
+    ['an analytics vendor after a denial', [ga4(DENIED), { vendor: 'Matomo', sessionId: 's' }], []],
+    ['a library load and a test after a denial', [ga4(DENIED), meta({ kind: 'library' }), meta({ env: 'dev' })], []],
     [
       'a request with its own consent string',
       [ga4(DENIED), meta({ params: { gdpr: '1', 'consent.gdpr': 'applies' } })],
@@ -155,7 +159,7 @@ describe('the consent check of generated sessions', () => {
       ['Meta Pixel after_denial 1'],
     ],
     [
-      'gcd alone, not decoded',
+      'gcd without gcs, not decoded',
       [{ vendor: GA4, sessionId: 's', params: { gcd: DENIED } }, meta()],
       ['Meta Pixel after_denial 1'],
     ],
@@ -165,14 +169,14 @@ describe('the consent check of generated sessions', () => {
     await watched.send(...events)
     await watched.check()
     expect(watched.found()).toEqual(expected)
-    // A second check after the files were merged must not count anything twice.
+    // A second check, after the files were merged, must not count any request twice.
     await watched.fixture.flush()
     await watched.fixture.compact()
     await watched.check()
     expect(watched.found()).toEqual(expected)
   })
 
-  test('describes a finding and its first occurrence in one sentence', async () => {
+  test('describes a finding and its first occurrence', async () => {
     await using watched = await Watched.open()
     await watched.send({ vendor: GA4 }, ga4(DENIED), ga4(DENIED), meta())
     await watched.check()
@@ -193,7 +197,7 @@ describe('the consent check of generated sessions', () => {
     for (const { example } of watched.findings()) expect(example.length).toBeLessThanOrEqual(200)
   })
 
-  test('uses a signal that an earlier check has read, unless it is too old', async () => {
+  test('uses a signal from before the previous check, unless the signal is too old', async () => {
     await using watched = await Watched.open()
     await watched.send(ga4(DENIED), ga4(DENIED, { sessionId: 't' }))
     await watched.check()
@@ -208,7 +212,7 @@ describe('the consent check of generated sessions', () => {
     expect(watched.found()).toEqual(['Meta Pixel after_denial 1'])
   })
 
-  test('reports consent granted by default while the organization requires opt-in', async () => {
+  test('reports consent granted by default only if the organization requires opt-in', async () => {
     await using watched = await Watched.open()
     const { db } = watched.fixture
     updateOrg(db, watched.orgId, { consentOptIn: false })
@@ -316,14 +320,14 @@ describe('the consent check of 20,000 events', () => {
       }
     }
     await watched.check()
-    // Denials are excluded: GPC that is turned on later in a session does not affect checks that already ran. Sessions
+    // Denials are excluded, because GPC that is turned on later in a session does not affect earlier checks. Sessions
     // here last at most an hour.
     const withoutDenials = (found: readonly string[]) => found.filter((one) => !one.includes('after_denial'))
     expect(withoutDenials(watched.found())).toEqual(withoutDenials(plainFound(fixture.events)))
     expect(watched.found().length).toBeGreaterThan(12)
   })
 
-  test('returns the same findings in a single check as a simple loop', async () => {
+  test('returns the same findings in a single check as in a simple loop', async () => {
     const { fixture } = watched
     for (const table of ['finding', 'consentCursor', 'consentDay', 'consentHour'])
       fixture.db.exec(`DELETE FROM ${table}`)
@@ -332,7 +336,7 @@ describe('the consent check of 20,000 events', () => {
   })
 })
 
-test('the running program collects events, lists the finding, and counts it once after a kill', async () => {
+test('the running program collects events and lists the finding, and after a kill it counts nothing twice', async () => {
   await using world = await testApp()
   const { token, id } = (await world.call('POST', '/v1/domains', { body: { name: 'Shop' } })).body
   expect((await world.call('PATCH', '/v1/org', { body: { consentOptIn: true } })).body.consentOptIn).toBe(true)
@@ -363,8 +367,8 @@ test('the running program collects events, lists the finding, and counts it once
 
 describe('answers to the banner on eight days', () => {
   /**
-   * Sends seven days on which two out of three visitors answer the banner, then a day on which no visitor answers from
-   * the hour `brokenAt`.
+   * Sends seven days on which two out of three visitors answer the banner, then a day on which no visitor answers after
+   * the hour `brokenAt` begins.
    */
   async function visits(watched: Watched, brokenAt: number): Promise<void> {
     const { fixture, orgId, domainId } = watched
@@ -383,7 +387,7 @@ describe('answers to the banner on eight days', () => {
     fixture.clock.set(start + 8 * DAY_MS + HOUR_MS)
   }
 
-  test('are reported as missing for a day without any, counting each session once', async () => {
+  test('cause a finding when they stop for a day, which counts each session once', async () => {
     await using watched = await Watched.open()
     await visits(watched, 0)
     await watched.check()
@@ -400,7 +404,7 @@ describe('answers to the banner on eight days', () => {
     expect(watched.findings()).toEqual(before)
   })
 
-  test('have the same finding when checked every few hours', async () => {
+  test('cause the same finding when checked every few hours', async () => {
     await using atOnce = await Watched.open()
     await visits(atOnce, 10)
     await atOnce.check()
@@ -417,7 +421,7 @@ describe('answers to the banner on eight days', () => {
     expect(bitByBit.found()).toHaveLength(1)
   })
 
-  test('have no finding on ordinary days', async () => {
+  test('cause no finding on ordinary days', async () => {
     await using watched = await Watched.open()
     await visits(watched, 24)
     await watched.check()
@@ -440,7 +444,7 @@ describe('answers to the banner on eight days', () => {
 describe.skipIf(capturesFolder === null)(
   `real captures${capturesFolder ? '' : ' (skipped: the folder of captures is missing)'}`,
   () => {
-    /** Returns the findings for the matching captures. `also`: events added to each capture. */
+    /** Returns the findings for the matching captures. The events in `also` are added to each capture. */
     async function foundIn(isMeant: (name: string) => boolean, also: EventFields[] = []): Promise<string[]> {
       await using watched = await Watched.open()
       const { fixture, orgId, domainId } = watched
@@ -455,7 +459,7 @@ describe.skipIf(capturesFolder === null)(
       return watched.found()
     }
 
-    test('have the expected findings, as most were recorded without consent mode', async () => {
+    test('cause the expected findings, because most were recorded without consent mode', async () => {
       expect(await foundIn(() => true)).toEqual([
         'Google Ads no_signal 4',
         `${GA4} no_signal 4`,
@@ -473,15 +477,15 @@ describe.skipIf(capturesFolder === null)(
         'www.izettle.com',
         ['Google Ads no_signal 2', 'Google Floodlight no_signal 1', 'Google Universal Analytics no_signal 3'],
       ],
-      // The banner was declined, and there are no other tags.
+      // The banner was declined, and the page has no other tags.
       ['early-hints', []],
-      // One tag sends default, update and not set for different signals. The other tag sends no signal.
+      // One tag sends default, update and not set for different signals. The other tag sends no signals.
       ['lighthouse__core__test__fixtures__artifacts__lr', ['Google Universal Analytics no_signal 2']],
-    ])('from %s have the findings %j', async (name, found) => {
+    ])('from %s cause the findings %j', async (name, found) => {
       expect(await foundIn((one) => one.includes(name))).toEqual(found)
     })
 
-    test('with everything denied have a finding for a pixel that is sent anyway', async () => {
+    test('with consent denied cause a finding when a pixel is sent anyway', async () => {
       expect(await foundIn((name) => name.includes('early-hints'), [meta(), granted(), meta()])).toEqual([
         'Meta Pixel after_denial 1',
       ])

@@ -40,15 +40,15 @@ export interface ConsentCheckDeps {
 
 /** Maximum length of the period checked in one query. */
 const STEP_MS = DAY_MS
-/** Maximum number of sessions listed in a query. Above it, the query reads all sessions. */
+/** Maximum number of sessions listed in a query. With more, the query reads all sessions. */
 const MAX_NAMED_SESSIONS = 2000
-/** Length of the history required to detect a drop in the update rate, including one hour before it. */
+/** Length of the history needed to detect a drop in the update rate, including one hour before that history. */
 const REMEMBERED_MS = 8 * DAY_MS + HOUR_MS
 
 /**
- * Checks the events received since the last check: the consent signals in requests, requests to advertising vendors
- * after consent was denied, and whether visitors still answer the consent banner. Findings and the cursor are stored in
- * one transaction, so each request is counted once. Returns early when the program stops.
+ * Checks the events received since the last check for three problems: faults in the consent signals of requests,
+ * requests to advertising vendors after consent was denied, and fewer answers to the consent banner. Findings and the
+ * cursor are stored in one transaction, so each request is counted once. Returns early on shutdown.
  */
 export async function checkConsent(parts: ConsentCheckDeps, stopping?: AbortSignal): Promise<void> {
   const { db, spool } = parts
@@ -105,7 +105,9 @@ async function deniedRequests({ warehouse }: ConsentCheckDeps, span: Span): Prom
 
 type Found = DeniedRow & { kind: RequestKind }
 
-/** Returns one sighting per domain, vendor, kind and day. Each contains the share of the day's requests so far. */
+/**
+ * Returns one sighting per domain, vendor, kind and day. Each states the affected share of the day's requests so far.
+ */
 function sightingsOf(db: Db, found: readonly Found[]): Sighting[] {
   const groups = Map.groupBy(found, ({ domainId, vendor, kind, day }) => JSON.stringify([domainId, vendor, kind, day]))
   return [...groups.values()].flatMap((group) => {
@@ -147,8 +149,7 @@ async function checkChoices({ db, warehouse, privacyOf }: ConsentCheckDeps, span
 }
 
 /**
- * Returns a sighting for each hour at the end of which the rate has dropped. Each session is included in only one
- * `count`.
+ * Returns a sighting for each hour whose end shows a drop in the rate. Each session is included in only one `count`.
  */
 function fallsIn({ orgId, domainId, hours }: CountedDomain, { from, to }: Span): Sighting[] {
   let wasFallen = rateDropAt(hours, from) !== null
@@ -198,7 +199,7 @@ const WORDS: Readonly<Record<RequestKind, string>> = {
   after_denial: 'were sent although ad_storage was denied or GPC was on',
 }
 
-/** Requests of one vendor with the same fault on one UTC day: `count` out of `requests`, first seen at `since`. */
+/** Requests to one vendor with the same fault on one UTC day: `count` out of `requests`, first seen at `since`. */
 interface Seen {
   vendor: string
   kind: RequestKind

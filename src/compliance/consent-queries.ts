@@ -7,7 +7,7 @@ export interface Span {
   to: Instant
 }
 
-/** A group of requests with the same vendor, domain and UTC day. `count` is weighted. */
+/** Requests to one vendor from one domain on one UTC day. `count` is weighted. */
 interface Requests {
   orgId: string
   domainId: string
@@ -19,7 +19,7 @@ interface Requests {
   lastSeenAt: Instant
 }
 
-/** Requests with the same consent signals. A signal is null when the parameter was missing. */
+/** Requests with the same consent signals. A signal is null when its parameter is missing. */
 export interface SignalRow extends Requests {
   gcs: string | null
   gcd: string | null
@@ -29,8 +29,8 @@ export interface SignalRow extends Requests {
 export type DeniedRow = Requests
 
 /**
- * Sessions in which consent was denied by default, by the hour in which they began, and the number of those in which
- * the visitor chose later.
+ * Sessions with consent denied by default, by the hour in which they began, and the number of these in which the
+ * visitor later chose.
  */
 export interface ChoiceRow {
   domainId: string
@@ -40,9 +40,12 @@ export interface ChoiceRow {
   chosen: number
 }
 
-/** Period in which a consent signal applies to later requests of its session. */
+/** Time during which a consent signal applies to later requests of its session. */
 const SIGNAL_MS = 4 * HOUR_MS
-/** Minimum time that visitors have to answer the banner before they count as not having chosen. */
+/**
+ * Time that visitors have to answer the banner. After it, a session without an answer counts as one in which the
+ * visitor did not choose.
+ */
 export const CHOICE_MS = 30 * MINUTE_MS
 
 /** SQL that selects requests of real visitors. Library loads, tag manager reports and tests are excluded. */
@@ -59,14 +62,14 @@ const DENIED_BY_DEFAULT = '([pqr])'
 const CHOSEN = '([qr])'
 
 /**
- * Parameters that contain a request's own consent signals, with the names that the decoders use. `consent.gpc` is
+ * Parameters that contain a request's own consent signals. The names are those of the decoders. `consent.gpc` is
  * excluded, because the browser sends it.
  */
 const OWN_WORDS = ['consent.personalized_ads', 'consent.gdpr', 'consent.tcf.version', 'consent.us_privacy.sale']
 const GPC = ['gpc', 'consent.gpc', 'consent.usnat.gpc']
 
 /**
- * Returns the query for the consent signals in Google's requests and for the number of requests to other advertising
+ * Returns the query for the consent signals in requests to Google and for the number of requests to other advertising
  * vendors. It covers all organizations.
  */
 export function signalsQuery(window: Span): Query {
@@ -90,7 +93,7 @@ export function signalsQuery(window: Span): Query {
   })
 }
 
-/** Returns the query for the sessions in the window that contain requests to an advertising vendor. */
+/** Returns the query for the sessions with requests to an advertising vendor in the window. */
 export function adSessionsQuery(window: Span): Query {
   return query('compliance.ad-sessions', {
     orgId: null,
@@ -103,9 +106,9 @@ export function adSessionsQuery(window: Span): Query {
 }
 
 /**
- * Returns the query for requests to advertising vendors that carry no consent signal and follow a denial. The most
- * recent signal in their session is at most `SIGNAL_MS` old and denies `ad_storage`, or `gpc` is on in the session.
- * `sessionIds`: only these sessions; null for all.
+ * Returns the query for requests to advertising vendors that carry no consent signal and follow a denial. A request
+ * follows a denial when the most recent signal in its session is at most `SIGNAL_MS` old and denies `ad_storage`, or
+ * when `gpc` is on in the session. `sessionIds`: only these sessions; null for all.
  */
 export function deniedQuery({ from, to }: Span, sessionIds: readonly string[] | null): Query {
   return query('compliance.after-denial', {
@@ -117,7 +120,7 @@ export function deniedQuery({ from, to }: Span, sessionIds: readonly string[] | 
       const turn = `PARTITION BY ${SESSION}, turn`
       return {
         keys: ['gcs', 'gcd', 'asc', 'consent.ad_storage', ...OWN_WORDS, ...GPC],
-        // Most sessions deny nothing. Each signal starts a turn, in which it applies until the next signal.
+        // Most sessions contain no denial. A signal starts a turn, during which it applies until the next signal.
         sql: `SELECT orgId, domainId, vendor, day, sum(weight) AS count,
             min(receivedAt) AS firstSeenAt, max(receivedAt) AS lastSeenAt
           FROM (
@@ -182,7 +185,7 @@ function signalColumns(binder: Binder): string {
 
 /**
  * Returns the query for the number of sessions that began in each hour with consent denied by default, and the number
- * of those in which the visitor chose. The span must start and end on the hour, and events must be available until
+ * of these in which the visitor chose. The span must start and end on the hour, and events must be available up to
  * `CHOICE_MS` after its end.
  */
 export function choicesQuery({ from, to }: Span): Query {

@@ -5,7 +5,7 @@ import type { ChoiceRow } from './consent-queries.ts'
 import { CONSENT_KEY, type ConsentKind } from './finding.ts'
 import type { HourCount } from './update-rate.ts'
 
-/** Ends of the periods for which requests were checked and sessions were counted; 0 when nothing was checked yet. */
+/** Ends of the periods in which requests were checked and sessions were counted; 0 before the first check. */
 export interface ConsentCursor {
   requestsTo: Instant
   hoursTo: Instant
@@ -21,8 +21,8 @@ export function moveConsentCursor(db: Db, cursor: ConsentCursor): void {
 }
 
 /**
- * Resets the counts, so that the next check counts all stored events again. This is needed after an import, because
- * imported events precede the cursor. Decisions about findings are kept.
+ * Resets the counts, so that the next check counts all stored events again. Needed after an import, because imported
+ * events precede the cursor. Decisions about findings remain.
  */
 export function resetConsentCounts(db: Db): void {
   tx(db, () => {
@@ -31,7 +31,7 @@ export function resetConsentCounts(db: Db): void {
   })
 }
 
-/** Requests of one vendor in one domain on one day. `kind` empty: all requests. */
+/** Number of requests to one vendor from one domain on one day. An empty `kind` stands for all requests. */
 export interface DayCount {
   domainId: string
   vendor: string
@@ -52,7 +52,7 @@ export function addToDay(db: Db, added: DayCount): number {
 }
 
 /**
- * Returns whether the vendor's requests in the domain were already checked on a UTC day before the day of the instant.
+ * Returns whether the vendor's requests from the domain were checked on an earlier UTC day than that of the instant.
  */
 export function isConsentKnownBefore(
   db: Db,
@@ -85,7 +85,7 @@ export function putHours(db: Db, rows: readonly ChoiceRow[]): void {
   for (const row of rows) put.run(row)
 }
 
-/** A domain with its counted hours, by the start of the hour. */
+/** A domain and its counted hours. The key is the start of the hour. */
 export interface CountedDomain {
   orgId: string
   domainId: string
@@ -106,7 +106,7 @@ export function hoursBetween(db: Db, from: Instant, to: Instant): CountedDomain[
   }))
 }
 
-/** Deletes counts older than the retention time. */
+/** Deletes counts older than the retention period. */
 export const removeOldConsentCounts: Retention = (db, now) => {
   db.prepare('DELETE FROM consentDay WHERE day < ?').run(now - RECORD_RETENTION_MS - DAY_MS)
   db.prepare('DELETE FROM consentHour WHERE hour < ?').run(now - RECORD_RETENTION_MS)

@@ -9,7 +9,7 @@ const NAME = /^[a-z0-9_]{1,40}$/
 /**
  * Throws `invalid` for the first invalid pattern. A pattern's name must consist of allowed characters, be unique and
  * not be a built-in kind. The pattern must compile and must not match the empty string. The total cost of all patterns
- * is limited to the cost of the conditions of one rule.
+ * must not exceed the maximum cost of one rule's conditions.
  */
 export function checkCustomPatterns(patterns: readonly CustomPattern[]): void {
   const names = new Set<string>(BUILT_IN_KINDS)

@@ -19,11 +19,11 @@ export interface FilingDeps {
   clock: Clock
   enqueue: Enqueue
   privacyOf(orgId: string): Privacy
-  /** Called after alerts were created or changed. */
+  /** Called after alerts have been created or changed. */
   alertsChanged(ids: readonly string[]): void
 }
 
-/** A request to file all findings of a key, or only one kind of them when `kind` is not null. */
+/** A request to file the findings of a key: all of them when `kind` is null, otherwise only those of one kind. */
 export interface Filing {
   orgId: string
   userId: string
@@ -34,11 +34,11 @@ export interface Filing {
 }
 
 /**
- * Files the findings of one vendor and key. Each finding is linked to the issue of a validation alert that checks
- * future events. Findings of personal data share one alert with a condition per filed kind; each kind of consent
- * finding has its own alert. While the issue is unresolved, filing again only changes the note.
+ * Files the findings for one vendor and key. Each finding is linked to the issue of a validation alert that checks
+ * future events. Findings of personal data share one alert, with a condition for each filed kind; each kind of consent
+ * finding has a separate alert. While the issue is unresolved, filing again only changes the note.
  *
- * Returns the id of the first issue. Throws `notFound` when the finding does not exist. Runs in the caller's
+ * Returns the id of the first issue. Throws `notFound` when the finding does not exist. Runs in the current
  * transaction.
  */
 export function fileFindings(parts: FilingDeps, filing: Filing): string {
@@ -54,7 +54,7 @@ export function fileFindings(parts: FilingDeps, filing: Filing): string {
 /** Returns the group of a finding. Findings in the same group share an alert. */
 const groupOf = ({ kind }: StoredFinding) => (isConsentKind(kind) ? kind : '')
 
-/** Files the findings of one group. `known`: all findings in the group, including those filed earlier. */
+/** Files the findings of one group. `known` contains all findings in the group, including those filed earlier. */
 function fileTogether(
   parts: FilingDeps,
   filing: Filing,
@@ -68,9 +68,7 @@ function fileTogether(
   return issueId
 }
 
-/**
- * Returns the alert of the group with a condition for each of these findings. Creates the alert when it does not exist.
- */
+/** Returns the group's alert with a condition for each of these findings. Creates the alert if necessary. */
 function alertFor(
   { db, clock, privacyOf, alertsChanged }: FilingDeps,
   orgId: string,
@@ -87,7 +85,7 @@ function alertFor(
   const { id, orgId: _org, createdAt, updatedAt, ...rest } = before
   const { logic = 'any', items = [] } = rest.conditions ?? {}
   const missing = (input.conditions?.items ?? []).filter((one) => !items.some((item) => Bun.deepEquals(item, one)))
-  // An alert whose rule was edited by a user is not modified.
+  // An alert whose rule has been edited by a user is not modified.
   if (missing.length === 0 || logic !== 'any' || rest.alertType !== input.alertType) return before
   alertsChanged([id])
   return updateAlert(db, clock, { orgId, id }, { ...rest, conditions: { logic, items: [...items, ...missing] } })
@@ -103,7 +101,7 @@ function present<T>(find: () => T): T | null {
   }
 }
 
-/** Returns the unresolved issue of the group; null when there is none. Reopens an issue that was resolved recently. */
+/** Returns the group's unresolved issue; null when there is none. Reopens an issue that was resolved recently. */
 function unresolvedIssue(
   { db, clock, enqueue }: FilingDeps,
   { orgId, userId }: Filing,
@@ -123,7 +121,7 @@ function unresolvedIssue(
   return null
 }
 
-/** Opens the issue for the first domain. Issues for other domains open with their next violating event. */
+/** Opens the issue for the first domain. Issues for other domains open when their next violating event is received. */
 function openIssue({ db, clock, enqueue }: FilingDeps, alert: Alert, findings: readonly StoredFinding[]): string {
   const now = clock.now()
   const { period, timezone } = scheduleOf(alert)

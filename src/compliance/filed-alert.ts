@@ -8,8 +8,8 @@ import { type ConsentKind, type Finding, isConsentKind, kindInWords } from './fi
 const MAX_NAME_LENGTH = 200
 const MAX_PARAMETER_LENGTH = 200
 /**
- * Patterns that check only the form, because a regular expression can't verify a checksum. They are used for keys that
- * are known to contain such values.
+ * Patterns that only check the format, because a regular expression can't verify a checksum. They are used for keys
+ * that are known to contain such values.
  */
 const FORMS = new Map([
   ['card', `(?:^|[^0-9A-Za-z])[2-6](?:[ .+-]?[0-9]){11,18}(?:$|[^0-9A-Za-z])`],
@@ -17,8 +17,8 @@ const FORMS = new Map([
 ])
 
 /**
- * Conditions that detect a kind of consent finding in a single event. For the other kinds the alert never fires on its
- * own.
+ * Conditions that detect a kind of consent finding in a single event. For kinds without conditions, the alert never
+ * fires.
  */
 const CONSENT_CONDITIONS: Readonly<Record<ConsentKind, readonly Condition[]>> = {
   no_signal: [
@@ -36,7 +36,8 @@ const EVENT_KEYS: readonly string[] = ['$title', '$path', '$event', '$account', 
 const isMasked = (name: string) => name.includes('***')
 
 /**
- * Returns the key as written in conditions. Returns `*` for a masked or truncated key, because the original is unknown.
+ * Returns the key as written in conditions. Returns `*` for a masked or truncated key, because the original key is
+ * unknown.
  */
 function parameterOf(key: string): string {
   if (isMasked(key)) return '*'
@@ -49,13 +50,13 @@ function conditionOf({ key, kind }: Pick<Finding, 'key' | 'kind'>, { patterns }:
   if (kind === 'email') return { parameter, op: 'contains_email' }
   if (kind === 'phone') return { parameter, op: 'contains_phone' }
   const pattern = FORMS.get(kind) ?? patterns.find(({ name }) => name === kind)?.pattern
-  // A pattern that was removed from the settings matches nothing.
+  // A pattern that has been removed from the settings matches nothing.
   return pattern === undefined
     ? { parameter: '$vendor', op: 'is_blank' }
     : { parameter, op: 'custom_pii_regex', values: [pattern] }
 }
 
-/** Returns a short description of findings, such as `an e-mail address or a phone number in ep.user`. */
+/** Returns a short description of the findings, such as `an e-mail address or a phone number in ep.user`. */
 export function subjectOf(findings: readonly Pick<Finding, 'key' | 'kind'>[]): string {
   const [first] = findings
   if (first && isConsentKind(first.kind)) return kindInWords(first.kind)
@@ -63,12 +64,13 @@ export function subjectOf(findings: readonly Pick<Finding, 'key' | 'kind'>[]): s
 }
 
 /**
- * Returns the alert that detects future events like these findings, which have the same vendor and key. It detects all
- * their kinds of personal data, or their one kind of consent. It notifies the organization's owners at most once a day.
+ * Returns the alert that detects future events like those in these findings, which have the same vendor and key. The
+ * alert covers either all their kinds of personal data or their one kind of consent finding. It notifies the
+ * organization's owners at most once a day.
  */
 export function filedAlert(findings: readonly Finding[], privacy: Privacy): AlertInput {
   const [first] = findings
-  if (!first) throw new Error('an alert without a finding')
+  if (!first) throw new Error('an alert needs at least one finding')
   const { vendor, kind } = first
   const consent = isConsentKind(kind) ? CONSENT_CONDITIONS[kind] : null
   return {

@@ -2,7 +2,7 @@ import { PERSONAL_KINDS } from '../conditions/personal-data.ts'
 import type { Instant } from '../core/clock.ts'
 import { Closed, InstantSchema, Int, Nullable, OneOf, type Static, Type } from '../core/schema.ts'
 
-/** Kinds of consent findings. The key of these findings is `$consent`. */
+/** Kinds of consent findings. Their key is `$consent`. */
 const CONSENT_KINDS = [
   'no_signal',
   'not_set',
@@ -32,7 +32,7 @@ const KIND_WORDS = new Map([
   ['update_rate', 'fewer responses to the consent banner'],
 ])
 
-/** Returns a kind as text, such as `an e-mail address`. For a custom pattern, returns its name. */
+/** Returns the description of a kind, such as `an e-mail address`. For a custom pattern, returns its name. */
 export const kindInWords = (kind: string): string => KIND_WORDS.get(kind) ?? kind
 
 /** Possible decisions about a finding. `watch`: no decision yet. */
@@ -82,18 +82,21 @@ export type Finding = Static<typeof FindingSchema>
 export interface Sighting {
   orgId: string
   domainId: string
-  /** Like `key` and `example`, masked when the sighting is stored. */
+  /** Masked when the sighting is stored, like `key` and `example`. */
   vendor: string
   key: string
   kind: string
-  /** Weighted number of values; 0 when values only had the form of the kind. */
+  /**
+   * Weighted number of real values, such as card numbers with a valid checksum; 0 when all values only had the format
+   * of the kind.
+   */
   count: number
   /**
-   * Weighted number of values with the form of the kind. Default: `count`. A finding is hidden when less than half of
-   * these values are real, because its key then contains other values of a similar form.
+   * Weighted number of values with the format of the kind. Default: `count`. A finding is hidden when less than half of
+   * these values are real, because its key then contains other values in a similar format.
    */
   formed?: number
-  /** A value, masked or unmasked, or a sentence; empty when values only had the form of the kind. */
+  /** A value, masked or unmasked, or a sentence; empty when all values only had the format of the kind. */
   example: string
   firstSeenAt: Instant
   lastSeenAt: Instant

@@ -48,7 +48,7 @@ function setUp() {
 }
 
 describe('personal data findings', () => {
-  test('are merged by vendor, key and kind, with summed counts and all domains', async () => {
+  test('are merged by vendor, key and kind, with the sum of the counts and all domains', async () => {
     const { see, list, shop, blog, clock } = setUp()
     see({ count: 2.5 }, { kind: 'phone', example: '+1 506 234 5678' })
     clock.advance(1000)
@@ -94,7 +94,7 @@ describe('personal data findings', () => {
     expect(await keys('', 'consent')).toEqual(['$consent'])
   })
 
-  test('are hidden when fewer than half of the values in card format are valid card numbers', async () => {
+  test('are hidden when less than half of the values in card format are valid card numbers', async () => {
     const { see, list } = setUp()
     const card = { kind: 'card', key: 'order', example: '4111111111111111' }
     see({ ...card, count: 1, formed: 2 })
@@ -128,7 +128,7 @@ describe('personal data findings', () => {
 describe('finding actions', () => {
   const about = { vendor: 'GA4', key: 'ep.user' }
 
-  test('"file" opens one issue with a visible alert and returns the same issue until it is resolved', async () => {
+  test('"file" opens one issue with a visible alert, and returns this issue again until it is resolved', async () => {
     const { db, clock, see, act, list, people, notices, changed, enqueue, shop } = setUp()
     see({ count: 4 }, { kind: 'phone', count: 2, example: '+1 506 234 5678' })
     const { status, body } = await act({ ...about, action: 'file', kind: 'email', note: 'to the shop team' })
@@ -177,7 +177,7 @@ describe('finding actions', () => {
     expect(findIssue(db, people.orgId, next)).toMatchObject({ status: 'open', alertId: issue.alertId })
   })
 
-  test('"ignore" preserves its note across new findings, and the default action is "watch"', async () => {
+  test('"ignore" and its note persist when the finding is seen again, and the default action is "watch"', async () => {
     const { see, act, list } = setUp()
     see({}, { kind: 'phone', example: '+1 506 234 5678' })
     expect((await act({ ...about, action: 'ignore', note: 'a test account' })).body).toEqual({ ok: true })
@@ -203,10 +203,10 @@ describe('finding actions', () => {
 
   test.each([
     ['an unknown action', { ...about, action: 'delete' }, 400],
-    ['no such key', { ...about, key: 'ep.other', action: 'file' }, 404],
-    ['no such vendor', { ...about, vendor: 'Meta', action: 'ignore' }, 404],
-    ['no such kind', { ...about, kind: 'iban', action: 'watch' }, 404],
-    ['no key', { vendor: 'GA4', action: 'watch' }, 400],
+    ['an unknown key', { ...about, key: 'ep.other', action: 'file' }, 404],
+    ['an unknown vendor', { ...about, vendor: 'Meta', action: 'ignore' }, 404],
+    ['an unknown kind', { ...about, kind: 'iban', action: 'watch' }, 404],
+    ['a missing key', { vendor: 'GA4', action: 'watch' }, 400],
   ])('are rejected: %s', async (_, body, status) => {
     const { see, act } = setUp()
     see({})

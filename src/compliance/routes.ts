@@ -44,7 +44,7 @@ const ActionResultSchema = Closed(
   { $id: 'ComplianceActionResult', examples: [{ ok: true, issueId: 'iss_01ke7k3h20x6b4n8r1t9v5c7zd' }] },
 )
 
-/** Routes for findings of personal data and consent, and for decisions about them. */
+/** Routes for findings about personal data and consent, and for decisions about these findings. */
 export function complianceRoutes(parts: FilingDeps): Route[] {
   return [
     listRoute(parts, {

@@ -135,7 +135,8 @@ describe('the personal data scan', () => {
     for (let at = 0; at < events.length; at += 1000) {
       one.fixture.clock.advance(at % 4000 === 0 ? HOUR_MS : MINUTE_MS)
       await one.fixture.add(events.slice(at, at + 1000))
-      // Some files are scanned when they are written, some after compaction, and some after merging.
+      // Flushes from time to time, so that some files are scanned when they are written, some after compaction, and
+      // some after merging.
       if (at % 2000 === 0) await one.fixture.flush()
       if (at % 5000 === 0) await scanPersonalData({ db: one.fixture.db, warehouse: one.fixture.warehouse })
       if (at === 12_000) await one.fixture.compact()
@@ -146,7 +147,7 @@ describe('the personal data scan', () => {
   })
   afterAll(() => one?.fixture[Symbol.asyncDispose]())
 
-  test('finds the same values as a plain loop over every event, each value once', () => {
+  test('finds the same values as a plain loop over every event, and counts each value once', () => {
     for (const orgId of one.orgs) {
       const expected = reference(one.fixture.events, orgId, one.privacyOf(orgId))
       const rows = one.fixture.db
@@ -164,7 +165,7 @@ describe('the personal data scan', () => {
           }
         >('SELECT * FROM finding WHERE orgId = ?')
         .all(orgId)
-      // Names are masked when findings are stored, so names with an e-mail address are compared separately.
+      // Names are masked when findings are stored, so names that contain an e-mail address are compared separately.
       const plain = [...expected].filter(([place]) => !place.includes('@'))
       const stored = new Map(rows.map((row) => [JSON.stringify([row.vendor, row.key, row.kind]), row]))
       for (const [place, { count, formed, domainIds, first, last }] of plain) {
@@ -183,7 +184,7 @@ describe('the personal data scan', () => {
     }
   })
 
-  test('counts nothing twice when repeated, even after compaction', async () => {
+  test('counts nothing twice when it is repeated, even after compaction', async () => {
     const listed = () =>
       listFindings(
         one.fixture.db,
@@ -199,7 +200,7 @@ describe('the personal data scan', () => {
   })
 })
 
-test('the SQL candidates include every personal value', async () => {
+test('the candidates selected by SQL include every personal value', async () => {
   const { fixture, orgs, privacyOf } = await open()
   try {
     const domain = { orgId: orgs[0], domainId: 'dom_1' }
@@ -243,7 +244,7 @@ test('the SQL candidates include every personal value', async () => {
   }
 })
 
-test("an uncommitted scan is repeated, and a scan whose files were replaced can't be committed", async () => {
+test("an uncommitted scan is repeated, and a scan of files that have been replaced can't be committed", async () => {
   const { fixture, domains, orgs } = await open()
   try {
     const [domain] = domains

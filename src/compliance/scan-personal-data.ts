@@ -12,7 +12,7 @@ import type { Sighting } from './finding.ts'
 import { recordSightings } from './store.ts'
 
 const WHOLE: Query['window'] = { from: 0, to: Number.MAX_SAFE_INTEGER }
-/** Maximum length of an example. The rest would not be shown. */
+/** Maximum length of an example. Any more would not be displayed. */
 const MAX_EXAMPLE_LENGTH = 1000
 
 export interface ScanDeps {
@@ -22,8 +22,7 @@ export interface ScanDeps {
 
 /**
  * Scans all events that have not been scanned yet and records the personal data in them. Findings and progress are
- * stored in one transaction, so each event is counted once even when the process is killed. Returns early when the
- * program stops.
+ * stored in one transaction, so each event is counted once even when the process is killed. Returns early on shutdown.
  */
 export async function scanPersonalData({ db, warehouse }: ScanDeps, stopping?: AbortSignal): Promise<void> {
   while (!stopping?.aborted) {
@@ -45,7 +44,7 @@ class Sightings {
 
   constructor(private readonly privacyOf: (orgId: string) => Privacy) {}
 
-  /** Adds the personal data found in a value. Returns null, so that the query does not store the row. */
+  /** Adds the personal data found in a value. Returns null, so that the query does not collect the row. */
   add(candidate: Candidate): null {
     const key = keyOf(candidate)
     const privacy = this.privacyOf(candidate.orgId)
@@ -91,7 +90,7 @@ function merged(known: Sighting, one: Sighting): Sighting {
   }
 }
 
-/** Returns the key as written in findings. A parameter with the name of a field gets a second `$`. */
+/** Returns the key as written in findings. A parameter whose name is also that of a field gets a second `$`. */
 function keyOf({ key, isField }: Candidate): string {
   if (isField) return `$${key}`
   return FIELD_KEYS.includes(key) ? `$${key}` : key
@@ -108,10 +107,10 @@ function memo<T>(make: (key: string) => T): (key: string) => T {
 
 /** Event fields that are scanned in addition to parameters. */
 export const FIELDS: readonly string[] = ['title', 'path', 'event', 'account', 'sessionId']
-/** Keys of findings in fields. As in conditions, a parameter with the same key gets a second `$`. */
+/** Keys of findings in fields. As in conditions, a parameter with the same name gets a second `$`. */
 const FIELD_KEYS: readonly string[] = FIELDS.map((field) => `$${field}`)
 
-/** A value from one vendor and domain that may be personal data. */
+/** A value, from one vendor and domain, that may be personal data. */
 interface Candidate {
   orgId: string
   domainId: string
@@ -126,8 +125,8 @@ interface Candidate {
 }
 
 /**
- * Returns the query for all values, in all organizations, that may be personal data. `owns`: organizations with their
- * own phone countries or patterns. `read` is called for each row, so that the rows are not all in memory at once.
+ * Returns the query for all values that may be personal data, in all organizations. `owns`: organizations with their
+ * own phone countries or patterns. `read` is called for each row, so that the rows are never all in memory at once.
  */
 export function candidatesQuery(
   owns: readonly OrgPrivacy[],

@@ -8,7 +8,10 @@ import { type Db, prepared, tx } from '../store/database.ts'
 import { RECORD_RETENTION_MS } from '../store/retention.ts'
 import { type Action, CONSENT_KEY, type Finding, type Sighting } from './finding.ts'
 
-/** Maximum number of findings per organization. Further findings are not recorded, because senders choose the keys. */
+/**
+ * Maximum number of findings per organization. Further findings are not recorded. There is a limit because senders
+ * choose the keys.
+ */
 const MAX_FINDINGS = 10_000
 const MAX_EXAMPLE_LENGTH = 200
 
@@ -20,9 +23,9 @@ export interface StoredFinding extends Finding {
 }
 
 /**
- * Adds sightings to findings, in the caller's transaction or in a new one. Each sighting must be passed only once.
- * Names and examples are masked with the privacy settings of the organization, so values that are equal after masking
- * share one finding. Sightings in deleted domains are ignored.
+ * Adds sightings to findings, in the current transaction or in a new one. Each sighting must be passed only once. Names
+ * and examples are masked with the organization's privacy settings, so values that are equal after masking share one
+ * finding. Sightings in deleted domains are ignored.
  */
 export function recordSightings(
   db: Db,
@@ -79,8 +82,8 @@ interface FindingRow extends Omit<StoredFinding, 'domainIds'> {
 
 /**
  * Returns at most `limit` findings after the cursor, most recently seen first. Three kinds of findings are omitted:
- * those with less than half of the values real, those seen only in deleted domains, and consent granted by default in
- * organizations that do not require opt-in.
+ * those in which less than half of the values are real, those seen only in deleted domains, and, in organizations that
+ * do not require opt-in, those about consent granted by default.
  */
 export function listFindings(
   db: Db,
@@ -122,7 +125,7 @@ export function openFindings(db: Db, orgId: string): StoredFinding[] {
   return listFindings(db, filter, { limit: MAX_FINDINGS, after: null }).filter(({ action }) => action !== 'ignore')
 }
 
-/** Returns all findings of a key, or only the one of `kind`. Throws `notFound` when there is none. */
+/** Returns all findings for a key, or only the one with `kind`. Throws `notFound` when there is none. */
 export function requireFindings(
   db: Db,
   { orgId, vendor, key, kind }: { orgId: string; vendor: string; key: string; kind: string | null },
@@ -133,7 +136,7 @@ export function requireFindings(
   return found
 }
 
-/** Stores a decision. Notes, alerts and issues are not changed when omitted. */
+/** Stores a decision. When omitted, notes, alerts and issues remain unchanged. */
 export function decide(
   db: Db,
   findings: readonly Pick<StoredFinding, 'id'>[],

@@ -6,7 +6,9 @@ import { type HourCount, rateDropAt } from './update-rate.ts'
 type Hours = Map<number, HourCount>
 
 const EVEN = (_hour: number) => 1
-/** Returns `days` days with `perHour` sessions in each hour. In a share of `rate` of them, the visitor chooses. */
+/**
+ * Generates days with `perHour` sessions in each hour. `rate` is the share of sessions in which the visitor chooses.
+ */
 function even(days: number, perHour: number, rate: number): Hours {
   const hours: Hours = new Map()
   for (let n = 0; n < days * 24; n++) put(hours, n, perHour, Math.round(perHour * rate))
@@ -16,7 +18,7 @@ function even(days: number, perHour: number, rate: number): Hours {
 const put = (hours: Hours, n: number, sessions: number, chosen: number) =>
   void hours.set(n * HOUR_MS, { vendor: 'GA4', sessions, chosen })
 
-describe('consent update rate after eight days of banner data', () => {
+describe('consent update rate over eight days', () => {
   const broken = (perHour: number, from: number, to: number, rate: number) => {
     const hours = even(8, perHour, 0.6)
     for (let n = from; n < to; n++) put(hours, n, perHour, Math.round(perHour * rate))
@@ -25,8 +27,8 @@ describe('consent update rate after eight days of banner data', () => {
   test.each<[what: string, hours: Hours, end: number, hoursLong: number | null]>([
     ['the same rate as on previous days', even(8, 20, 0.6), 192, null],
     ['no answers on the eighth day', broken(20, 168, 192, 0), 192, 24],
-    ['a third of the previous rate', broken(20, 168, 192, 0.2), 192, 24],
-    ['nearly the previous rate', broken(20, 168, 192, 0.5), 192, null],
+    ['a drop to a third of the previous rate', broken(20, 168, 192, 0.2), 192, 24],
+    ['a slightly lower rate than before', broken(20, 168, 192, 0.5), 192, null],
     ['no answers for two hours', broken(40, 190, 192, 0), 192, 2],
     ['no answers for six hours', broken(12, 186, 192, 0), 192, 6],
     ['too few sessions', broken(1, 168, 192, 0), 192, null],
@@ -47,14 +49,17 @@ describe('consent update rate after eight days of banner data', () => {
   })
 })
 
-/** A site: sessions per day, and standard deviations of its share in log odds, by day and by hour. */
+/**
+ * A site: the number of sessions per day, and the standard deviations of the share of sessions with a choice, in log
+ * odds, by day and by hour.
+ */
 interface Site {
   perDay: number
   byDay: number
   byHour: number
 }
 
-/** Generates hourly sessions for `days` days. `factorAt`: factor applied to the share in an hour. */
+/** Generates hourly sessions for `days` days. `factorAt` returns the factor applied to the share in an hour. */
 function madeHours({ perDay, byDay, byHour }: Site, random: Random, days: number, factorAt = EVEN): Hours {
   const hours: Hours = new Map()
   const middle = Math.log(0.15 + 0.7 * random())
@@ -82,7 +87,7 @@ describe('consent update rate on generated sites that vary by weekday, hour and 
   const alarmed = (hours: Hours, from: number, to: number) =>
     Array.from({ length: to - from }, (_, n) => rateDropAt(hours, (from + n + 1) * HOUR_MS)).some(Boolean)
 
-  test('raises at most 2 false alarms in 300 weeks of hourly checks', () => {
+  test('causes at most 2 false alarms in 300 weeks of hourly checks', () => {
     let alarms = 0
     for (const [s, site] of sites.entries()) {
       for (let n = 0; n < 25; n++) {
@@ -97,7 +102,7 @@ describe('consent update rate on generated sites that vary by weekday, hour and 
     [200, 0.7],
     [1000, 0.9],
     [10_000, 0.95],
-  ])('with %i visitors a day, at least %p of broken banners are detected within a day', (perDay, share) => {
+  ])('with %i visitors a day, reveals at least a share of %p of broken banners within a day', (perDay, share) => {
     let found = 0
     for (let n = 0; n < 60; n++) {
       const site = { perDay, byDay: 0.15, byHour: 0.1 }

@@ -1,8 +1,8 @@
 import { DAY_MS, HOUR_MS, type Instant } from '../core/clock.ts'
 
 /**
- * Sessions that began in an hour with consent denied by default, and the number of those in which the visitor chose
- * later.
+ * Sessions with consent denied by default that began in an hour, and the number of these in which the visitor later
+ * chose.
  */
 export interface HourCount {
   vendor: string
@@ -23,23 +23,23 @@ export interface RateDrop {
 }
 
 /**
- * Lengths in hours of the periods that are compared with the history. Longer periods give more certain results, shorter
- * ones faster results.
+ * Lengths in hours of the periods that are compared with the history. Longer periods are more certain, shorter ones
+ * detect a drop sooner.
  */
 const LENGTHS = [24, 6, 2]
 const DAYS_BEFORE = 7
-/** Minimum number of previous days with sessions in the same hours. */
+/** Minimum number of previous days with sessions at the same time of day. */
 const MIN_DAYS = 5
 const MIN_SESSIONS = 30
-/** Number of standard deviations below the expected share from which the share counts as dropped. */
+/** Minimum number of standard deviations below the expected share for a drop. */
 const SURELY = 5
 /**
- * Minimum relative standard deviation of the share between days. It applies even when all seven days had similar
+ * Minimum relative standard deviation of the share between days. It takes effect when all seven days had similar
  * shares.
  */
 const MIN_SPREAD = 0.08
 
-/** Returns the sum of the hours with `from <= start < to`. */
+/** Returns the sums over the hours with `from <= start < to`. */
 function sumOf(hours: ReadonlyMap<Instant, HourCount>, from: Instant, to: Instant): HourCount {
   const sum: HourCount = { vendor: '', sessions: 0, chosen: 0 }
   for (let hour = from; hour < to; hour += HOUR_MS) {
@@ -52,13 +52,14 @@ function sumOf(hours: ReadonlyMap<Instant, HourCount>, from: Instant, to: Instan
 }
 
 /**
- * Returns the longest period up to `end`, the end of an hour, with a drop; null when there is none. A drop means that
- * the share of sessions with a choice is lower than in the same hours on the previous seven days. `hours`: counts for
- * one domain by the start of the hour, from eight days before `end`. Hours without sessions may be missing.
+ * Returns the longest period with a drop that ends at `end`; null when there is none. A drop means that the share of
+ * sessions with a choice is lower than at the same time of day on the previous seven days. `end` is the end of an hour.
+ * `hours` contains the counts for one domain by the start of the hour, from eight days before `end`. Hours without
+ * sessions may be missing.
  *
  * The share on day j is modelled as p + b_j, where b_j has the variance τ² between days (method of moments, DerSimonian
- * and Laird 1986, https://doi.org/10.1016/0197-2456(86)90046-2). It has dropped when (p − p₁) / √(p(1 − p)(1/n₁ + 1/n)
- * + τ²(1 + 1/days)) is at least `SURELY`.
+ * and Laird 1986, https://doi.org/10.1016/0197-2456(86)90046-2). A drop means that (p − p₁) / √(p(1 − p)(1/n₁ + 1/n) +
+ * τ²(1 + 1/days)) is at least `SURELY`.
  */
 export function rateDropAt(hours: ReadonlyMap<Instant, HourCount>, end: Instant): RateDrop | null {
   for (const length of LENGTHS) {
@@ -77,7 +78,7 @@ export function rateDropAt(hours: ReadonlyMap<Instant, HourCount>, end: Instant)
         chosen: 0,
       },
     )
-    // One extra session of each kind is added, so that shares of 0 and 1 also have a variance.
+    // One session with a choice and one without are added, so that shares of 0 and 1 also have a variance.
     const p = (all.chosen + 1) / (all.sessions + 2)
     const chance = p * (1 - p) * (1 / sessions + 1 / all.sessions)
     const deviation = Math.sqrt(chance + spreadOf(days, p) * (1 + 1 / days.length))

@@ -72,7 +72,7 @@ function fits(node: Node, character: string, fold: boolean): boolean {
   const letter = node.letter.toLowerCase()
   const inside =
     letter === 'd' ? /^[0-9]$/.test(character) : letter === 'w' ? isWord(character) : /^[\t\n\f\r ]$/.test(character)
-  // When case is ignored, `\w` also matches characters that are equal to a word character.
+  // When case is ignored, `\w` also matches characters that are equal to a word character in another case.
   const folded = fold && letter === 'w' && spellings(character).some(isWord)
   return (inside || folded) === (node.letter === letter)
 }
@@ -157,7 +157,7 @@ function emailReference(text: string): boolean {
   )
 }
 
-/** Returns the text without the parts that only look like an e-mail address. */
+/** Returns the text without the parts that look like an e-mail address but are not one. */
 function withoutOthers(text: string): string {
   let out = ''
   for (let at = 0; at < text.length; ) {

@@ -12,7 +12,8 @@ import { compileViolation } from './predicate.ts'
 
 /*
  * Three implementations must agree on whether an event breaks a rule: the predicate, the SQL in DuckDB, and
- * `agreement-reference.ts`. The last one is as simple as possible and shares no code with the others.
+ * `agreement-reference.ts`. The reference implementation is as simple as possible and shares no code with the other
+ * two.
  */
 
 const { dialect } = newBinder()
@@ -104,7 +105,7 @@ test('predicate, SQL and reference implementation agree on single conditions', a
   const rules = fc.array(aSingle, { minLength: 30, maxLength: 30 })
   await fc.assert(fc.asyncProperty(events, rules, compare), { numRuns: 200, endOnFailure: true, reporter: report })
   expect(compared).toBeGreaterThanOrEqual(10_000)
-  // Agreement would prove little if conditions were never true.
+  // Agreement would prove little if no condition were ever true.
   for (const op of [...OPERATORS, 'label equals', 'label not_equals'])
     expect({ op, held: (held[op] ?? 0) > 5 }).toEqual({ op, held: true })
 })

@@ -64,8 +64,8 @@ export interface Holding {
 }
 
 /**
- * Index of the conditions of one kind on one parameter. It finds the ones that are true for a text without testing
- * each.
+ * Index of the conditions of one kind on one parameter. It finds the conditions that are true for a text without
+ * testing each one.
  */
 export interface TextIndex {
   add(atom: Atom): void

@@ -2,9 +2,7 @@ import { isUtf8 } from 'node:buffer'
 
 /** A run of base64 in either alphabet, without padding. All patterns here are in RE2 syntax. */
 const RUN = '(?:[A-Za-z0-9+/_-]{4}){2,}(?:[A-Za-z0-9+/_-]{2,3})?'
-/**
- * A run that consists of letters and digits only. The other base64 characters also separate the words of a URL.
- */
+/** A run that consists of letters and digits only, because the other base64 characters also separate words in URLs. */
 const WORD = '(?:[A-Za-z0-9]{4}){2,}(?:[A-Za-z0-9]{2,3})?'
 /** Patterns for runs that may be base64. Each pattern is searched separately. */
 export const BASE64_PATTERNS = [RUN, WORD] as const

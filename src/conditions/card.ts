@@ -89,7 +89,8 @@ const TWELVE_DIGITS = /(?:[0-9][^0-9]?){12}/
 /** Returns the parts of the text that have the form of a card number, in order. The text is not decoded first. */
 export function findCardForms(text: string): CardForm[] {
   if (!TWELVE_DIGITS.test(text)) return []
-  // UUIDs are replaced with letters of the same length, which keeps positions. No card number starts or ends there.
+  // UUIDs are replaced with letters of the same length, which preserves positions. No card number starts or ends inside
+  // a UUID.
   const searched = text.replaceAll(UUID, (id) => 'x'.repeat(id.length))
   return [...searched.matchAll(CANDIDATE)].flatMap(({ 0: written, index }) => {
     const digits = written.replaceAll(/[^0-9]/g, '')

@@ -51,7 +51,7 @@ test('a rule is converted to at most 32 clauses', () => {
   expect(clausesOf({ conditions: { logic: 'any', items } }).length).toBeLessThanOrEqual(32)
 })
 
-test('the clauses of a rule hold exactly when the rule is violated', () => {
+test('the clauses of a rule are true exactly when the rule is violated', () => {
   fc.assert(
     fc.property(aRule, anEvent, ({ read: rule }, event) => {
       const holds = clausesOf(rule).every((clause) =>

@@ -33,21 +33,21 @@ export interface ConditionSql {
 }
 
 /**
- * Matches texts that may contain a phone number; the predicate tests the same first. An encoded digit (`%35`) counts as
- * two, so no number is missed.
+ * Matches texts that may contain a phone number; the predicate uses the same check first. An encoded digit (`%35`)
+ * counts as two, so no number is missed.
  */
 const SEVEN_DIGITS_PATTERN = '(?:[0-9][^0-9]*){7}'
 const INTERNATIONAL_PATTERN = '[+%]|00'
 
 /**
- * Maximum length of tests on any parameter. They are repeated for hundreds of columns, and the engine takes seconds to
- * parse longer ones.
+ * Maximum length of the SQL tests on any parameter. The tests are repeated for hundreds of columns, and the engine
+ * takes seconds to parse longer ones.
  */
 const MAX_ANY_LENGTH = 1500
 
 /**
- * Returns whether SQL can evaluate the condition exactly. It can't for phone numbers, because SQL engines can't
- * validate them.
+ * Returns whether SQL can evaluate the condition exactly. Conditions on phone numbers are inexact, because SQL engines
+ * can't validate phone numbers.
  */
 export function isExact(condition: Condition): boolean {
   const target = targetOf(condition)
@@ -63,7 +63,7 @@ function join(logic: 'any' | 'all', parts: readonly string[]): string {
   return parts.length === 1 ? (parts[0] ?? TRUE) : `(${parts.join(logic === 'any' ? ' OR ' : ' AND ')})`
 }
 
-/** Like AND, but the second part is guaranteed not to be evaluated when the first is false. For expensive tests. */
+/** Like AND, but guarantees that the second part is not evaluated when the first part is false. For expensive tests. */
 const inCase = (first: string, second: string) => `CASE WHEN ${first} THEN ${second} ELSE false END`
 
 /** Operators whose tests compare strings. */
@@ -163,7 +163,7 @@ class Compiler {
 
   private any(op: Operator, values: readonly string[]): string {
     const { anyTests } = this
-    // Generated only once, because generating the test binds its values.
+    // Generated only once, because generating a test binds its values.
     const test = this.test(op, values, '{value}', null)
     const length = (anyTests ?? []).reduce((sum, { of }) => sum + of(null).length, test.length)
     if (!anyTests || length > MAX_ANY_LENGTH) {
@@ -185,8 +185,9 @@ class Compiler {
 
   /**
    * Adds the result for missing values, which are treated as empty strings and evaluated at compile time. `test` is the
-   * test of the positive operator. `isSpared`: skips the test for missing values where it would be equally expensive.
-   * This would be slower for functions, because the engine computes those only once per distinct value.
+   * test of the positive operator. `isSpared`: skips the test for missing values, for tests that would be equally
+   * expensive on them. Functions are faster without it, because the engine computes a function only once per distinct
+   * value.
    */
   private orMissing({ op: asked, values = [] }: Condition, column: string, test: string, isSpared = false): string {
     const op = COMPLEMENTS[asked] ?? asked
@@ -206,7 +207,8 @@ class Compiler {
   }
 
   /**
-   * Returns the test of a positive operator on a string that is not NULL. `key` is null when the parameter may be any.
+   * Returns the test of a positive operator on a string that is not NULL. `key` is null for a condition on any
+   * parameter.
    */
   private test(op: Operator, values: readonly string[], text: string, key: string | null): string {
     const { dialect, binder } = this
@@ -282,8 +284,8 @@ class Compiler {
 
 /**
  * Like `compileFilters`, for the relation `events`. Tests on any parameter are added to `anyTests`, which the query
- * must include. Without `anyTests`, and beyond a certain length, they search the map of parameters, which is much more
- * expensive.
+ * must include. Without `anyTests`, and beyond a certain length, these tests search the map of parameters, which is
+ * much more expensive.
  */
 export function filtersSql(
   filters: readonly Condition[],
@@ -296,7 +298,7 @@ export function filtersSql(
 }
 
 /**
- * Like `compileViolation`, for the relation `events`. The SQL is inexact (`exact`) only for phone numbers. It then
+ * Like `compileViolation`, for the relation `events`. Only the SQL of rules that test for phone numbers is inexact. It
  * matches a superset, because `contains_phone` has no negative operator. `anyTests`: as in `filtersSql`.
  */
 export function violationSql(

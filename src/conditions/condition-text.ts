@@ -44,8 +44,8 @@ function oneOf(
 const asNumber = (value: string) => value
 
 /**
- * Returns text about a parameter for which the operator is true, to follow the parameter's name; null for operators
- * that are worded differently.
+ * Returns text that describes a parameter for which the operator is true, to follow the parameter's name; null for
+ * operators that are worded differently.
  */
 function stateOf(op: Operator, values: readonly string[]): string | null {
   const numbers = values.map(Number)

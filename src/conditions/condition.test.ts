@@ -83,7 +83,7 @@ test.each([
 const condition = (op: Condition['op'], ...values: string[]): Condition => ({ parameter: 'k', op, values })
 
 describe('checks of conditions that match the schema', () => {
-  test.each(OPERATORS.map((op) => [op] as const))('require values for %s unless the operator takes none', (op) => {
+  test.each(OPERATORS.map((op) => [op] as const))('require values for %s, unless the operator needs none', (op) => {
     const without = ['is_blank', 'not_blank', 'contains_email', 'contains_phone'].includes(op)
     const message = without ? null : `filters[0].values: at least one value is required for ${op}`
     expect(refusal(() => checkConditions([{ parameter: 'k', op }], 'filters'))).toBe(message)
@@ -110,7 +110,7 @@ describe('checks of conditions that match the schema', () => {
     [condition('equals', 'a\ud800'), 'filters[0].values[0]: not valid Unicode'],
     [{ ...condition('equals', 'a'), parameter: '$browser' }, 'filters[0].parameter: $browser is not an event field'],
     [{ ...condition('equals', 'a'), parameter: 'a\udc00' }, 'filters[0].parameter: not valid Unicode'],
-  ])('report for %j: %p', (one, message) => {
+  ])('report the error for %j: %p', (one, message) => {
     const got = refusal(() => checkConditions([one], 'filters'))
     if (message === null) expect(got).toBeNull()
     else expect(got).toContain(message)

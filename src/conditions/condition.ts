@@ -203,7 +203,7 @@ export function conditionsOf(rule: Rule): Condition[] {
   return [...(rule.filters ?? []), ...(rule.conditions?.items ?? []), ...groups]
 }
 
-/** Returns the reason why a string can't occur in an event or in SQL; null when it can. */
+/** Returns the reason why a string can't occur in an event or in SQL; null when the string is allowed. */
 function faultOfText(text: string): string | null {
   if (!text.isWellFormed()) return 'not valid Unicode'
   return text.includes('\0') ? 'contains a NUL character, which events never contain' : null
@@ -211,7 +211,8 @@ function faultOfText(text: string): string | null {
 
 /**
  * Maximum cost of a rule that is evaluated for incoming events or applied to the event history. A rule at this limit
- * has a size of about 200 kB. In the worst case, which is patterns only, it takes 0.2 ms per character of an event.
+ * has a size of about 200 kB. In the worst case, a rule with only patterns, evaluation takes 0.2 ms per character of an
+ * event.
  */
 export const MAX_RULE_COST = 20_000
 
@@ -224,7 +225,7 @@ function costOfValue(op: Operator, value: string): number {
   return Math.max(1, Math.floor(value.length / 10))
 }
 
-/** Cost of a label. It may have up to `MAX_MEMBERS` members, each of which is compared. */
+/** Cost of a label. A label may have up to `MAX_MEMBERS` members, and each member is compared. */
 const COST_OF_LABEL = 50
 
 const costOfCondition = ({ parameter, op, values = [] }: Condition) => {
@@ -238,8 +239,8 @@ export function costOf(rule: Rule): number {
 }
 
 /**
- * Returns whether a rule that passed `checkRule` costs more than `MAX_RULE_COST`. Stops compiling patterns at that
- * cost.
+ * Returns whether a rule that passed `checkRule` costs more than `MAX_RULE_COST`. Stops compiling patterns once that
+ * cost is exceeded.
  */
 export function isCostly(rule: Rule): boolean {
   let cost = 0
@@ -307,8 +308,8 @@ export class RuleCheck {
   }
 
   /**
-   * Adds a cost and throws at the limit, so that checking a body of several megabytes takes no longer than checking one
-   * at the limit.
+   * Adds a cost. Throws as soon as the limit is exceeded, so that checking a body of several megabytes takes no longer
+   * than checking a rule at the limit.
    */
   private pay(cost: number, at: string): void {
     this.cost += cost

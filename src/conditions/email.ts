@@ -12,8 +12,8 @@ const DOMAIN = String.raw`(?:${LABEL}\.)+(?:[Xx][Nn]--[A-Za-z0-9-]{1,59}|[A-Za-z
 export const EMAIL_PATTERN = `[A-Za-z0-9_][${LOCAL}]*@${DOMAIN}(?:[^A-Za-z0-9]|$)`
 
 /**
- * Parts that only look like an e-mail address. They are removed before the search. Patterns that may match at the start of a
- * text come first, so that joined texts give the same result. RE2 syntax.
+ * Parts that look like an e-mail address but are not one. They are removed before the search. Patterns that may match
+ * at the start of a text come first, so that joined texts give the same result. RE2 syntax.
  */
 export const NO_ADDRESS_PATTERN = [
   // Repository URLs: `git@host:owner/name`.
@@ -55,7 +55,7 @@ export function findEmails(text: string): Span[] {
   const found: Span[] = []
   let at = text.indexOf('@')
   if (at < 0) return found
-  // Such parts are replaced with spaces of the same length, which keeps positions.
+  // Excluded parts are replaced with spaces of the same length, which preserves positions.
   const searched = text.replaceAll(noAddress, (name) => ' '.repeat(name.length))
   for (; at >= 0; at = searched.indexOf('@', at + 1)) {
     const span = addressAt(searched, at, found.at(-1)?.end ?? 0)
@@ -75,7 +75,8 @@ export function containsEmail(text: string): boolean {
 }
 
 function hasEmailInBase64(text: string): boolean {
-  // Other bytes are replaced with spaces, so that every engine gets the same text.
+  // All characters except printable ASCII, and quotes and backslashes, are replaced with spaces, so that every engine
+  // gets the same text.
   return base64Runs(text).some((run) => hasEmail(run.text.replaceAll(/[^ -~]|["'\\]/g, ' ')))
 }
 

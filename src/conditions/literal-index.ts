@@ -4,7 +4,7 @@ import type { Meter } from './evaluation-time-limit.ts'
 import { KeywordAutomaton, MAX_KEYWORD_CHARACTERS } from './keyword-automaton.ts'
 import { NO_ATOMS, TextCache } from './text-cache.ts'
 
-/** Up to this many strings are searched for one by one, which is cheaper than an automaton. */
+/** Up to this number of strings, each string is searched for separately, which is cheaper than an automaton. */
 const FEW = 16
 /** Cost of processing one character in an automaton, in the units of `CostEstimate`. */
 const CHARACTER_WORK = 50
@@ -116,7 +116,7 @@ function isAt(place: Place, text: string, part: string): boolean {
 class KeywordSet {
   private readonly keywords = new Set<string>()
   private characters = 0
-  /** Null until the next text is searched, and when the set is too small to need it. */
+  /** Null until the next search, and while the set is too small to need an automaton. */
   private automaton: KeywordAutomaton | null = null
 
   get size(): number {

@@ -11,8 +11,8 @@ import { PLAIN_PRIVACY, type Privacy } from './privacy-settings.ts'
 /** Replacement for a value that a rule or custom pattern marks as personal. */
 const HIDDEN = '***'
 /**
- * Maximum number of rounds of masking or decoding. Only a text made for this purpose still contains personal data
- * afterwards.
+ * Maximum number of rounds of masking or decoding. After these, only deliberately crafted texts can still contain
+ * personal data.
  */
 const ROUNDS = 8
 

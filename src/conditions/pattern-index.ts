@@ -14,7 +14,7 @@ interface Entry {
   matches(text: string): boolean
 }
 
-/** Up to this many patterns are matched one by one, which is cheaper than an automaton. */
+/** Up to this number of patterns, each pattern is matched separately, which is cheaper than an automaton. */
 const FEW = 2
 /**
  * Maximum number of patterns in one set. With more patterns, the states exceed the available memory, and recompiling a
@@ -81,11 +81,11 @@ export class PatternIndex implements TextIndex {
 }
 
 class PatternSet {
-  /** Null when it will be compiled for the next text, or when the set is small enough not to need it. */
+  /** Null until the next search, and while the set is too small to need an automaton. */
   private automaton: RE2Set | null = null
   private instructions: number
   private readonly log = new CostEstimate()
-  /** Number of characters measured since the set was last classified as slow or not. */
+  /** Number of characters measured since the set was last classified as slow or fast. */
   private characters = 0
   private workedMs = 0
   /** Number of consecutive slow measurements. */

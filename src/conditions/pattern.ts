@@ -8,7 +8,7 @@ interface Literal {
   text: string
 }
 
-/** A user's pattern that works in both engines. */
+/** A user-defined pattern that works in both engines. */
 export interface TextPattern {
   /**
    * Returns whether the pattern matches anywhere in the text. Takes linear time for every pattern, without
@@ -243,8 +243,8 @@ interface Sized {
 const sizeOf = ({ size, portable }: Sized) => size + portable.length
 
 /**
- * Cache of recently compiled patterns. One request compiles each pattern of its rule two to five times, which takes a
- * millisecond each: when the rule is checked, and for each query.
+ * Cache of recently compiled patterns. Without the cache, a request would compile each pattern of its rule two to five
+ * times (to check the rule, and for each query), at a millisecond each.
  */
 class PatternCache<P extends Sized> {
   /** Patterns in order of use, most recently used last. */

@@ -35,15 +35,15 @@ export interface OrgPrivacy {
   privacy: Privacy
 }
 
-/** SQL tests. In them, `{value}` stands for a string that may be NULL. */
+/** SQL tests. In them, `{value}` represents a string that may be NULL. */
 export interface CandidateTests {
   /** Tests whether any parameter of an event may contain personal data. Cheap. */
   any: AnyTest
   /** Tests whether a field may contain personal data. Cheap. */
   field(text: string): string
   /**
-   * Tests whether the event belongs to an organization with its own settings. All events of such organizations are
-   * examined closely.
+   * Tests whether the event belongs to an organization with its own settings. All events of such an organization are
+   * candidates.
    */
   own: string
   /** Tests whether the value of a key may contain personal data. */

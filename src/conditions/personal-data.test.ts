@@ -157,7 +157,7 @@ describe('detection in real-world data', () => {
   })
 
   type Phone = Record<'e164' | 'intl' | 'rfc3966' | 'national' | 'country' | 'digits', string>
-  test.skipIf(absent)('finds at least 95 % of the phone numbers of every format', () => {
+  test.skipIf(absent)('finds at least 95 % of the phone numbers in every format', () => {
     const phones = read<Phone>('phone_positives.json')
     const share = (holds: (phone: Phone) => boolean) => phones.filter(holds).length / phones.length
     for (const form of ['e164', 'intl', 'rfc3966'] as const) {
@@ -186,7 +186,7 @@ describe('detection in real-world data', () => {
     expect(values.filter(({ value }) => containsEmail(value)).length).toBe(1)
   })
 
-  test.skipIf(absent)('finds all cards and IBANs and nothing else', () => {
+  test.skipIf(absent)('finds all cards and IBANs, and nothing else', () => {
     const texts = read<{ text: string; types: string[] }>('synth_v2.json')
     const found = texts.map(({ text }) => ({
       text,
@@ -244,7 +244,7 @@ describe('masking', () => {
     expect(maskPersonal(shown, '', privacy)).toBe(shown)
   })
 
-  test('leaves nothing personal, and masking a value again changes nothing', () => {
+  test('removes all personal data, and masking a value again changes nothing', () => {
     const piece = fc.constantFrom(
       'jo@a.co',
       'jo%40a.co',

@@ -9,13 +9,13 @@ import type { Privacy } from './privacy-settings.ts'
 /** Built-in kinds of personal data. Organizations can add kinds with custom patterns. */
 export const PERSONAL_KINDS = ['email', 'phone', 'card', 'iban'] as const
 
-/** A kind of personal data, and whether a value that has its form is real. */
+/** A kind of personal data that was detected in a value. */
 export interface PersonalForm {
   /** One of `PERSONAL_KINDS`, or the name of a custom pattern. */
   kind: string
   /**
-   * False when the value only has the form, which other numbers may have by chance. When less than half of the values
-   * under a key are real, the rest are considered to be chance as well.
+   * False when the value only looks like this kind, such as digits in card format with a wrong check digit. When less
+   * than half of the values under a key are real, the real ones are considered coincidences, too.
    */
   isReal: boolean
 }

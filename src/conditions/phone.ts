@@ -28,7 +28,7 @@ const IDENTIFIER_KEYS: ReadonlySet<string> = new Set(
 /** Matches keys named after phone numbers. Under these keys, numbers without separators are also recognised. */
 const PHONE_KEY = /phone|mobile|msisdn|whatsapp|(?:^|[._-])(?:ph|tel|telefon|fax|cell)(?:$|[._-])/i
 
-/** Returns the vendor's own name of the key, without the path added by flattening: `user.ids.gid` → `gid`. */
+/** Returns the vendor's own name for the key, without the path added by flattening: `user.ids.gid` → `gid`. */
 const lastName = (key: string) => key.slice(key.lastIndexOf('.') + 1)
 
 /** Returns whether the key is known to contain identifiers. Its values are never considered phone numbers. */
@@ -87,8 +87,8 @@ function hasDigits(text: string): boolean {
 /**
  * Returns the phone numbers in the text, in order. The text is not decoded first. Numbers must begin with `+` or `00`
  * and be valid in their country according to https://github.com/google/libphonenumber with full metadata. `00` within
- * other text requires separators. With `regions`, national notation with separators is recognised too. Under a key
- * named after phone numbers, numbers without separators are too. Keys of identifiers never contain phone numbers.
+ * other text requires separators. With `regions`, national notation is also recognised: with separators under any key,
+ * and without separators under keys named after phone numbers. Keys of identifiers never contain phone numbers.
  */
 export function findPhones(key: string, text: string, regions: PhoneRegions): Span[] {
   if (!hasDigits(text) || isIdentifierKey(key)) return []

@@ -19,7 +19,7 @@ import { countCodePoints, isBlank } from './text-length.ts'
 export type Predicate = (event: ConditionEvent) => boolean
 type TextTest = (text: string, key: string) => boolean
 
-// Loops are used because `some` and `every` would need a closure per event. This code runs for every rule and event.
+// Uses loops, because `some` and `every` would create a closure for every rule and event.
 function anyOf(tests: readonly TextTest[]): TextTest {
   const [only, ...others] = tests
   if (only && others.length === 0) return only

@@ -1,14 +1,14 @@
 import { type PhoneRegions, phoneRegions } from './phone.ts'
 
-/** A custom pattern of an organization in RE2 syntax. Its matches are personal data of the kind `name`. */
+/** An organization's custom pattern, in RE2 syntax. Matches are personal data of the kind `name`. */
 export interface CustomPattern {
   name: string
   pattern: string
 }
 
 /**
- * Additional personal data of an organization, besides e-mail addresses, international phone numbers, card numbers and
- * IBANs.
+ * Personal data that an organization recognises in addition to e-mail addresses, international phone numbers, card
+ * numbers and IBANs.
  */
 export interface Privacy {
   /** Countries whose national phone numbers are recognised. */
@@ -16,7 +16,7 @@ export interface Privacy {
   patterns: readonly CustomPattern[]
 }
 
-/** Privacy settings of an organization that has not set any. */
+/** Privacy settings of an organization that has not configured any. */
 export const PLAIN_PRIVACY: Privacy = { regions: [], patterns: [] }
 
 /** Returns the privacy settings of an organization from its stored settings. */

@@ -1,8 +1,8 @@
 import type { Atom } from './atom.ts'
 
 /**
- * Maximum number of cached texts. Caching works because names of pages, currencies and sessions repeat. Longer texts
- * are not cached.
+ * Maximum number of cached texts. Caching is effective because the names of pages, currencies and sessions repeat.
+ * Longer texts are not cached.
  */
 const MAX_TEXTS = 1000
 const MAX_CHARACTERS = 300

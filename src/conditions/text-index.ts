@@ -194,7 +194,7 @@ class LengthIndex implements TextIndex {
 class ScanIndex implements TextIndex {
   private readonly atoms = new Set<Atom>()
 
-  /** `log`: set for tests that may take long; null for others. */
+  /** `log`: set for tests that may take a long time; null for others. */
   constructor(
     private readonly holds: (text: string, key: string) => boolean,
     private readonly log: CostEstimate | null = null,

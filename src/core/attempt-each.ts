@@ -9,8 +9,8 @@ export function combinedError(what: string, errors: readonly unknown[]): Aggrega
 }
 
 /**
- * Runs `work` for each item, one after another. An item that fails does not stop the others. After the last item, all
- * errors are thrown together as an `AggregateError`. Nothing is retried.
+ * Runs `work` for each item, one after another. A failed item does not prevent the next items from running. After the
+ * last item, all errors are thrown together as an `AggregateError`. Nothing is retried.
  */
 export async function attemptEach<T>(
   what: string,

@@ -13,8 +13,8 @@ const PROGRAM = [
 ]
 
 /**
- * Returns the environment for a child process that runs another program: the machine's variables plus `own`. Excludes
- * settings, secrets and variables that redirect connections (`HTTP_PROXY`, `NO_PROXY`).
+ * Returns the environment for a child process that runs another program: the variables in `MACHINE`, plus `own`.
+ * Excludes settings, secrets and variables that redirect connections (`HTTP_PROXY`, `NO_PROXY`).
  */
 export function childEnv(own: Record<string, string> = {}): Record<string, string> {
   return { ...picked(MACHINE), ...own }

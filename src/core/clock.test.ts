@@ -12,7 +12,7 @@ test('a clock that differs from the elapsed time is reported as adjusted', () =>
   }
   expect([goes(1000), goes(HOUR_MS), goes(0)]).toEqual([false, false, false])
   expect([goes(1000, -DAY_MS), goes(1000), goes(1000, DAY_MS), goes(1000)]).toEqual([true, false, true, false])
-  // A clock that is adjusted gradually, no matter by how much in total.
+  // A clock that is adjusted gradually is not reported, regardless of the total adjustment.
   for (let round = 0; round < 100; round++) expect(goes(HOUR_MS, HOUR_MS + CLOCK_STEP_MS)).toBe(false)
   expect(goes(1000, 1001 + CLOCK_STEP_MS)).toBe(true)
 })

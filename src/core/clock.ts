@@ -13,7 +13,7 @@ export const MINUTE_MS = 60 * SECOND_MS
 export const HOUR_MS = 60 * MINUTE_MS
 export const DAY_MS = 24 * HOUR_MS
 
-/** If the clock differs from the elapsed time by more than this, someone has set the clock. */
+/** If the clock differs from the elapsed time by more than this, the clock was set. */
 export const CLOCK_STEP_MS = 10 * SECOND_MS
 
 /**
@@ -32,11 +32,11 @@ export function clockStepDetector(clock = systemClock, elapsed = () => performan
   }
 }
 
-/** Maximum delay before an abort or a change of the clock is noticed. */
+/** Maximum delay before an abort or a clock change is noticed. */
 const POLL_MS = 100
 
 /**
- * Resolves when the clock reaches `at`, or is set back to before the start of the wait. Throws if the signal aborts.
+ * Resolves when the clock reaches `at`, or is set back to a time before the wait began. Throws if the signal aborts.
  */
 export async function waitUntil(clock: Clock, at: Instant, signal: AbortSignal): Promise<void> {
   const from = clock.now()

@@ -10,7 +10,7 @@ describe('detection of credential keys', () => {
     ...['password', 'user_password', 'newPassword', 'passwd', 'pwd', 'passphrase', 'private_key', 'privateKey'],
     ...['id_token', 'session_token', 'X-Auth-Token', 'jwt', 'bearer', 'credentials', 'headers.Cookie', 'Set-Cookie'],
     ...['AWSAccessKeyId', 'aws_secret_access_key', 'X-Amz-Signature', 'x-goog-api-key', 'Ocp-Apim-Subscription-Key'],
-  ])('recognises %s', (key) => {
+  ])('recognizes %s', (key) => {
     expect(isCredential(key, 'k7Qz')).toBe(true)
   })
 
@@ -87,7 +87,7 @@ describe('hiding credentials in a string', () => {
     ]) {
       hideCredentials(`secret${part.repeat(400_000 / part.length)}`)
     }
-    // A pattern with quadratic run time would take minutes here.
+    // A pattern with quadratic run time would take minutes.
     expect(performance.now() - startedAt).toBeLessThan(10_000)
   })
 })

@@ -1,13 +1,13 @@
-/** Replaces a credential in a longer string. */
+/** Text that replaces a credential in a longer string. */
 const HIDDEN = '***'
 
 /**
- * Words that make a following `token` a credential. On its own, `token` is what several vendors call their public
- * project id.
+ * Words that make a `token` that follows them a credential. Several vendors call their public project id `token`, so
+ * the word alone is not enough.
  */
 const TOKENS =
   'access|auth|bearer|csrf|id|login|oauth|private|refresh|reset|secret|security|server|service|session|user'
-/** Words that make a following `key` a credential. */
+/** Words that make a `key` that follows them a credential. */
 const KEYS = 'access|account|api|app|auth|client|consumer|encryption|master|private|secret|server|signing|subscription'
 
 /** Names of parameters, headers and fields that contain credentials. A longer name may end with one of them. */
@@ -30,7 +30,7 @@ const WHOLE_NAMES = 'api[_-]?token|auth|bearer|jwt|pwd|set-cookie|headers?[^A-Za
 
 const KEY = new RegExp(`(?:${NAMES}|(?:^|[^A-Za-z_-])(?:${WHOLE_NAMES}))(?=$|[^A-Za-z_-])`, 'i')
 
-/** Separator between a name and its credential, and pattern of the credential, for each notation. */
+/** Values that only indicate whether a credential exists. */
 const FLAG = /^(?:true|false|null|undefined|0|1)?$/i
 
 const NAME = `(?:${NAMES}|(?<![A-Za-z_-])(?:${WHOLE_NAMES}))`
@@ -43,7 +43,7 @@ const NOTATIONS = [
   // Parameters of URLs and forms, plain and percent-encoded.
   ['=', String.raw`[^\s&;#"'\\]+`],
   [`${PERCENT}3D`, String.raw`(?:[^\s&;#"'\\%]|${PERCENT}(?!25|2[2367]|3B)[0-9A-F]{2})+`],
-  // Members of JSON: plain, escaped within other JSON, and percent-encoded.
+  // Members of JSON objects: plain, escaped within other JSON, and percent-encoded.
   [`"${JSON_COLON}"`, String.raw`(?:[^"\\]|\\.)+`],
   [String.raw`\\{1,8}"${JSON_COLON}\\{1,8}"`, String.raw`[^"\\]+`],
   [`${PERCENT}22[\\s+]{0,8}(?::|${PERCENT}3A)[\\s+]{0,8}${PERCENT}22`, `(?:[^%&"]|${PERCENT}(?!25|22)[0-9A-F]{2})+`],
@@ -51,7 +51,7 @@ const NOTATIONS = [
   [String.raw`"(?:\r?\n[^\r\n]{1,200}){0,4}\r?\n\r?\n`, String.raw`[^\r\n]+`],
 ].map(([between, credential]) => new RegExp(`(${NAME}${between})(${credential})`, 'gi'))
 
-/** JSON numbers need quotes once they are replaced with asterisks. */
+/** JSON numbers. Unlike strings, they need quotes when they are replaced with asterisks. */
 const JSON_NUMBER = new RegExp(`(${NAME}"${JSON_COLON})-?[0-9][0-9.]+`, 'gi')
 
 /** Every name contains one of these words. This test is much faster than the full pattern, so it runs first. */
@@ -62,7 +62,10 @@ const NOTATION = /[="%]/
 /** Shorter strings can't contain both a name and a credential. */
 const SHORTEST = 'pwd=1234'.length
 
-/** Cached results by key. Keys repeat from event to event, and a lookup takes a fraction of the pattern's time. */
+/**
+ * Cached results by key. The same keys occur in many events, and a lookup takes a fraction of the time that the pattern
+ * takes.
+ */
 const cache = new Map<string, boolean>()
 const MAX_CACHED = 20_000
 
@@ -83,7 +86,7 @@ export function isCredential(key: string, value: string): boolean {
 
 /**
  * Replaces named credentials in a string with `***`: parameters of URLs or forms, and members of JSON objects. Returns
- * the same string if there are none, which is the usual case.
+ * the same string if it contains none, which is the usual case.
  */
 export function hideCredentials(text: string): string {
   if (text.length < SHORTEST || !NOTATION.test(text) || !MENTION.test(text)) return text

@@ -10,7 +10,7 @@ describe('checkEmail', () => {
     ["o'brien@example.com", "o'brien@example.com"],
     ['_@1.example', '_@1.example'],
   ]
-  test.each(good)('%j is accepted as %j', (text, address) => {
+  test.each(good)('accepts %j as %j', (text, address) => {
     expect(checkEmail(text)).toBe(address)
   })
 

@@ -1,4 +1,7 @@
-/** Notifies subscribers, in the order of their subscriptions. Without a value, it only says that there is work. */
+/**
+ * Notifies subscribers, in the order in which they subscribed. Without a value, the notification only signals that
+ * there is work.
+ */
 export class Emitter<T = void> {
   private readonly listeners: ((value: T) => void)[] = []
 

@@ -7,7 +7,7 @@ test.each<[string, unknown]>([
   ['a string', 'a string'],
   ['undefined', undefined],
   ['null', null],
-])('messageOf returns %p for any thrown value', (message, thrown) => {
+])('messageOf returns the message %p', (message, thrown) => {
   expect(messageOf(thrown)).toBe(message)
 })
 

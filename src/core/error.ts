@@ -12,8 +12,8 @@ export type ErrorCode =
   | 'unavailable'
 
 /**
- * An expected error. The caller sees the message unchanged. It is one sentence that says what is wrong and where
- * (`alerts[3].period: …`), without SQL, stack traces or server paths. Any other thrown value is a bug.
+ * An expected error. The caller sees the message unchanged. The message is one sentence that says what is wrong and
+ * where (`alerts[3].period: …`), without SQL, stack traces or server paths. Any other thrown value is a bug.
  */
 export class AppError extends Error {
   override readonly name = 'AppError'
@@ -45,8 +45,8 @@ export class AppError extends Error {
 }
 
 /**
- * Runs all checks, then throws the first `invalid` error with the faults of all of them. Any other error is thrown
- * immediately.
+ * Runs all checks, then throws the first `invalid` error, which includes the faults of all failed checks. Any other
+ * error is thrown immediately.
  */
 export function checkAll(checks: Iterable<() => void>): void {
   const errors: AppError[] = []

@@ -11,7 +11,7 @@ export type EventStatus = (typeof EVENT_STATUSES)[number]
 
 /** An event. Field names are the same in the API, the spool, Parquet and JSON. Null means "unknown". */
 export interface StoredEvent {
-  /** Sequence number in order of arrival, unique in an installation. Increases with `receivedAt`; always below 2^53. */
+  /** Sequence number in order of arrival, unique in an installation. Increases with `receivedAt`. Always below 2^53. */
   seq: number
   /** The sender's id, or `evt_<seq>`. If the sender provided no id, this is empty until the event is stored. */
   id: string

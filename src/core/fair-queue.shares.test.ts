@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { FairQueue, type Share } from './fair-queue.ts'
 
-/** Work that runs until the test ends it. */
+/** Returns work that runs until the test ends it. */
 function openEnded() {
   const { promise, resolve } = Promise.withResolvers<void>()
   return { work: () => promise, end: resolve }
@@ -60,7 +60,7 @@ describe('a fair queue with shares', () => {
     expect(queue.load).toEqual({ running: 0, waiting: 0 })
   })
 
-  test('limits the running tasks per share, and lets other shares overtake', async () => {
+  test('limits the running tasks per share, and lets tasks of other shares overtake', async () => {
     const { begun, ask } = recorder(new FairQueue(4))
     for (const name of ['a', 'b', 'c', 'd']) void ask(name, [share('caller', 2)])
     void ask('other', [share('another', 2)])
@@ -79,7 +79,7 @@ describe('a fair queue with shares', () => {
     expect(begun.at(-1)).toBe('a4')
   })
 
-  test('rejects a task when too many tasks of its share are waiting, and accepts it when there is room', async () => {
+  test('rejects a task when too many tasks of its share are waiting, and accepts it when there is space', async () => {
     const { ask, end } = recorder(new FairQueue(4))
     const mine = [share('caller', 1, 2)]
     const taken = ['a', 'b', 'c'].map((name) => ask(name, mine))

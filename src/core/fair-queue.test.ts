@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { FairQueue } from './fair-queue.ts'
 
-/** Work that ends when the test resolves or rejects it. */
+/** Returns work that ends when the test resolves or rejects it. */
 function task() {
   const { promise, resolve, reject } = Promise.withResolvers<string>()
   let begun = false
@@ -35,7 +35,7 @@ describe('a fair queue', () => {
     await Promise.all([results[0], results[3], results[4]])
   })
 
-  test('rejects tasks while it is full, and accepts them again when there is room', async () => {
+  test('rejects tasks while it is full, and accepts them again when there is space', async () => {
     const queue = new FairQueue(1, 2)
     const [running, ...waiting] = Array.from({ length: 3 }, task)
     const results = [running, ...waiting].map((task) => queue.run(task?.work ?? Promise.reject))

@@ -1,7 +1,7 @@
 import { SECOND_MS } from './clock.ts'
 import { AppError } from './error.ts'
 
-/** A limit shared by all calls with the same `name`, for example all calls of one organization. */
+/** A group of calls with the same `name`, such as the calls of one organization, and the limits of the group. */
 export interface Share {
   name: string
   maxRunning: number
@@ -25,7 +25,7 @@ interface Waiting {
 interface Count {
   running: number
   waiting: number
-  /** The turn in which the share last started a task; 0 if it never has. */
+  /** Value of `turns` when the share last started a task; 0 if it never has. */
   turn: number
 }
 
@@ -33,25 +33,25 @@ const NOTHING: Readonly<Count> = { running: 0, waiting: 0, turn: 0 }
 const RETRY_AFTER_S = 10
 
 /**
- * A queue that runs at most `maxRunning` tasks at a time. The next task is the one whose widest share has the fewest
- * running tasks. Ties go to the share that ran least recently, then to the oldest task. A caller with many tasks
- * therefore delays only itself. A running task whose signal aborts frees its slot immediately, but counts towards its
- * shares until it ends.
+ * A queue that runs at most `maxRunning` tasks at a time. A free slot goes to the share with the fewest running tasks,
+ * where each task counts for its widest share. Among equal shares, the one that started a task least recently is next;
+ * within a share, the oldest task. A caller with many tasks therefore delays only itself. A running task whose signal
+ * aborts frees its slot immediately, but counts towards its shares until it ends.
  */
 export class FairQueue {
   private running = 0
   private readonly waiting = new Set<Waiting>()
   /** Keyed by share name. Only shares with running or waiting tasks have an entry. */
   private readonly counts = new Map<string, Count>()
-  /** Number of turns so far. */
+  /** Number of tasks started so far. */
   private turns = 0
 
   constructor(
     private readonly maxRunning: number,
     private readonly maxWaiting = Number.POSITIVE_INFINITY,
     /**
-     * Returns the usage of a share by its name. Among shares with the same number of running tasks, the one with the
-     * lowest usage is next.
+     * Returns the usage of a share, given its name. Among shares with the same number of running tasks, the one with
+     * the lowest usage is next.
      */
     private readonly usedBy: (name: string) => number = () => 0,
   ) {}
@@ -178,6 +178,6 @@ const waitedTooLong = (waitMs: number) =>
     RETRY_AFTER_S,
   )
 
-/** The error for work whose caller disconnected. It is rarely shown. */
+/** The error for work whose caller has disconnected. The error is rarely shown. */
 export const abortedError = () =>
   new AppError('unavailable', 'the client disconnected before the response was ready', RETRY_AFTER_S)

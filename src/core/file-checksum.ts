@@ -18,7 +18,7 @@ export async function fileChecksum(path: string): Promise<number | null> {
   }
 }
 
-/** A `catch` handler for opening a file. Returns null if the file doesn't exist; rethrows any other error. */
+/** Use in `catch` when opening a file. Returns null if the file doesn't exist; rethrows any other error. */
 export function nullIfMissing(error: unknown): null {
   if ((error as { code?: string }).code === 'ENOENT') return null
   throw error

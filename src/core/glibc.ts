@@ -1,6 +1,5 @@
 /**
- * Minimum glibc version for the native libraries in the executable. The addon of better-sqlite3 has the highest
- * requirement.
+ * Minimum glibc version for the native libraries in the executable. better-sqlite3's addon has the highest requirement.
  */
 export const GLIBC_MIN = '2.34'
 

@@ -3,11 +3,11 @@ import fc from 'fast-check'
 import { TEST_START } from '../../test/fixtures.ts'
 import { newId, newSecret } from './id.ts'
 
-/** https://www.crockford.com/base32.html: no I, L, O and U. */
+/** https://www.crockford.com/base32.html: excludes I, L, O and U. */
 const CROCKFORD = '0123456789abcdefghjkmnpqrstvwxyz'
 const anInstant = fc.integer({ min: 0, max: 2 ** 48 - 1 })
 
-test('IDs sort as strings by the millisecond of their creation', () => {
+test('IDs sort as strings by their creation time in milliseconds', () => {
   fc.assert(
     fc.property(fc.array(anInstant, { minLength: 2, maxLength: 20 }), (instants) => {
       const byTime = [...new Set(instants)].sort((a, b) => a - b).map((at) => newId('iss', at))

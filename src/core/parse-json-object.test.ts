@@ -11,4 +11,6 @@ test.each<[string, unknown]>([
   ['', null],
   ['<html>', null],
   ['{"a": 1', null],
-])('jsonObject reads %j', (text, object) => expect<unknown>(jsonObject(text)).toEqual(object))
+])('jsonObject returns an object, a list or null for %j', (text, object) =>
+  expect<unknown>(jsonObject(text)).toEqual(object),
+)

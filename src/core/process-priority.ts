@@ -2,7 +2,7 @@ import { dlopen, FFIType, ptr } from 'bun:ffi'
 import { readdirSync } from 'node:fs'
 import { setPriority } from 'node:os'
 
-/** The lowest priority. Used by kernels that have no idle policy. */
+/** The lowest priority, used by kernels that have no idle policy. */
 const NICENESS = 19
 /** Policy for processes that run only when the processor is idle (sched(7), "SCHED_IDLE"). */
 const SCHED_IDLE = 5
@@ -29,8 +29,8 @@ export function createProcessGroup(): void {
 }
 
 /**
- * Makes this process and its future children run only when the processor is otherwise idle. On systems other than
- * Linux, it sets the niceness, which is less effective: Chromium raises its own niceness if permitted.
+ * Makes this process and its future children run only when the processor is otherwise idle. Systems other than Linux
+ * use the niceness instead, which is less effective, because Chromium raises its own niceness if permitted.
  */
 export function lowerPriority(): void {
   if (process.platform !== 'linux') return setPriority(NICENESS)

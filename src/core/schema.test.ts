@@ -32,7 +32,7 @@ function refusalOf(value: unknown, root?: string): string {
   return 'was accepted'
 }
 
-test('the parser returns a valid value itself', () => {
+test('the parser returns the same object for a valid value', () => {
   const value: unknown = { name: 'a', count: 5, color: 'red', note: null, tags: ['x'], deep: { list: [{ at: 0 }] } }
   expect(parse(value) as unknown).toBe(value)
 })
@@ -60,7 +60,7 @@ describe('a validation error', () => {
     [{ name: 'a', deep: { list: [{ at: 1 }, { at: 'x' }] } }, /^deep\.list\[1\]\.at: must be a whole number$/],
     [{ name: 'a', extra: 1 }, /^extra: there is no such field$/],
     [{ name: 'a', deep: { list: [], more: 1 } }, /^deep\.more: there is no such field$/],
-    // In a union, the error is for the branch that the caller meant.
+    // In a union, the error describes the branch that the caller most likely meant.
     [{ name: 'a', channels: [{ type: 'email', target: 'a@b.c' }, { type: 'email' }] }, /^channels\[1\]\.target: /],
     [{ name: 'a', channels: [{ type: 'webhook', url: 'x' }] }, /^channels\[0\]\.url: /],
     [{ name: 'a', channels: ['email'] }, /^channels\[0\]: /],
@@ -99,7 +99,7 @@ describe('a validation error', () => {
     expect(() => parser(schema)(value)).toThrow(expect.objectContaining({ code: 'invalid', message }))
   })
 
-  test('prefixes the name of the root', () => {
+  test('starts with the name of the root', () => {
     expect(refusalOf({ name: '' }, 'alerts[3]')).toStartWith('alerts[3].name: ')
     expect(refusalOf('x', 'alerts[3]')).toStartWith('alerts[3]: ')
   })

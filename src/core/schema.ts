@@ -7,7 +7,7 @@ export interface FieldNotes {
   /** Label in a form. Default: derived from the name in JSON. */
   title?: string
   description?: string
-  /** Unit of the number in forms, such as `s` or `%`. */
+  /** Unit of a number in forms, such as `s` or `%`. */
   'x-unit'?: string
 }
 
@@ -25,7 +25,7 @@ export const InstantSchema = Int({
 /** Symbols are not serialized, so published schemas don't contain this property. */
 const IS_INSTANT = Symbol('instant')
 
-/** Milliseconds since the Unix epoch, as a request parameter. MCP tools take an ISO 8601 string instead. */
+/** Milliseconds since the Unix epoch, as a request parameter. MCP tools accept an ISO 8601 string instead. */
 export const InstantInput = (options: FieldNotes & { minimum?: number }) =>
   Int({ examples: [1_767_614_400_000], ...options, ...{ [IS_INSTANT]: true } })
 
@@ -85,7 +85,10 @@ export const Text = (minLength: number, maxLength: number, notes: FieldNotes & {
 export type { Static, TObject, TSchema, TString }
 export { Type }
 
-/** Field names are chosen by callers, and end up in error messages stored in the ledger. */
+/**
+ * Maximum length of a field name in an error. Callers choose field names, which appear in error messages stored in the
+ * ledger.
+ */
 const MAX_NAME_LENGTH = 200
 
 /** `/channels/0/type` → `channels[0].type`; the root is `body`. */
@@ -115,7 +118,8 @@ const characters = (count: number) => `${count} ${count === 1 ? 'character' : 'c
 const items = (count: number) => (count === 1 ? 'one item' : `${count} items`)
 
 /**
- * Returns a description of what is wrong with the field. Checks that no schema here uses keep TypeBox's own message.
+ * Returns a description of the problem with the field. Keeps TypeBox's own message for checks that no schema in this
+ * program uses.
  */
 function faultOf({ type, schema, message }: ValueError): string {
   if (type === ValueErrorType.ObjectRequiredProperty) return 'is missing'
@@ -168,7 +172,10 @@ export function describeError(error: ValueError, root = ''): string {
 }
 
 const MAX_FAULTS = 20
-/** In larger values, only the first error is reported, because searching a megabyte takes 0.1 s. */
+/**
+ * Maximum number of nested values in a value for which all errors are reported. For larger values, only the first error
+ * is reported, because searching a megabyte takes 0.1 s.
+ */
 const MAX_SEARCHED = 20_000
 
 /** True if the value contains at most `max` nested values. */
@@ -198,7 +205,7 @@ function faultsIn(check: TypeCheck<TSchema>, value: unknown, root: string): stri
 
 /**
  * Returns a function that validates and returns a value, or throws `AppError('invalid')` with the name of the first
- * invalid field. The error's `faults` name up to 20 fields. The schema is compiled on the first call.
+ * invalid field. The error's `faults` list up to 20 fields. The schema is compiled on the first call.
  */
 export function parser<T extends TSchema>(schema: T): (value: unknown, root?: string) => Static<T> {
   let check: TypeCheck<T> | null = null

@@ -6,7 +6,7 @@ const box = secretBox(Buffer.alloc(32, 1))
 const aText = fc.oneof(fc.string({ unit: 'binary' }), fc.constantFrom('', 'whsec_abc', '\0', 'é'.repeat(5000)))
 
 describe('a secret box', () => {
-  test('decrypts what it encrypted', () => {
+  test('decrypts data that it has encrypted', () => {
     fc.assert(
       fc.property(aText, (text) => {
         expect(box.open(box.seal(text))).toBe(text)
@@ -52,7 +52,7 @@ describe('a secret box', () => {
     }
   })
 
-  test('rejects ciphertext of another key', () => {
+  test('rejects ciphertext encrypted with another key', () => {
     expect(() => secretBox(Buffer.alloc(32, 2)).open(box.seal('secret'))).toThrow()
   })
 })

@@ -3,7 +3,10 @@ import { createCipheriv, createDecipheriv, createHash, createHmac, randomBytes }
 const NONCE_BYTES = 12
 const TAG_BYTES = 16
 
-/** Encrypts secrets at rest with AES-256-GCM. The box of a data folder opens only data that it has sealed itself. */
+/**
+ * Encrypts secrets at rest with AES-256-GCM. The box of a data folder can decrypt only data that it has encrypted
+ * itself.
+ */
 export interface SecretBox {
   /** Returns the nonce, tag and ciphertext in one buffer. */
   seal(text: string): Buffer
@@ -11,7 +14,7 @@ export interface SecretBox {
    * Like `seal`, but deterministic: equal strings produce equal bytes, so sealed strings can be compared and grouped.
    */
   sealEqually(text: string): Buffer
-  /** Throws if the bytes were modified or sealed with another key. */
+  /** Throws if the bytes were modified, or encrypted with another key. */
   open(sealed: Uint8Array): string
 }
 
@@ -24,7 +27,7 @@ export function secretBox(key: Uint8Array): SecretBox {
   const nonceKey = createHmac('sha256', key).update('nonces of equal texts').digest()
   return {
     seal: (text) => sealWith(randomBytes(NONCE_BYTES), text),
-    // The nonce is a MAC of the string, so two different strings never share a nonce.
+    // The nonce is a MAC of the string, so two different strings never have the same nonce.
     sealEqually: (text) =>
       sealWith(createHmac('sha256', nonceKey).update(text).digest().subarray(0, NONCE_BYTES), text),
     open(sealed) {

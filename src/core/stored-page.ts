@@ -3,7 +3,7 @@ import type { Environment } from './event.ts'
 
 /** Measurements of one vendor's requests in one page view: a row in the relation `pages`. Null means "unknown". */
 export interface StoredPage {
-  /** Id of the page view. Shared by its rows and unique in an installation; always below 2^53. */
+  /** Id of the page view. The same in all rows of the page view, unique in an installation, and always below 2^53. */
   page: number
   ts: Instant
   receivedAt: Instant

@@ -50,7 +50,7 @@ test.each([
   ['GA4 (purchase): a.b*c', ['GA4', 'purchase', 'a.b*c', 'axb'], ['axb']],
   ['Überkauf', ['kauf'], ['kauf']],
   ['', ['a'], ['a']],
-])('namesMissingIn finds the names that are missing in %j', (text, names, unsaid) =>
+])('namesMissingIn returns the names that are missing in %j', (text, names, unsaid) =>
   expect(namesMissingIn(text, names)).toEqual(unsaid),
 )
 

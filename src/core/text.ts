@@ -69,16 +69,16 @@ export function barsText(values: readonly number[], max: number): string {
 
 const NAMED = 3
 
-/** Returns `a, b, c and 2 more`: the first three paths and the number of remaining ones. */
+/** Returns `a, b, c and 2 more`: the first three paths and the number of remaining paths. */
 export function firstFew(paths: readonly string[]): string {
   const more = paths.length - NAMED
   return `${paths.slice(0, NAMED).join(', ')}${more > 0 ? ` and ${more} more` : ''}`
 }
 
-/** Formats a share between 0 and 1 with two significant digits: `0.0625` → `6.3 %`. */
+/** Formats a fraction between 0 and 1 as a percentage with two significant digits: `0.0625` → `6.3 %`. */
 export const shareText = (share: number): string => `${Number((share * 100).toPrecision(2))} %`
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters looked for
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern must match these characters
 const BREAKS = /[\s\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g
 /**
  * Characters that change the reading direction: https://www.unicode.org/reports/tr9/#Directional_Formatting_Characters

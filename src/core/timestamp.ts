@@ -2,9 +2,9 @@ import { DAY_MS, type Instant } from './clock.ts'
 
 /** Smaller numbers are not times in this century in any unit. */
 const MIN_SECONDS = 1e8
-/** The year 5138 in seconds, 1973 in milliseconds. */
+/** Year 5138 in seconds, or year 1973 in milliseconds. */
 const MIN_MS = 1e11
-/** The year 5138 in milliseconds, 1973 in microseconds. */
+/** Year 5138 in milliseconds, or year 1973 in microseconds. */
 const MIN_US = 1e14
 const MAX_US = 1e17
 
@@ -29,7 +29,7 @@ export function parseTimestamp(number: number): Instant | null {
 /** Like `parseTimestamp`, but returns the number itself if it is not a time (for example, milliseconds since boot). */
 export const toTimestamp = (number: number): number => parseTimestamp(number) ?? number
 
-/** Event times before this are treated as errors. */
+/** Event times before this are treated as invalid. */
 export const EARLIEST = Date.UTC(2000, 0)
 
 /** Ledger note for an event whose time was replaced with the time of receipt. */

@@ -10,7 +10,7 @@ export const BLANK_PATTERN = String.raw`^[\t-\r \x{a0}\x{1680}\x{2000}-\x{200a}\
  */
 export const NUMBER_PATTERN = String.raw`^[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?$`
 
-/** Type of a parameter's value: a number that matches the pattern above, `true` or `false`, or other text. */
+/** Type of a parameter's value: a number that matches `NUMBER_PATTERN`, `true` or `false`, or other text. */
 export type ValueType = 'number' | 'boolean' | 'text'
 
 const number = new RegExp(NUMBER_PATTERN)

@@ -19,13 +19,13 @@ export interface ClockWatchDeps {
 }
 
 /**
- * Detects a clock that is behind times stored in the data folder. The program can't determine whether the clock was set
- * back, was ahead before, or is behind now, so no stored data is changed or deleted. Scheduled times are recomputed
- * from the current time, and new events are judged immediately. For steps of up to 10 s, the program waits until the
+ * Detects a clock that is behind the times stored in the data folder. The program can't determine whether the clock was
+ * set back, was ahead before, or is behind now, so no stored data is changed or deleted. Scheduled times are recomputed
+ * from the current time, and new events are evaluated immediately. For steps of up to 10 s, the program waits until the
  * clock catches up.
  */
 export class ClockWatch {
-  /** The latest time seen in this run or the previous one. */
+  /** Latest time seen in this run or the previous run. */
   private seenAt: Instant
   /** Latest `receivedAt` of the events that were stored at startup. */
   private readonly lastReceivedAt: Instant
@@ -34,15 +34,15 @@ export class ClockWatch {
   constructor(private readonly parts: ClockWatchDeps) {
     const { db, clock, spool } = parts
     const now = clock.now()
-    // The heartbeat may be 30 s older than the time up to which events were judged.
+    // The heartbeat may be 30 s older than the time up to which events were evaluated.
     const seenAt = Math.max(lastHeartbeat(db) ?? now, judgedThrough(db))
     this.seenAt = seenAt
     this.lastReceivedAt = spool.latest.receivedAt
-    // Events with future times from before a known step do not indicate a new step.
+    // Events with future times do not indicate a new step if they were received before a known step.
     if (this.lastReceivedAt <= latestBeforeSteps(db))
       spool.setBack(Math.min(this.lastReceivedAt, Math.max(now, seenAt)))
-    // After a small step, the program waits until the clock catches up. Otherwise, events in an interval that was
-    // already judged would never be judged.
+    // After a small step, the program waits until the clock catches up. Otherwise, events received in an interval that
+    // was already evaluated would never be evaluated.
     if (!this.check()) spool.setBack(Math.max(seenAt, spool.latest.receivedAt))
   }
 
@@ -69,8 +69,8 @@ export class ClockWatch {
   }
 
   /**
-   * Returns the time since which the program ran before the step. Excludes gaps caused by setting the clock forward,
-   * and times before the first event.
+   * Returns the earliest repeated time at which the program was running before the step. Excludes gaps caused by
+   * setting the clock forward, and times before the first event.
    */
   private ranFrom(now: Instant, latestAt: Instant): Instant {
     const { db, warehouse } = this.parts
@@ -81,7 +81,7 @@ export class ClockWatch {
   }
 }
 
-/** Returns the message to the operator about a step. It is sent once. */
+/** Returns the message to the operator about a step, which is sent once. */
 export function clockNotice({ at, fromAt, latestAt }: ClockStep): { subject: string; text: string } {
   const [now, from, latest] = [at, fromAt, latestAt].map((instant) => new Date(instant).toISOString())
   return {

@@ -4,7 +4,9 @@ import { join } from 'node:path'
 import { type TestApp, testApp } from '../../test/test-app.ts'
 import { DAY_MS, HOUR_MS, SECOND_MS } from '../core/clock.ts'
 
-/** Stores an event on each of this number of days and moves it to the warehouse. The current day is the last one. */
+/**
+ * Stores one event per day for this number of days, ending with the current day, and moves the events to the warehouse.
+ */
 async function daysOf(world: TestApp, days: number) {
   const { body: domain } = await world.call('POST', '/v1/domains', { body: { name: 'Shop' } })
   for (let day = 0; day < days; day++) {
@@ -25,7 +27,7 @@ async function daysLeft(world: TestApp): Promise<string[]> {
 }
 
 describe('retained data', () => {
-  test('includes events within the configured retention', async () => {
+  test('includes events within the configured retention period', async () => {
     await using world = await testApp({ retentionDays: '3' })
     await daysOf(world, 6)
     await world.run('retain')
@@ -38,7 +40,7 @@ describe('retained data', () => {
     expect(usage.totalEvents).toBe(6)
   })
 
-  test('includes batches for a day, so that repeats are recognised', async () => {
+  test('includes batches for a day, so that repeats are recognized', async () => {
     await using world = await testApp()
     const { token } = await daysOf(world, 1)
     const repeat = async () => {
@@ -53,7 +55,7 @@ describe('retained data', () => {
     expect(await repeat()).toBe(1)
   })
 
-  test('includes nothing of a deleted organization', async () => {
+  test('includes no data of a deleted organization', async () => {
     await using world = await testApp()
     const { db } = world.app
     const { body: other } = await world.call('POST', '/v1/orgs', { body: { name: 'Other' } })
@@ -66,7 +68,7 @@ describe('retained data', () => {
     await world.run('compact')
     await world.collect(domain.token, { events: [{ vendor: 'Shop' }, {}] })
     expect((await world.call('DELETE', '/v1/org?name=Other', inOther)).status).toBe(200)
-    // Acknowledged events are stored, even if their organization has been deleted since.
+    // Acknowledged events are stored even if their organization has been deleted since.
     world.clock.advance(5 * SECOND_MS)
     await world.run('flush')
     world.clock.advance(2 * HOUR_MS)
@@ -81,7 +83,7 @@ describe('retained data', () => {
     expect(readdirSync(join(world.folder, 'events')).filter((name) => name.endsWith('.parquet'))).toEqual([])
   })
 
-  test('includes counts by the minute for 400 days, longer than events, but none of a deleted organization', async () => {
+  test('includes counts by minute for 400 days, longer than events, but none of a deleted organization', async () => {
     await using world = await testApp({ retentionDays: '3' })
     const { db } = world.app
     const { token } = await daysOf(world, 1)
@@ -120,7 +122,7 @@ describe('retained data', () => {
     expect([kept(), files()]).toEqual([[], []])
   })
 
-  test('includes counters, ledger, history and settled deliveries for 400 days', async () => {
+  test('includes counters, ledger, history and finished deliveries for 400 days', async () => {
     await using world = await testApp()
     const { db } = world.app
     const { token } = await daysOf(world, 1)

@@ -52,7 +52,7 @@ export interface RetainDeps {
   runFiles: Pick<RunFiles, 'retain'>
 }
 
-/** Deletes data that has exceeded its retention, and data of deleted organizations. */
+/** Deletes data that is older than its retention period, and data of deleted organizations. */
 export async function retain(parts: RetainDeps): Promise<void> {
   const { db, warehouse, retentionMs } = parts
   const now = parts.agedAt()

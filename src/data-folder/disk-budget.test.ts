@@ -5,7 +5,7 @@ import { aRun, storeRun } from '../../test/flows/finished-run.fixture.ts'
 import { type TestApp, testApp } from '../../test/test-app.ts'
 import { DAY_MS, HOUR_MS, SECOND_MS } from '../core/clock.ts'
 
-/** Returns a new domain in the owner's organization, or in another organization created for it. */
+/** Returns a new domain in the owner's organization, or in a new organization if `org` is set. */
 async function shopOf(world: TestApp, org: string | null = null) {
   let headers = {}
   let { orgId } = world.owner
@@ -75,7 +75,7 @@ describe('the disk budget', () => {
       reason: 'batch: its organization exceeds its share of the disk',
       count: 1,
     })
-    // An hour later, the last hour has ended and is deleted.
+    // An hour later, the data from the previous hour can be deleted.
     world.clock.advance(HOUR_MS)
     await world.run('compact', 'disk budget')
     expect(await events()).toEqual([])
@@ -115,7 +115,7 @@ describe('the disk budget', () => {
     await runJobs(world)
     world.clock.advance(DAY_MS)
     await world.run('compact')
-    // One segment holds a few large events from their organization and many small ones from mine.
+    // One segment contains a few large events from the other organization and many small events from this one.
     for (let n = 0; n < 30; n++) await send(world, mine.token, `today ${n}`)
     await send(world, theirs.token, 'large', 10)
     await runJobs(world)
@@ -126,7 +126,7 @@ describe('the disk budget', () => {
     expect(await mine.events()).toContain('yesterday')
   })
 
-  test('removes the files of deleted days, also after a restart', async () => {
+  test('removes the files of deleted days, even after a restart', async () => {
     await using world = await testApp({ diskBudget: '200kB' })
     const { token, events } = await shopOf(world)
     for (const day of [0, 1, 2]) {
@@ -144,7 +144,7 @@ describe('the disk budget', () => {
   })
 })
 
-describe('the files of runs', () => {
+describe('the files of flow test runs', () => {
   const runOf = (world: TestApp, orgId: string, bytes: number) => {
     const id = storeRun(world, { ...aRun(), findings: [] }, { orgId })
     writeFileSync(join(world.folder, 'runs', id, 'requests.har'), Buffer.alloc(bytes))
@@ -152,7 +152,7 @@ describe('the files of runs', () => {
   }
   const isKept = (world: TestApp, id: string) => existsSync(join(world.folder, 'runs', id, 'requests.har'))
 
-  test('count towards the budget of their organization, and its oldest are deleted first', async () => {
+  test("count towards their organization's budget, and the oldest files are deleted first", async () => {
     await using world = await testApp({ diskBudget: '1000000' })
     const mine = await shopOf(world)
     const theirs = await shopOf(world, 'Theirs')
@@ -171,7 +171,7 @@ describe('the files of runs', () => {
     expect(await theirs.events()).toEqual(['theirs'])
   })
 
-  test('of an active run are not deleted', async () => {
+  test('are not deleted while their run is active', async () => {
     await using world = await testApp({ diskBudget: '1000' })
     const id = storeRun(world, aRun(), { end: false })
     const folder = join(world.folder, 'runs', id)

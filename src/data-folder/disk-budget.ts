@@ -23,7 +23,10 @@ export interface DiskBudgetDeps {
   notifyOperator(notice: OperatorNotice): void
 }
 
-/** Keeps collected data within the disk budget. Rejects batches from organizations that exceed their share. */
+/**
+ * Keeps collected data within the disk budget. Rejects batches from organizations that exceed their share of the
+ * budget.
+ */
 export class DiskBudget {
   private over: ReadonlySet<string> = new Set()
   /** Time of the last message to the operator about each organization. */
@@ -32,8 +35,8 @@ export class DiskBudget {
   constructor(private readonly parts: DiskBudgetDeps) {}
 
   /**
-   * True while the organization exceeds its share and has nothing left to delete. Accepting its batches would cost
-   * other organizations their data.
+   * True while the organization exceeds its share of the budget and has no more data to delete. Its batches are
+   * rejected, because accepting them would require deleting other organizations' data.
    */
   isOver(orgId: string): boolean {
     return this.over.has(orgId)
@@ -67,7 +70,7 @@ export class DiskBudget {
     await dropped
   }
 
-  /** Rejects batches from exactly these organizations from now on. */
+  /** Rejects batches from exactly these organizations. */
   private setOver(over: readonly string[]): void {
     const before = this.over
     this.over = new Set(over)
@@ -97,7 +100,7 @@ export class DiskBudget {
   }
 }
 
-/** Prefix in the names of pieces that are runs; the id of the run follows. */
+/** Name prefix of pieces that are runs. The run's id follows. */
 const RUN = 'run '
 
 function pieceOf({ runId, orgId, at, bytes, isFinished }: RunUse): Piece {

@@ -24,7 +24,7 @@ const COLUMNS = [
 
 /**
  * Encrypts channel targets and integration URLs that an earlier version stored in plain text. Overwrites the old bytes,
- * including those in the write-ahead log. No effect after the first run.
+ * including those in the write-ahead log. Has no effect after the first run.
  */
 export function sealStoredTargets(db: Db, box: SecretBox): void {
   const has = db.prepare('SELECT 1 FROM startTask WHERE name = ?')
@@ -49,7 +49,7 @@ function defineFunctions(db: Db, box: SecretBox): void {
 }
 
 interface WithTargets {
-  /** Only set for integrations. */
+  /** Set only for integrations. */
   url?: string
   channels?: Channel[]
   channel?: Channel

@@ -14,7 +14,7 @@ import { checkKey, keyModeWarning } from './sealed-secrets.ts'
 /** The result of one check. */
 export interface Finding {
   check: 'folder' | 'database' | 'key' | 'files' | 'spool' | 'disk' | 'settings'
-  /** `note`: not an error, but worth knowing. */
+  /** `note`: not an error, but important to know. */
   state: 'good' | 'note' | 'wrong'
   says: string
 }
@@ -131,7 +131,7 @@ function spoolFinding({ spool }: FolderPaths): Finding {
     // A running server may have loaded the segment in the meantime.
     if (!existsSync(path)) return false
     const { broken, isTorn } = readSegment(readFileSync(path))
-    // A batch that is incomplete at the end of the file was never acknowledged.
+    // An incomplete batch at the end of the file was never acknowledged.
     return broken.some(({ batches }) => batches > 0) && !(isTorn && broken.length === 1)
   })
   if (damaged.length > 0) {

@@ -27,7 +27,7 @@ const spooled = (world: TestApp) => filesIn(world, 'spool', '.ndjson')
 const stored = (world: TestApp) => filesIn(world, 'events', '.parquet')
 const eventsIn = async (world: TestApp) => (await world.call('GET', '/v1/events')).body.events.length
 
-/** Returns the counts that are stored together with the events. */
+/** Returns the counts that are stored in the same transaction as the events. */
 async function accounts(world: TestApp) {
   const { body: usage } = await world.call('GET', '/v1/usage')
   const { body: ledger } = await world.call('GET', '/v1/events/rejected')
@@ -104,7 +104,7 @@ describe('a flush', () => {
     expect(await accounts(world)).toEqual({ events: 0, refused: [1] })
   })
 
-  test('runs at shutdown, regardless of age', async () => {
+  test('loads segments of any age at shutdown', async () => {
     const { world, send } = await setUp()
     await using _world = world
     await send()
@@ -116,13 +116,13 @@ describe('a flush', () => {
   })
 })
 
-/** Dependencies of a flush over a separate warehouse. */
+/** Dependencies of a flush that uses a separate warehouse. */
 function partsOf({ db, clock, spool, warehouse }: WarehouseFixture, recordRefusals = async () => {}) {
   return { db, batches: new SeenBatches(db, clock), spool, warehouse, collector: { recordRefusals } }
 }
 
 describe('a partially failed flush', () => {
-  test('loads every available segment, and the others once they are available, each once', async () => {
+  test('loads every available segment, and loads each of the others once when it becomes available', async () => {
     const { world, send } = await setUp()
     await using _world = world
     // Each batch is in a different hour, so there are four segments.
@@ -153,14 +153,14 @@ describe('a partially failed flush', () => {
     expect([spooled(world), await eventsIn(world)]).toEqual([['000000000005.ndjson'], 10])
   })
 
-  test("loads segments even if refusal counts can't be written, and counts them later", async () => {
+  test("loads segments even if rejection counts can't be written, and writes the counts later", async () => {
     const { world, domain, send } = await setUp()
     await using _world = world
     await send()
     world.clock.advance(HOUR_MS)
     const { status } = await world.collect(domain.token, { nonsense: 1 })
     expect(status).toBe(400)
-    // The segment for this hour can't be created.
+    // Makes it impossible to create the segment for this hour.
     writeFileSync(join(world.folder, 'spool', '000000000002.ndjson'), '')
     const failure = await world.run('flush').catch((error: unknown) => error)
     expect(failure).toMatchObject({ errors: [{ code: 'unavailable' }] })
@@ -171,7 +171,7 @@ describe('a partially failed flush', () => {
     expect(await accounts(world)).toEqual({ events: 2, refused: [1, 1] })
   })
 
-  test('still seals segments if recording refusals fails, and then fails with that error', async () => {
+  test('seals segments even if recording rejections fails, and then fails with the same error', async () => {
     await using fixture = await WarehouseFixture.open()
     await fixture.add([{}])
     const trouble = new Error('no')
@@ -181,7 +181,7 @@ describe('a partially failed flush', () => {
   })
 })
 
-/** A log for a shutdown without errors. */
+/** A log that expects a shutdown without errors. */
 const quietLog = {
   info(message: string) {
     throw new Error(message)
@@ -192,7 +192,7 @@ const quietLog = {
 }
 
 describe('the final flush', () => {
-  test('loads pending batches and refusal counts, and closes the spool', async () => {
+  test('loads pending batches and rejection counts, and closes the spool', async () => {
     await using fixture = await WarehouseFixture.open()
     const additions: Promise<unknown>[] = []
     // Batches from two hours are waiting to be written at the same time.

@@ -7,7 +7,7 @@ import type { Segment, Spool } from '../ingest/spool.ts'
 import type { Db } from '../store/database.ts'
 import type { Warehouse } from '../warehouse/warehouse.ts'
 
-/** Approximate delay before received events are in Parquet files and usage counters. */
+/** Approximate time until received events are in Parquet files and usage counters. */
 export const SEGMENT_AGE_MS = 4000
 
 export interface FlushDeps {
@@ -20,19 +20,19 @@ export interface FlushDeps {
 
 /**
  * Seals the spool if it is at least `minAgeMs` old, and loads all sealed segments into the warehouse, oldest first. A
- * segment that fails does not affect the others and is retried in the next round. The promise then rejects after the
- * last segment.
+ * segment that fails does not affect other segments and is retried in the next round. In this case, the promise rejects
+ * after the last segment.
  */
 export async function flush(parts: FlushDeps, minAgeMs = 0): Promise<void> {
   await round(parts, () => parts.spool.seal(minAgeMs))
 }
 
-/** Time limit for the final flush. The next start reads whatever remains in the spool. */
+/** Time limit for the final flush. The next start reads the remaining data from the spool. */
 const FINAL_FLUSH_MS = 1000
 
 /**
- * The flush at shutdown: writes pending batches, closes the spool and loads segments for up to one second. Never fails.
- * Anything that is left stays in the spool, and is reported to `log`.
+ * The flush at shutdown: writes pending batches, closes the spool, and loads segments for up to one second. Never
+ * fails. Unloaded segments stay in the spool and are reported to `log`.
  */
 export async function finalFlush(
   parts: FlushDeps,

@@ -2,8 +2,8 @@ import { firstFew } from '../core/text.ts'
 import type { FolderPaths } from './folder-paths.ts'
 
 /**
- * The data folder can't be used. The message says what is wrong, states that nothing was changed, and explains how to
- * continue.
+ * The data folder can't be used. The message describes the problem, states that nothing was changed, and explains how
+ * to continue.
  */
 export class FolderError extends Error {
   override readonly name = 'FolderError'
@@ -51,7 +51,7 @@ export function olderDatabase(paths: FolderPaths, strays: readonly string[]): Fo
   )
 }
 
-/** Returns the warning about files that are ignored on startup. */
+/** Returns the warning about files that are ignored at startup. */
 export function strayWarning(paths: FolderPaths, strays: readonly string[]): string {
   return `the database does not list ${strays.length} of the files in ${paths.events} (${firstFew(strays)}): they are kept but not read; run "${doctorCommand(paths, '--rebuild')}" to add them`
 }
@@ -63,7 +63,7 @@ interface Counts {
 
 const count = (n: number, noun: string) => `${n} ${noun}${n === 1 ? '' : 's'}`
 
-/** Returns instructions on how to continue if secrets can't be decrypted. */
+/** Returns instructions for continuing if secrets can't be decrypted. */
 function withoutKey(paths: FolderPaths): string {
   return `Nothing was changed. Restore the ${paths.key} that belongs to this database, or run "${doctorCommand(paths, '--forget-secrets')}" to continue without these secrets: webhooks get new ones, and those of integrations must be entered again`
 }

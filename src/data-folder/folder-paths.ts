@@ -7,7 +7,7 @@ export interface FolderPaths {
   key: string
   events: string
   spool: string
-  /** Batches that are waiting to be judged. */
+  /** Batches that are waiting for evaluation. */
   late: string
   /** Screenshots and HAR files, with one folder per run. */
   runs: string

@@ -33,7 +33,7 @@ test('after a kill, the start of the gap is recorded, and the operator is notifi
   await alive(world, 95)
   expect([gapsIn(world.app.db), world.warnings]).toEqual([[], []])
 
-  // The heartbeat on disk is the one from second 90.
+  // The heartbeat on disk is from second 90.
   world.clock.advance(HOUR_MS)
   await world.crash()
   expect(gapsIn(world.app.db)).toEqual(['down 90–3695'])
@@ -44,7 +44,7 @@ test('after a kill, the start of the gap is recorded, and the operator is notifi
     expect.stringMatching(/Subject: Tagwarden: nothing was collected from/),
   ])
 
-  // Neither the passing of time nor a restart creates another gap.
+  // Neither elapsed time nor a restart creates another gap.
   await alive(world, 200)
   await world.restart()
   await alive(world, 60)
@@ -53,7 +53,7 @@ test('after a kill, the start of the gap is recorded, and the operator is notifi
   expect(await metric(world, 'tagwarden_collect_gap_seconds')).toBe(3605)
 })
 
-test('without a mail server or an operator address, only the log is written', async () => {
+test('without a mail server or an operator address, the gap is only written to the log', async () => {
   const sent: unknown[] = []
   const transport = {
     async send(outbound: unknown) {
@@ -93,7 +93,8 @@ test.each([
   await alive(world, 30)
   world.clock.advance(awayMs)
   await world.crash()
-  // The first whole hour after the alert was saved begins at the next hour, so that is the first that could be judged.
+  // The alert's first whole hour begins at the next full hour after it was saved, so that hour is the first that could
+  // be evaluated.
   world.clock.set(TEST_START + 2 * HOUR_MS + 40 * SECOND_MS)
   await world.run('evaluate')
   const { body } = await world.call('GET', '/v1/issues')

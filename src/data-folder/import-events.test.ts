@@ -99,7 +99,7 @@ const keys = fc.constantFrom(
   '__proto__x',
 )
 
-/** A line in a file: mostly valid, often unusual, sometimes invalid. */
+/** A line in a file: usually valid, often unusual, sometimes invalid. */
 const aLine = (domains: readonly string[]) =>
   fc.record(
     {
@@ -145,7 +145,7 @@ const aLine = (domains: readonly string[]) =>
     { requiredKeys: ['receivedAt', 'vendor', 'domainId'] },
   )
 
-/** Column types of a Parquet file that contains such lines. */
+/** Column types of a Parquet file that contains these lines. */
 const TYPES: Record<string, string> = {
   receivedAt: 'DOUBLE',
   ts: 'DOUBLE',
@@ -187,7 +187,7 @@ describe('an imported event', () => {
       `SELECT * FROM read_json('${path}', format = 'newline_delimited', columns = {${columns.join(', ')}})`,
     )
     await using other = await openFixture()
-    // Each folder has its own domain ids.
+    // Each folder has different domain ids.
     const own = join(other.folder, 'own.parquet')
     const idOf = `CASE domainId WHEN '${probe.first}' THEN '${other.first}' WHEN '${probe.second}' THEN '${other.second}' ELSE domainId END`
     await parquetOf(own, `SELECT * REPLACE (${idOf} AS domainId) FROM '${rows}'`)
@@ -196,7 +196,7 @@ describe('an imported event', () => {
       ...stored(event),
       orgId: 'org',
       domainId: event.domainId === ids.first ? 'first' : 'second',
-      // The salt differs between organizations.
+      // Each organization has a different salt.
       customerId: event.customerId === null ? null : 'hashed',
     })
     const fromRows = await other.events()
@@ -254,7 +254,7 @@ describe('an imported event', () => {
     const sets = {
       dense: Array.from({ length: 3000 }, () => at),
       close: Array.from({ length: 3000 }, (_, n) => at + (n % 4)),
-      // Sequence numbers of these events reach into the next hour.
+      // The sequence numbers of these events extend into the next hour.
       end: Array.from({ length: 2500 }, () => end),
       next: Array.from({ length: 2500 }, (_, n) => end + (n % 3)),
       back: Array.from({ length: 500 }, (_, n) => NOW - n * MINUTE_MS),

@@ -32,12 +32,12 @@ export interface Imported {
 
 export interface ImportOptions {
   files: readonly string[]
-  /** Domain for all events; null if each event names its own domain. */
+  /** Domain for all events; null if each event specifies its own domain. */
   domainId: string | null
   /** Only events with `from <= receivedAt <= now` are imported. */
   from: Instant
   now: Instant
-  /** Called with the completed share of a file, 0 to 1. */
+  /** Called with the fraction of a file that has been completed, 0 to 1. */
   progress(file: string, done: number): void
 }
 
@@ -47,10 +47,13 @@ export interface ImportDeps {
 }
 
 const MAX_ERRORS = 20
-/** Approximate size of each file that hands events parsed from lines to the warehouse. */
+/** Approximate size of each file that passes parsed events to the warehouse. */
 const DRAFT_BYTES = 64 * 1024 * 1024
 const WRITE_AT_ONCE = 512 * 1024
-/** Share completed after hashing and after reading a file. The remainder is for storing its events. */
+/**
+ * Fractions completed after a file has been hashed and after it has been read. Storing its events accounts for the
+ * remainder.
+ */
 const [HASHED, READ] = [0.05, 0.5]
 
 /** True if the file name has an extension of a supported format. */
@@ -58,8 +61,8 @@ export const isImportable = (file: string) => isParquet(file) || /\.(?:ndjson|js
 const isParquet = (file: string) => file.endsWith('.parquet')
 
 /**
- * Imports past events into the history, with one transaction per file. A file whose content was already imported for
- * the same domain adds nothing. Throws `invalid` if a file is unreadable; files that were already imported remain
+ * Imports past events into the history, with one transaction per file. If a file's content was already imported for the
+ * same domain, the file is skipped. Throws `invalid` if a file is unreadable; files that were already imported remain
  * imported.
  */
 export async function importEvents(parts: ImportDeps, order: ImportOptions): Promise<Imported> {
@@ -205,7 +208,7 @@ class FileImport {
 
   private refuse(line: number, error: string): void {
     this.refused++
-    // Rows that are not accepted by SQL arrive in any order.
+    // Rows that were not accepted by SQL arrive in any order.
     if (this.errors.length === MAX_ERRORS && (this.errors.at(-1)?.line ?? 0) < line) return
     this.errors.push({ file: this.file, line, error })
     this.errors.sort((a, b) => a.line - b.line)
@@ -226,13 +229,13 @@ class FileImport {
   }
 }
 
-/** A row that was not accepted by SQL, to be parsed as a line: its number and its content. */
+/** Parses a row that was not accepted by SQL, and returns its number and its content as a line. */
 function rowOf(text: string): { row: number; value: unknown } {
   const { row, line } = JSON.parse(text) as { row: number; line: Record<string, unknown> }
   return { row, value: { ...line, params: paramsOf(line.params) } }
 }
 
-/** Parameters in a Parquet file may be JSON text. Any other text is rejected later. */
+/** Parses parameters that are JSON text. Other text is returned unchanged and rejected later. */
 function paramsOf(params: unknown): unknown {
   if (typeof params !== 'string') return params
   try {
@@ -242,7 +245,7 @@ function paramsOf(params: unknown): unknown {
   }
 }
 
-/** Collects lines in files, and hands each file on once it is large enough. */
+/** Collects lines in files, and passes on each file once it is large enough. */
 class Draft {
   private files = 0
   private bytes = 0

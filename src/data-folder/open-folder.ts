@@ -16,9 +16,9 @@ import { type FolderPaths, folderPaths } from './folder-paths.ts'
 import { checkKey, keyModeWarning, openBox } from './sealed-secrets.ts'
 
 /**
- * Opens the database and the key of a data folder. Creates both if the folder is empty. Throws `FolderError` without
- * changing anything if the database is damaged, is missing although the folder contains data, or contains secrets that
- * the key can't decrypt.
+ * Opens the database and the key of a data folder, or creates both if the folder is empty. Throws `FolderError` without
+ * changing anything in three cases: the database is damaged, it is missing although the folder contains data, or it
+ * contains secrets that the key can't decrypt.
  */
 export function openStores(folder: string): { db: Db; box: SecretBox } {
   const paths = folderPaths(folder)
@@ -42,7 +42,7 @@ function openChecked(paths: FolderPaths): { db: Db; box: SecretBox } {
   }
 }
 
-/** Returns the result of `work`. Throws `FolderError` if the database turns out to be damaged. */
+/** Returns the result of `work`. Throws `FolderError` if the database is found to be damaged. */
 function readable<T>(paths: FolderPaths, work: () => T): T {
   try {
     return work()
@@ -58,7 +58,8 @@ function toRead({ database }: FolderPaths) {
 }
 
 /**
- * Returns the state of the database. Throws `FolderError` if it is damaged, or is missing although there are events.
+ * Returns the state of the database. Throws `FolderError` if it is damaged, or if it is missing although there are
+ * events.
  */
 export function checkDatabase(paths: FolderPaths): 'sound' | 'empty' {
   const state = inspectDatabase(paths.database)
@@ -70,7 +71,7 @@ export function checkDatabase(paths: FolderPaths): 'sound' | 'empty' {
   return state.kind
 }
 
-/** Callbacks for errors, the log, and the operator. */
+/** Callbacks for errors, the log, and messages to the operator. */
 export interface FolderReports {
   /** Time limit for a caller's query on the history. Default: 20 s. */
   queryTimeoutMs?: number
@@ -85,8 +86,8 @@ export interface FolderReports {
 export type Stores = Awaited<ReturnType<typeof openAllStores>>
 
 /**
- * Locks the folder and opens all of its stores. Throws `FolderError` without changing anything if its parts don't
- * match.
+ * Locks the folder and opens all of its stores. Throws `FolderError` without changing anything if the parts of the
+ * folder don't match.
  */
 export async function openAllStores(folder: string, clock: Clock, reports: FolderReports) {
   const paths = folderPaths(folder)
@@ -119,7 +120,7 @@ export async function openAllStores(folder: string, clock: Clock, reports: Folde
   return { db, box, spool, warehouse, late: paths.late, close: () => all.dispose() }
 }
 
-/** Returns the result of `work`. Throws `FolderError` if the list of files is damaged. */
+/** Returns the result of `work`. Throws `FolderError` if the manifest is damaged. */
 export async function readList<T>(paths: FolderPaths, work: () => Promise<T>): Promise<T> {
   try {
     return await work()
@@ -131,8 +132,8 @@ export async function readList<T>(paths: FolderPaths, work: () => Promise<T>): P
 }
 
 /**
- * Checks that the parts of the folder match. Returns the paths of event files that are not listed in the database.
- * Read-only, so a rejected folder is left unchanged. Throws `FolderError`.
+ * Checks that the parts of the folder match. Returns the paths of event files that are not in the manifest. Read-only,
+ * so a rejected folder is left unchanged. Throws `FolderError`.
  */
 async function checkFolder(paths: FolderPaths, clock: Clock): Promise<{ strays: string[]; leftovers: string[] }> {
   if (checkDatabase(paths) === 'empty') return { strays: [], leftovers: [] }

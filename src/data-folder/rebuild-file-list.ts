@@ -16,11 +16,11 @@ import { openBox } from './sealed-secrets.ts'
 export interface Rebuilt {
   /** New path of the damaged database or its log; null if there was no damage. */
   setAside: string | null
-  /** Files added to the list. */
+  /** Files added to the manifest. */
   listed: string[]
-  /** Unreadable files, which stay in place and are not listed. */
+  /** Unreadable files, which are left unchanged and not added to the manifest. */
   unreadable: string[]
-  /** Missing files that were removed from the list. */
+  /** Missing files that were removed from the manifest. */
   gone: string[]
   /** Organizations and domains that were recreated. */
   orgs: string[]
@@ -28,9 +28,9 @@ export interface Rebuilt {
 }
 
 /**
- * Lists event files that are not listed in the database, and recreates organizations and domains that occur only in
- * these files. Deletes no files. The caller must hold the lock on the folder. `progress` is called after each file with
- * the number of processed files. Idempotent. Throws `FolderError` if the key can't decrypt the stored secrets.
+ * Adds unlisted event files to the manifest, and recreates organizations and domains that occur only in these files.
+ * Deletes no files. The caller must hold the folder's lock. `progress` is called after each file with the number of
+ * processed files. Idempotent. Throws `FolderError` if the key can't decrypt the stored secrets.
  */
 export async function rebuild(
   paths: FolderPaths,

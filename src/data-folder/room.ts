@@ -17,7 +17,7 @@ const EVERY_SECOND = '* * * * * *'
 /** Moves events from the spool to the warehouse, and keeps the data folder within its limits. */
 export interface DataFolderRoom extends Room {
   diskBudget: DiskBudget
-  /** Returns the time of the last successful flush; null before the first one since startup. */
+  /** Returns the time of the last successful flush; null before the first flush since startup. */
   lastFlushAt(): Instant | null
 }
 
@@ -29,8 +29,8 @@ interface Needs {
 }
 
 /**
- * Opens the upkeep of the data folder. Its `heartbeat` must be the first job, so that gaps in collection are known
- * before counts are evaluated.
+ * Opens the jobs that maintain the data folder. Its `heartbeat` must be the first job, so that gaps in collection are
+ * known before counts are evaluated.
  */
 export function openDataFolder(base: HistoryBase, { signals, ingest, integrations, runFiles }: Needs): DataFolderRoom {
   const { db, clock, config, log, spool, warehouse, retentionMs, notifyOperator } = base

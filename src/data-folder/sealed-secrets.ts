@@ -10,7 +10,7 @@ import { KEY_BYTES, masterKey } from '../store/master-key.ts'
 import { closedKey, lostKey } from './folder-errors.ts'
 import type { FolderPaths } from './folder-paths.ts'
 
-/** Encrypted secrets in a database: the webhook secrets of organizations and the secrets of integrations. */
+/** Encrypted secrets in a database: organizations' webhook secrets and the secrets of integrations. */
 interface Sealed {
   orgs: { id: string; secret: Buffer }[]
   integrations: { id: string; orgId: string; secret: Buffer }[]
@@ -32,14 +32,14 @@ function countsOf({ orgs, integrations }: Sealed): SealedCounts {
 
 const total = ({ orgs, integrations }: SealedCounts) => orgs + integrations
 
-/** Returns the secrets that can't be decrypted with the box. */
+/** Returns the secrets that the box can't decrypt. */
 function unopenable(box: SecretBox, { orgs, integrations }: Sealed): Sealed {
   const isClosed = ({ secret }: { secret: Buffer }) => {
     try {
       box.open(secret)
       return false
     } catch {
-      // The secret is damaged or was sealed with another key.
+      // The secret is damaged or was encrypted with another key.
       return true
     }
   }
@@ -47,8 +47,8 @@ function unopenable(box: SecretBox, { orgs, integrations }: Sealed): Sealed {
 }
 
 /**
- * Throws `FolderError` if the key is missing or invalid, or can't decrypt the stored secrets. Otherwise, this problem
- * would only appear when a secret is used. No key is required as long as no secrets are stored.
+ * Throws `FolderError` if the key is missing or invalid, or can't decrypt the stored secrets. Otherwise, the problem
+ * would become apparent only when a secret is used. No key is required while no secrets are stored.
  */
 export function checkKey(paths: FolderPaths, db: Db): void {
   const sealed = sealedIn(db)

@@ -9,7 +9,7 @@ export const sixSense: Decoder = {
   hosts: ['6sc.co', '6sense.com'],
   routes: [
     pixel(/^\/v1\/beacon\/img\.gif$/, { account: 'token', event: 'event', named: namedIn }),
-    // Requests the visitor's company. The account key is in a header.
+    // Requests data on the visitor's company. The account key is in a header.
     jsonEvent(/^\/v\d\/company\/details$/, { event: () => 'company_details' }),
     scriptLoad(/^\/j\/(?<account>[\w-]+)\.js$/),
     scriptLoad(/^\/6si(?:\.min)?\.js$/),
@@ -18,7 +18,7 @@ export const sixSense: Decoder = {
   ],
 }
 
-/** JSON parameters: the page's description (`m`), its topic (`q`) and other vendors' ids. */
+/** JSON parameters: a description of the page (`m`), its topic (`q`), and ids used by other vendors. */
 function namedIn(fields: Params): EmbeddedParam[] {
   return ['m', 'q', 'thirdParty'].flatMap((key) => insideJson(fields, key))
 }

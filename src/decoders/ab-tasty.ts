@@ -11,7 +11,7 @@ export const abTasty: Decoder = {
   routes: [
     { path: /^\/(?:events)?$/, when: ({ host }) => /^(?:ariane|events)\./.test(host), read: readHits },
     jsonEvent(/^\/v2\/activate$/, { account: 'cid', event: () => 'activate' }),
-    // Requests the available variations, and reports about the code itself.
+    // Requests for the available variations, and reports on the vendor's own code.
     sideChannel(/^\/v2\/|^\/(?:analytics|troubleshooting)$|^\/v1\/geoip/),
     scriptLoad(/^\/(?<account>[0-9a-f]{32})(?:\.js|\/)/),
     {
@@ -21,7 +21,7 @@ export const abTasty: Decoder = {
   ],
 }
 
-/** One hit, or `{"t": "BATCH", "h": [hit, …]}`, where the batch has the fields common to its hits. */
+/** One hit, or `{"t": "BATCH", "h": [hit, …]}`, where the batch has the fields that its hits share. */
 function* readHits(request: VendorRequest): Iterable<DecodedEvent> {
   const sent: Record<string, unknown> = request.body ? request.json : request.query
   const { h, ...rest } = sent
@@ -33,7 +33,7 @@ function* readHits(request: VendorRequest): Iterable<DecodedEvent> {
   for (const hit of objectsOf(h)) yield toEvent({ ...shared, ...hit })
 }
 
-/** Returns an event named by its action. Other hits are named by their type. */
+/** Returns an event named after its action. Other hits are named after their type. */
 function toEvent(hit: Record<string, unknown>): DecodedEvent {
   const type = scalarText(hit.t)
   const event = type === 'EVENT' ? scalarText(hit.ea) || type : type

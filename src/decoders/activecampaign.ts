@@ -2,7 +2,7 @@ import type { DecodedEvent, Decoder } from './decoder.ts'
 import { pixel, scriptLoad } from './route-builders.ts'
 import type { VendorRequest } from './vendor-request.ts'
 
-/** https://developers.activecampaign.com/reference/track-event. The secret event key is not stored. */
+/** https://developers.activecampaign.com/reference/track-event. The event key is secret and is not stored. */
 export const activeCampaign: Decoder = {
   vendor: 'ActiveCampaign',
   source: 'https://developers.activecampaign.com/reference/site-tracking',

@@ -1,7 +1,7 @@
 import type { Decoder } from './decoder.ts'
 import { pixel, scriptLoad, sideChannel } from './route-builders.ts'
 
-/** Tracking points are named by their page. The account is the tracking id. */
+/** Tracking points have the name of their page. The account is the tracking id. */
 export const adform: Decoder = {
   vendor: 'Adform',
   source: 'https://www.adformhelp.com/hc/en-us/articles/9740580268049-Set-Up-Site-Tracking',

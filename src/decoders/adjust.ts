@@ -9,7 +9,7 @@ export const adjust: Decoder = {
   routes: [
     pixel(/^\/event\/?$/, { account: 'app_token', event: 'event_token' }),
     pixel(/^\/session\/?$/, { account: 'app_token', event: () => 'session' }),
-    // The visitor's source, and their consent.
+    // The source that brought the visitor, and the visitor's consent.
     sideChannel(/^\/(?:attribution|sdk_click|sdk_info|gdpr_forget_device|measurement_consent)\/?$/),
     sideChannel(/^\/(?:disable_)?third_party_sharing\/?$/),
     scriptLoad(/^\/adjust-(?:latest|[\d.]+)(?:\.min)?\.js$/),

@@ -1,7 +1,7 @@
 import type { Decoder } from './decoder.ts'
 import { pixel, scriptLoad, sideChannel } from './route-builders.ts'
 
-/** Formerly Efficient Frontier and TubeMogul: conversions after an ad's click or view. */
+/** Formerly Efficient Frontier and TubeMogul. Reports conversions that follow a click on an ad or a view of it. */
 export const adobeAdvertising: Decoder = {
   vendor: 'Adobe Advertising',
   source: 'https://experienceleague.adobe.com/en/docs/advertising/search-social-commerce/tracking/conversion-tracking',
@@ -9,7 +9,7 @@ export const adobeAdvertising: Decoder = {
   routes: [
     pixel(/^\/px2?\/(?<account>\d+)$/, { event: ({ px_evt }) => (px_evt === 't' ? 'transaction' : px_evt || 'pixel') }),
     pixel(/^\/(?<account>\d+)\/(?:v|t)\d?$/, { event: () => 'view' }),
-    // Audience segments and identity sync.
+    // Audience segments, and identity sync.
     sideChannel(/^\/(?:\d+\/(?:gr|s|cq)|1x1|cm(?:\/\w+)?|(?:ct\/)?upi\/.*)$/),
     scriptLoad(/^\/(?:static|dl\/(?<account>\d+))\/.+\.js$/),
   ],

@@ -7,41 +7,41 @@ import type { VendorRequest } from './vendor-request.ts'
 
 const HIT = /\/b\/(?:ss|collect)(?:\/(?<suites>[^/]*))?(?:\/|$)/
 
-/** Maximum number of parts in a call's nested context data; more than any page sends. */
+/** Maximum number of parts in the nested context data of a call; more than any page sends. */
 const MAX_PARTS = 4000
 const MAX_DEPTH = 20
 
-/** Maximum number of listed events: a report suite has 1,000. */
+/** Maximum number of listed events. A report suite has 1,000. */
 const MAX_LISTED = 1000
 
-/** The first fields of a product, followed by events and merchandising variables. */
+/** The first fields of a product. Events and merchandising variables follow them. */
 const PRODUCT_FIELDS = ['category', 'product', 'quantity', 'price']
 
-/** Names for links without a name, by kind of link. */
+/** Names for links that have no name, by kind of link. */
 const LINKS = new Map([
   ['lnk_o', 'customLink'],
   ['lnk_d', 'downloadLink'],
   ['lnk_e', 'exitLink'],
 ])
 
-/** Usually served from the customer's own host, so it is recognised by the shape of its path. */
+/** Usually served from the customer's own host, so calls are recognised by the format of their path. */
 export const adobeAnalytics: Decoder = {
   vendor: 'Adobe Analytics',
   source: 'https://experienceleague.adobe.com/en/docs/analytics/implementation/validate/query-parameters',
   hosts: ['omtrdc.net', '2o7.net', 'adobedc.net'],
   routes: [
-    // The same call, repeated after a cookie was set.
+    // The same call, sent again after a cookie has been set.
     { ...sideChannel(/\/b\/ss\//), anyHost: true, when: ({ search }) => /[?&]pccr=true(?:&|$)/.test(search) },
     { path: HIT, read: readHit },
-    // Report suites and a number for the response type, usually followed by the code version and a random number.
+    // Report suites, and a number for the type of response. Usually, the code version and a random number follow.
     { path: /\/b\/ss\/(?:[^/]*\/\d+(?:\.\d+)?(?:\/|$)|$)/, anyHost: true, read: readHit },
     { ...scriptLoad(/\/(?:AppMeasurement|s_code)(?:\.min)?\.js$/), anyHost: true },
   ],
 }
 
 /**
- * Yields the call itself, as a page view or under the name of the link, then each entry of its events list: `purchase`,
- * `event12`. All have the parameters of the call. An entry's own value is in `events.<name>`.
+ * Yields the call itself, as a page view or with the name of the link. Then yields each entry of its events list:
+ * `purchase`, `event12`. All of these have the parameters of the call. The value of an entry is in `events.<name>`.
  */
 function* readHit({ path, search, body }: VendorRequest): Iterable<DecodedEvent> {
   if (body?.trimStart().startsWith('<')) throw new Error('the body is XML')
@@ -72,7 +72,7 @@ function readEvents(list: string): Map<string, string> {
 }
 
 /**
- * `category;product;quantity;price;event1=2|event2=3;eVar1=a|eVar2=b`, repeated for each product: `products.0.product`,
+ * `category;product;quantity;price;event1=2|event2=3;eVar1=a|eVar2=b`, once per product: `products.0.product`,
  * `products.0.eVar1`. https://experienceleague.adobe.com/en/docs/analytics/implementation/vars/page-vars/products
  */
 function* readProducts(list: string): Iterable<EmbeddedParam> {

@@ -14,19 +14,19 @@ export const adobeAudienceManager: Decoder = {
   routes: [
     { path: /^\/event$/, read: readEvent },
     { path: MATCH, read: readMatch },
-    // The same match, repeated after testing whether the browser accepts cookies.
+    // The same match, sent again after testing whether the browser accepts cookies.
     sideChannel(/^\/(?:demconf\.jpg|firstevent)/),
     { path: /^\/dest\d\.html$|\.js$/, carries: 'library', read: readLibrary },
   ],
 }
 
-/** Returns the customer: the label before the service's own domain. `dpm` is shared by all customers. */
+/** Returns the customer, which is the label before the vendor's own domain. All customers share `dpm`. */
 function customerOf(host: string): string | null {
   const customer = host.split('.').at(-3) ?? ''
   return customer === 'dpm' || customer === 'fast' ? null : scalarOrNull(customer)
 }
 
-/** `d_*` parameters are set by the service, `c_*` parameters by the page. */
+/** The vendor sets the `d_*` parameters, the page sets the `c_*` parameters. */
 function readEvent({ host, fields }: VendorRequest): DecodedEvent[] {
   return [{ event: 'event', account: customerOf(host), params: withEmbedded(fields, declaredIds(fields)) }]
 }

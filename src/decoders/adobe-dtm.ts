@@ -8,8 +8,8 @@ const LIBRARY = /\/satelliteLib-(?<account>[0-9A-Za-z]+)(?:-(?<environment>stagi
 const satellite: Route = { path: LIBRARY, carries: 'library', read: readLibrary }
 
 /**
- * The predecessor of Launch, discontinued in 2021. The account is the property's library. Many customers hosted it
- * themselves.
+ * The predecessor of Launch, discontinued in 2021. The account is the id of the property's library. Many customers
+ * hosted the library themselves.
  */
 export const adobeDtm: Decoder = {
   vendor: 'Adobe Dynamic Tag Management',
@@ -22,9 +22,7 @@ export const adobeDtm: Decoder = {
   ],
 }
 
-/**
- * Reads a library load. A live page that loads the staging library by mistake can only be detected by `environment`.
- */
+/** Reads a library load. Only `environment` reveals that a live page loads the staging library by mistake. */
 function readLibrary({ path, query }: VendorRequest): DecodedEvent[] {
   const { account = null, environment = 'production' } = LIBRARY.exec(path)?.groups ?? {}
   return [{ event: '', account, kind: 'library', params: withEmbedded({ environment }, Object.entries(query)) }]

@@ -17,14 +17,14 @@ function readRequest({ fields }: VendorRequest) {
   ]
 }
 
-/** Requests the visitor's id: for the Experience Cloud or, on the customer's own host, for Analytics. */
+/** Requests for the visitor's id: the Experience Cloud ID, or on the customer's own host the Analytics ID. */
 export const adobeExperienceCloudId: Decoder = {
   vendor: 'Adobe Experience Cloud ID',
   source: 'https://experienceleague.adobe.com/en/docs/id-service/using/home',
   hosts: ['demdex.net', 'omtrdc.net'],
   routes: [
     { path: ID, read: readRequest },
-    // The same request, repeated after testing whether the browser accepts cookies.
+    // The same request, sent again after testing whether the browser accepts cookies.
     sideChannel(/^\/id\/rd$/),
     {
       path: ID,

@@ -6,7 +6,10 @@ import type { VendorRequest } from './vendor-request.ts'
 
 const CALL = /\/api\/v1\/(?:sessions|downloaded)(?:\/(?<session>[^/]+)\/events)?\/?$/
 
-/** Video and audio, formerly Heartbeat. The older protocol uses form parameters `s:…`, the newer one JSON. */
+/**
+ * Measures video and audio. Formerly called Heartbeat. The older protocol uses form parameters `s:…`, the newer one
+ * JSON.
+ */
 export const adobeMediaAnalytics: Decoder = {
   vendor: 'Adobe Media Analytics',
   source:
@@ -16,7 +19,7 @@ export const adobeMediaAnalytics: Decoder = {
     { path: CALL, read: readCall },
     sideChannel(/^\/settings\//),
     pixel(/^\//, { account: 's:sc:rsid', event: 's:event:type' }),
-    // On the customer's own host.
+    // Requests to the customer's own host.
     {
       path: CALL,
       anyHost: true,
@@ -28,8 +31,8 @@ export const adobeMediaAnalytics: Decoder = {
 }
 
 /**
- * Reads a call. Only the call that starts a session names the report suite. On Adobe's hosts, the host contains the
- * customer's namespace.
+ * Reads a call. Only the call that starts a session contains the report suite. For Adobe's hosts, the host name
+ * contains the customer's namespace.
  */
 function readCall({ host, path, json }: VendorRequest): DecodedEvent[] {
   const suite = objectOf(json.params)['analytics.reportSuite']

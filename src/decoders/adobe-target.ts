@@ -16,8 +16,7 @@ const mboxCall: Route = {
 }
 
 /**
- * Slots on a page whose content Adobe Target selects. A slot is named by its mbox, and `pageLoad` stands for the whole
- * page.
+ * Slots on a page whose content Adobe Target selects. A slot has the name of its mbox; `pageLoad` is the whole page.
  */
 export const adobeTarget: Decoder = {
   vendor: 'Adobe Target',
@@ -27,9 +26,9 @@ export const adobeTarget: Decoder = {
     mboxCall,
     { path: DELIVERY, read: readDelivery },
     scriptLoad(/\.js$/),
-    // Requests by older versions of the code, and results of a visit.
+    // Requests sent by older versions of the code, and the results of a visit.
     { ...sideChannel(/^\//), when: ({ host }) => host.endsWith('.tt.omtrdc.net') },
-    // On the customer's own host.
+    // Requests to the customer's own host.
     {
       ...mboxCall,
       anyHost: true,
@@ -39,7 +38,7 @@ export const adobeTarget: Decoder = {
     {
       path: DELIVERY,
       anyHost: true,
-      // A shop may use `delivery` in its own paths, so the mark checks query and body.
+      // A shop may use `delivery` in its own paths, so the mark also checks the query and the body.
       mark: /^(?=.*[?&]client=)(?=.*[?&]sessionId=).*\n[\s\S]*"(?:execute|prefetch|notifications)"/,
       when: ({ query, body }) => Boolean(query.client && query.sessionId) && ASKS.test(body ?? ''),
       read: readDelivery,
@@ -48,7 +47,8 @@ export const adobeTarget: Decoder = {
 }
 
 /**
- * Reads requests for content to show now (`execute`) or later (`prefetch`), and reports of shown or clicked content.
+ * Reads requests for content that is shown immediately (`execute`) or later (`prefetch`), and reports of content that
+ * was shown or clicked.
  */
 function* readDelivery({ query, json }: VendorRequest): Iterable<DecodedEvent> {
   const { execute, prefetch, notifications, ...rest } = json
@@ -67,6 +67,6 @@ function* readDelivery({ query, json }: VendorRequest): Iterable<DecodedEvent> {
 function* placesOf({ pageLoad, mboxes, views }: Record<string, unknown>): Iterable<[event: string, place: unknown]> {
   if (pageLoad) yield ['pageLoad', pageLoad]
   for (const mbox of objectsOf(mboxes)) yield [scalarText(mbox.name), mbox]
-  // A single-page app requests all its views at once.
+  // A single-page app requests the content of all its views at once.
   if (Array.isArray(views)) yield ['views', views]
 }

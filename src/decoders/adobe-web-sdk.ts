@@ -4,15 +4,15 @@ import { objectOf, objectsOf, scalarOrNull, scalarText, sharedOf } from './param
 import { scriptLoad, sideChannel } from './route-builders.ts'
 import type { VendorRequest } from './vendor-request.ts'
 
-/** `/ee/<region>/v1/<action>`, with `va` for media. The first segment is configurable. */
+/** `/ee/<region>/v1/<action>`, or `va` before the version for media. The first segment can be configured. */
 const events: Route = { path: /\/(?:v1\/(?:interact|collect)|va\/v1\/\w+|v2\/(?:interact|collect))$/, read: readEvents }
 
 /** A UUID, which may be followed by an environment such as `:dev`. */
 const DATASTREAM = /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}(?::|$)/i
 
 /**
- * A single call to Adobe's edge network, which forwards it to Analytics, Target, Audience Manager and Experience
- * Platform.
+ * A page sends a single call to Adobe's edge network, which forwards it to Analytics, Target, Audience Manager and
+ * Experience Platform.
  */
 export const adobeWebSdk: Decoder = {
   vendor: 'Adobe Experience Platform Web SDK',
@@ -23,7 +23,7 @@ export const adobeWebSdk: Decoder = {
     // Visitor identity and consent.
     sideChannel(/\/v\d\/(?:identity\/acquire|privacy\/set-consent)$/),
     scriptLoad(/\.js$/),
-    // On the customer's own host.
+    // Requests to the customer's own host.
     {
       ...events,
       anyHost: true,
@@ -48,7 +48,9 @@ function* readEvents({ query, json }: VendorRequest): Iterable<DecodedEvent> {
   }
 }
 
-/** Returns the event's name. An event without a type is a page view if it has a page-view count, as in Experience Platform. */
+/**
+ * Returns the event's name. As in Experience Platform, an event that has a page-view count but no type is a page view.
+ */
 function eventName({ eventType, web }: Record<string, unknown>): string {
   const { pageViews } = objectOf(objectOf(web).webPageDetails)
   return scalarText(eventType) || (pageViews ? 'web.webpagedetails.pageViews' : '')

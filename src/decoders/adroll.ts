@@ -8,7 +8,7 @@ export const adroll: Decoder = {
   hosts: ['d.adroll.com', 's.adroll.com'],
   routes: [
     pixel(/^\/i?pixel\/(?<account>[A-Z0-9]+)(?:\/[A-Z0-9]+)*\/?$/, { event: ({ ev, e }) => ev || e || 'pageView' }),
-    // Identity sync; also repeats an event for other vendors.
+    // Identity sync, and copies of an event for other vendors.
     sideChannel(/^\/(?:cm|pex|fb|onp|p)\//),
     scriptLoad(/^\/j\/(?:(?<account>[A-Z0-9]{10,})\/)?.*roundtrip\.js$/),
   ],

@@ -11,11 +11,11 @@ export const amplitude: Decoder = {
   routes: [
     { path: /^\/(?:2\/httpapi|batch)\/?$/, read: readBatch },
     { path: /^\/(?:httpapi|identify|groupidentify)?\/?$/, when: ({ host }) => host.startsWith('api'), read: readForm },
-    // Settings, flags, session replay, reports about the code itself.
+    // Settings, flags, session replay, and reports on the vendor's own code.
     sideChannel(/^\/(?:config|sessions|sdk|v1)\//),
     scriptLoad(/^\/script\/(?<account>[^/.]+)(?:\.\w+)?\.js$/),
     scriptLoad(/^\/(?:libs|scripts)\//),
-    // Through a proxy with any path. The SDK adds its own name to each event.
+    // Requests through a proxy, with any path. The SDK adds the name of its library to each event.
     {
       path: /^/,
       anyHost: true,
@@ -23,7 +23,7 @@ export const amplitude: Decoder = {
       when: ({ body }) => looksLike(body, '{', '"api_key":"', '"library":"amplitude-'),
       read: readBatch,
     },
-    // The previous SDK. Its checksum covers the key and the events.
+    // Requests of the previous SDK, whose checksum covers the key and the events.
     {
       path: /^/,
       anyHost: true,
@@ -46,7 +46,7 @@ function* readBatch({ json }: VendorRequest): Iterable<DecodedEvent> {
   }
 }
 
-/** The older APIs: a form or the query contains all fields, one of which holds the events as JSON. */
+/** The older APIs. A form or the query contains all fields, and one field contains the events as JSON. */
 function* readForm(request: VendorRequest): Iterable<DecodedEvent> {
   if (isJson(request.body)) {
     yield* readBatch(request)

@@ -35,7 +35,7 @@ function* readTrack({ body }: VendorRequest): Iterable<DecodedEvent> {
 }
 
 /**
- * Custom events have names. Other events are named by the last word of the envelope's name: `Pageview`, `Exception`.
+ * Custom events have names. Other events are named after the last word in the envelope's name: `Pageview`, `Exception`.
  */
 function toEvent(envelope: Record<string, unknown>): DecodedEvent {
   const { baseType, baseData } = objectOf(envelope.data)

@@ -11,13 +11,13 @@ export const applovinAxon: Decoder = {
   hosts: ['b.applovin.com', 'c.albss.com', 's.axon.ai'],
   routes: [
     { path: /^\/v\d\/(?:event|pixel)\/?$/, read: readEvents },
-    // Reports about the code itself.
+    // Reports on the vendor's own code.
     sideChannel(/^\/v\d\/log\/?$/),
     scriptLoad(/\.js$/),
   ],
 }
 
-/** `{events: [event, …]}`, or the list without the object. */
+/** `{events: [event, …]}`, or only the list. */
 function* readEvents({ query, body }: VendorRequest) {
   if (body === null) return
   for (const { events, ...sent } of readJsonObjects(body)) {

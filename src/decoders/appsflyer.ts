@@ -3,7 +3,7 @@ import { objectOf, scalarOrNull, scalarText } from './params.ts'
 import { scriptLoad, sideChannel } from './route-builders.ts'
 import type { VendorRequest } from './vendor-request.ts'
 
-/** People-based attribution on the web. The account is the web app's id. */
+/** The “people-based attribution” product for the web. The account is the web app's id. */
 export const appsflyer: Decoder = {
   vendor: 'AppsFlyer',
   source: 'https://dev.appsflyer.com/',

@@ -6,7 +6,7 @@ import type { VendorRequest } from './vendor-request.ts'
 
 const HIT = /\/hit\.xiti$/
 
-/** Click types, with the names used by Piano Analytics, the successor product. */
+/** Types of clicks, with the names that the successor product, Piano Analytics, uses. */
 const CLICKS = new Map([
   ['A', 'click.action'],
   ['N', 'click.navigation'],
@@ -14,13 +14,13 @@ const CLICKS = new Map([
   ['S', 'click.exit'],
 ])
 
-/** The predecessor of Piano Analytics. The same file name on many hosts, including the customer's. */
+/** The predecessor of Piano Analytics. Hits have the same file name on many hosts, including the customer's own. */
 export const atInternet: Decoder = {
   vendor: 'AT Internet',
   source: 'https://developers.atinternet-solutions.com/as2-tagging-en/',
   hosts: ['xiti.com', 'ati-host.net'],
   routes: [
-    // The same hit, repeated after a cookie was set.
+    // The same hit, sent again after a cookie has been set.
     { ...sideChannel(HIT), anyHost: true, when: ({ search }) => search.includes('Rdt=On') },
     { path: HIT, anyHost: true, read: readHit },
     { ...scriptLoad(/\/(?:smarttag|smart-tag)(?:[.-][\w.-]+)?\.js$/), anyHost: true },
@@ -33,8 +33,8 @@ function readHit({ fields }: VendorRequest): DecodedEvent[] {
 }
 
 /**
- * Yields the page after up to three chapters (`p=shop::men::cart`), variables with a string value instead of a number
- * (`x1=[member]`), and the page's other data as JSON (`stc`).
+ * Yields the page's name together with up to three chapters (`p=shop::men::cart`), variables that have a string instead
+ * of a number (`x1=[member]`), and other page data in JSON (`stc`).
  */
 function* namedIn(fields: Params): Iterable<EmbeddedParam> {
   const chapters = entriesOf(fields.p, '::')
@@ -46,7 +46,7 @@ function* namedIn(fields: Params): Iterable<EmbeddedParam> {
   yield* insideJson(fields, 'stc')
 }
 
-/** Returns the name of a hit. `type` contains it, unless the hit is a click or a page view. */
+/** Returns the name of a hit. `type` contains the name unless the hit is a click or a page view. */
 function nameOf({ type, click }: Params): string {
   if (type && type !== 'page') return type
   return click === undefined ? 'page.display' : (CLICKS.get(click) ?? 'click')

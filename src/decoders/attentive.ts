@@ -15,7 +15,7 @@ const TYPES = new Map([
   ['ce', 'CustomEvent'],
 ])
 
-/** The account is the company's name in the URL of its tag. */
+/** The account is the company name that the tag's URL contains. */
 export const attentive: Decoder = {
   vendor: 'Attentive',
   source: 'https://docs.attentive.com/pages/developer-guides/sdks/attentive-tag-sdk',
@@ -24,12 +24,12 @@ export const attentive: Decoder = {
     { path: /^\/e$/, read: readEvent },
     { path: /^\/mobile$/, read: readAppEvent },
     scriptLoad(/^\/(?<account>[\w-]+)\/[\w-]+\.js$/),
-    // Creatives and the visitor id.
+    // Sign-up forms to display, and requests for the visitor id.
     { ...sideChannel(/^\//), when: ({ host }) => /^(?:creatives|[\w-]+-us)\.|^mobile\./.test(host) },
   ],
 }
 
-/** `t` is the event type, `m` its data as JSON. */
+/** `t` is the event type. `m` contains the event's data as JSON. */
 function readEvent({ fields }: VendorRequest): DecodedEvent[] {
   const { t = '', c, a } = fields
   const metadata = unfolded(fields.m)
@@ -37,7 +37,7 @@ function readEvent({ fields }: VendorRequest): DecodedEvent[] {
   return [{ event: named || (TYPES.get(t) ?? t), account: scalarOrNull(c ?? a), params: { ...fields, m: metadata } }]
 }
 
-/** App events: `d` contains the whole event as JSON. */
+/** Events from apps. `d` contains the whole event as JSON. */
 function readAppEvent({ fields }: VendorRequest): DecodedEvent[] {
   const sent = objectOf(unfolded(fields.d))
   return [{ event: scalarText(sent.eventType), account: scalarOrNull(sent.attentiveDomain), params: sent }]

@@ -3,7 +3,7 @@ import { type EmbeddedParam, entriesOf } from './embedded-params.ts'
 import type { Params } from './params.ts'
 import { pixel, scriptLoad } from './route-builders.ts'
 
-/** Fields after `AW:P`, which begins each product: https://help.awin.com/docs/product-level-tracking-2 */
+/** Fields after `AW:P`, which marks the start of each product: https://help.awin.com/docs/product-level-tracking-2 */
 const PRODUCT_FIELDS = [
   'advertiserId',
   'orderReference',
@@ -17,8 +17,8 @@ const PRODUCT_FIELDS = [
 ]
 
 /**
- * `tt` is the channel that reported a sale: `ns` without a script, `js`, or `ss` from a server. Awin counts the same
- * `ref` once.
+ * `tt` is the means by which a sale was reported: `ns` without a script, `js` by a script, `ss` by a server. Awin
+ * counts each `ref` only once.
  */
 export const awin: Decoder = {
   vendor: 'Awin',
@@ -31,7 +31,7 @@ export const awin: Decoder = {
 }
 
 /**
- * Yields the amount in each commission group (`parts=CG1:10.5|CG2:5`), and one product per `bd[n]`, such as
+ * Yields the amount for each commission group (`parts=CG1:10.5|CG2:5`), and one product for each `bd[n]`, such as
  * `AW:P|1234|T1|…`.
  */
 function* namedIn(fields: Params): Iterable<EmbeddedParam> {

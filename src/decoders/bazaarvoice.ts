@@ -4,7 +4,10 @@ import { readRison } from './rison.ts'
 import { scriptLoad, sideChannel } from './route-builders.ts'
 import type { VendorRequest } from './vendor-request.ts'
 
-/** An event is named by its class (`PageView`, `Conversion`, `Feature`, …). Its type and name add detail. */
+/**
+ * Events are named after their class (`PageView`, `Conversion`, `Feature`, …). The type and name of an event add
+ * detail.
+ */
 export const bazaarvoice: Decoder = {
   vendor: 'Bazaarvoice',
   source: 'https://developers.bazaarvoice.com/v1.0-ConversationsAPI/docs/bv-pixel',
@@ -18,7 +21,10 @@ export const bazaarvoice: Decoder = {
   ],
 }
 
-/** One event in the query, or a list of events as Rison. The query has the fields common to the list. */
+/**
+ * One event in the query, or a list of events in Rison. The query contains the fields that all events in the list
+ * share.
+ */
 function* readEvents({ query, fields }: VendorRequest): Iterable<DecodedEvent> {
   const { r_batch, ...shared } = fields
   const account = scalarOrNull(query.client ?? fields.client)

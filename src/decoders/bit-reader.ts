@@ -1,4 +1,6 @@
-/** Reads a base64url string bit by bit from its start. Bits beyond its end are 0, and `isShort` is then true. */
+/**
+ * Reads the bits of a base64url string from its start. Bits beyond the end are read as 0, and `isShort` is then true.
+ */
 export class BitReader {
   #at = 0
   readonly #bytes: Uint8Array
@@ -7,12 +9,12 @@ export class BitReader {
     this.#bytes = bytes
   }
 
-  /** Returns null when the string is empty or not base64url. */
+  /** Returns a reader; null if the string is empty or not base64url. */
   static of(text: string): BitReader | null {
     return /^[\w-]+$/.test(text) ? new BitReader(Buffer.from(text, 'base64url')) : null
   }
 
-  /** True after reading more bits than exist. */
+  /** True if more bits have been read than the string has. */
   get isShort(): boolean {
     return this.left < 0
   }
@@ -22,7 +24,7 @@ export class BitReader {
     return this.#bytes.length * 8 - this.#at
   }
 
-  /** Returns the next bits as a whole number, highest bit first; at most 36 bits. */
+  /** Reads the next bits as an integer, highest bit first. At most 36 bits can be read at once. */
   take(length: number): number {
     let value = 0
     for (let bit = 0; bit < length; bit++) {
@@ -38,7 +40,7 @@ export class BitReader {
     this.#at += length
   }
 
-  /** Returns the positions of the bits that are 1 among the next bits, counted from 1. */
+  /** Reads the next bits and returns the positions of those that are 1, counted from 1. */
   takePlaces(length: number): number[] {
     return Array.from({ length }, (_, index) => index + 1).filter(() => this.take(1) === 1)
   }

@@ -6,14 +6,14 @@ import type { VendorRequest } from './vendor-request.ts'
 const BULK: Route = { path: /\/bulk\/?$/, read: readBulk }
 const TRACK = jsonEvent(/\/track\/v2\/projects\/(?<account>[\w-]+)\/customers\/events$/, { event: 'event_type' })
 
-/** Engagement (formerly Exponea; the account is the project token) and Discovery (the account is the merchant). */
+/** Engagement (formerly Exponea), where the account is the project token, and Discovery, where it is the merchant. */
 export const bloomreach: Decoder = {
   vendor: 'Bloomreach',
   source: 'https://documentation.bloomreach.com/discovery/docs/reference-introduction-to-pixel',
   hosts: ['exponea.com', 'brsrvr.com', 'brcdn.com', 'bloomreach.co'],
   routes: [
-    // A page view has the type `pageview`. Other hits have the type `event`, and an action (`click-add`) in a group
-    // (`cart`).
+    // The type of a page view is `pageview`. Other hits have the type `event` and an action (`click-add`), which
+    // belongs to a group (`cart`).
     pixel(/^\/pix\.gif$/, {
       account: 'acct_id',
       event: ({ type = '', etype = '', is_conversion }) => (is_conversion === '1' ? 'conversion' : etype || type),
@@ -25,7 +25,7 @@ export const bloomreach: Decoder = {
     scriptLoad(/^\/webxp\/projects\/(?<account>[\w-]+)\//),
     // Requests for content to show.
     sideChannel(/^\/(?:campaigns|managed-tags|optimization)\//),
-    // Engagement also runs on the customer's own host.
+    // The customer's own host may also serve Engagement.
     {
       ...BULK,
       anyHost: true,

@@ -6,7 +6,7 @@ export const bombora: Decoder = {
   source: 'https://bombora.com/customer-support/bombora-tag/',
   hosts: ['ml314.com'],
   routes: [
-    // Requests with a return URL synchronise ids.
+    // Requests with a return URL synchronise ids with other vendors.
     { ...sideChannel(/^\/utsync\.ashx$/), when: ({ query }) => 'return' in query },
     pixel(/^\/utsync\.ashx$/, { account: 'eid', event: () => 'page_view' }),
     scriptLoad(/^\/(?:tag\.aspx|taglw\.js)$/),

@@ -6,8 +6,8 @@ import type { VendorRequest } from './vendor-request.ts'
 const DATA: Route = { path: /^\/api\/v3\/data\/?$/, read: readData }
 
 /**
- * The SDK's protocol is not documented; https://www.braze.com/docs/api/endpoints/user_data/post_user_track/ documents
- * the server API.
+ * The protocol of the SDK is not documented. The server API is documented at
+ * https://www.braze.com/docs/api/endpoints/user_data/post_user_track/
  */
 export const braze: Decoder = {
   vendor: 'Braze',
@@ -24,8 +24,8 @@ export const braze: Decoder = {
 }
 
 /**
- * `{"api_key": …, "events": [{"name": "ss", "data": {…}}]}`. Names are the SDK's abbreviations (`ss` for a session
- * start, `p` for a purchase). A custom event (`ce`) has its name in `data.n`.
+ * `{"api_key": …, "events": [{"name": "ss", "data": {…}}]}`. Names are abbreviations that the SDK uses (`ss` for a
+ * session start, `p` for a purchase). The name of a custom event (`ce`) is in `data.n`.
  */
 function* readData({ json }: VendorRequest): Iterable<DecodedEvent> {
   const { events, respond_with, ...rest } = json

@@ -9,7 +9,7 @@ export const cjAffiliate: Decoder = {
   source: 'https://developers.cj.com/docs/tracking-integration',
   hosts: ['emjcd.com', 'mczbf.com'],
   routes: [
-    // `CID` is the enterprise, `TYPE` the action for which it pays.
+    // `CID` is the enterprise; `TYPE` is the action that the enterprise pays for.
     pixel(/^\/u$/, { account: 'CID', event: () => 'conversion' }),
     { path: TAG, read: readTag },
     scriptLoad(/^\/tags\/(?<account>\d+)\/tag\.js$/),

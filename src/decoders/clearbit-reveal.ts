@@ -7,7 +7,7 @@ export const clearbitReveal: Decoder = {
   source: 'https://help.clearbit.com/hc/en-us/articles/360057461334',
   hosts: ['reveal.clearbit.com', 'app.clearbit.com', 'clearbitjs.com', 'clearbitscripts.com'],
   routes: [
-    // Requests the visitor's company.
+    // Requests data on the visitor's company.
     jsonEvent(/^\/v\d\/companies\/reveal$/, { account: 'authorization', event: () => 'reveal' }),
     jsonEvent(/^\/v1\/t(?:rack)?$/, { account: keyOf, event: 'event' }),
     jsonEvent(/^\/v1\/p(?:age)?$/, { account: keyOf, event: () => 'page' }),

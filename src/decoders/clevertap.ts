@@ -11,13 +11,13 @@ export const clevertap: Decoder = {
   hosts: ['clevertap-prod.com', 'clevertap.com', 'wzrkt.com', 'd2r1yp2w7bby2u.cloudfront.net'],
   routes: [
     { path: /^\/a$/, when: ({ query }) => 'd' in query, read: readCall },
-    // E-mail subscriptions, and data fetched for the page.
+    // E-mail subscriptions, and data that the page requests.
     sideChannel(/^\/[aer]$/),
     scriptLoad(/\/(?:js\/)?(?:a|clevertap|sw_webpush)(?:\.min)?\.js$/),
   ],
 }
 
-/** `d` is compressed JSON. Events have names. Page views, profiles and pings are named by their type. */
+/** `d` is compressed JSON. Events have names. Page views, profiles and pings are named after their type. */
 function readCall({ query }: VendorRequest): DecodedEvent[] {
   const { d = '', ...rest } = query
   const text = decompressFromBase64(d)

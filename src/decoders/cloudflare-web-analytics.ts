@@ -3,7 +3,7 @@ import { objectOf, scalarOrNull, scalarText } from './params.ts'
 import { scriptLoad, sideChannel } from './route-builders.ts'
 import type { VendorRequest } from './vendor-request.ts'
 
-/** The beacon's own names for its types of report. */
+/** Types of reports, with the names that the beacon's code uses. */
 const TYPES = new Map([
   ['1', 'Load'],
   ['2', 'Additional'],
@@ -15,7 +15,7 @@ export const cloudflareWebAnalytics: Decoder = {
   source: 'https://developers.cloudflare.com/web-analytics/',
   hosts: ['cloudflareinsights.com'],
   routes: [
-    // On the customer's own host if it is served through Cloudflare.
+    // Requests to the customer's own host, when Cloudflare serves it.
     { path: /^\/cdn-cgi\/rum$/, anyHost: true, read: readReport },
     { ...sideChannel(/^\/cdn-cgi\/beacon\/\w+$/), anyHost: true },
     scriptLoad(/^\/beacon(?:\.min)?\.js/),

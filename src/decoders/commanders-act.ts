@@ -6,7 +6,7 @@ import type { VendorRequest } from './vendor-request.ts'
 
 const EVENTS: Route = { path: /^\/(?:cdp\/)?events\/?$/, read: readEvents }
 
-/** Types of campaign measurement by path. */
+/** Interactions with a campaign that are measured, by path. */
 const MEASURES: Params = { c3: 'click', s3: 'visit', cs3: 'click and visit', v3: 'view' }
 
 /** The account is the site id. */
@@ -19,7 +19,7 @@ export const commandersAct: Decoder = {
     ...Object.entries(MEASURES).map(([path, event]) =>
       pixel(new RegExp(`^/${path}/?$`), { account: 'tcs', event: () => event }),
     ),
-    // Cookies, profiles, consent statistics.
+    // Cookies, profiles, and statistics on consent.
     sideChannel(/^\/(?:reach|dms|css|get-cookie|privacy-consent)\b/),
     scriptLoad(/^\/(?:privacy\/)?(?<account>\d+)\/.*\.js$/),
     {
@@ -31,7 +31,7 @@ export const commandersAct: Decoder = {
   ],
 }
 
-/** Reads JSON, or events sent entirely in the query. */
+/** Reads events in JSON, or events that are sent entirely in the query. */
 function* readEvents({ query, body, fields }: VendorRequest): Iterable<DecodedEvent> {
   for (const sent of isJson(body) ? readJsonObjects(body) : [fields]) {
     const event = scalarText(sent.event_name) || scalarText(sent.event)

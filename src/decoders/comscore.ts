@@ -10,11 +10,11 @@ export const comscore: Decoder = {
   hosts: ['scorecardresearch.com', 'sitestat.com'],
   routes: [
     { path: /^\/[bpr]$/, read: ({ fields }) => [toEvent(fields, fields.c2)] },
-    // The same hit, repeated after a cookie was set.
+    // The same hit, sent again after a cookie has been set.
     sideChannel(/^\/[bpr]2$/),
     scriptLoad(/^\/(?:c2|cs)\/(?<account>\d+)\/\w+\.js$/),
     scriptLoad(/\.js$/),
-    // Digital Analytix, on a host of the customer: `/<customer>/<site>/s`
+    // Digital Analytix on the customer's own host: `/<customer>/<site>/s`
     {
       path: /^\/[\w.-]+\/[\w.-]+\/s$/,
       anyHost: true,
@@ -29,7 +29,7 @@ function readSite({ path, fields }: VendorRequest): DecodedEvent[] {
   return [toEvent(fields, path.slice(1, -2))]
 }
 
-/** Streaming hits have an event name. Any other hit is a page view, unless it is marked as not seen by a user. */
+/** Streaming hits have an event name. Any other hit is a page view, unless it is marked as hidden from the user. */
 function toEvent(params: Params, account: string | undefined): DecodedEvent {
   const event = params.ns_st_ev || params.ns_ap_ev || params.ns_type || 'view'
   return { event, account: scalarOrNull(account), params }

@@ -31,14 +31,15 @@ const SECTIONS = new Map([
 ])
 const MAX_SECTIONS = SECTIONS.size
 
-/** Position of a section's two-bit choices, and their names in order. */
+/** The position of a section's first two-bit choice, and the names of its choices in order. */
 type Choices = [firstBit: number, ...names: string[]]
 
 const STATE: Choices = [12, 'sale', 'targeted_advertising']
 const OTHER_STATES = new Map<string, Choices>([
   ['usnat', [18, 'sale', 'sharing', 'targeted_advertising']],
   ['usca', [12, 'sale', 'sharing']],
-  // Sections of two states have an additional notice. Sections of four states begin with the scope of their agreement.
+  // Sections for two of the states have an additional notice. Sections for four states begin with the scope of the
+  // agreement.
   ['usut', [14, 'sale', 'targeted_advertising']],
   ['usia', [14, 'sale', 'targeted_advertising']],
   ['usmd', [16, 'sale', 'targeted_advertising']],
@@ -56,7 +57,8 @@ const USP_WORDS: Record<string, [notice: string, sale: string, lspa: string]> = 
 }
 
 /**
- * Returns the applicable sections by the ids in `gpp_sid`: `usnat,usca`; `none`. An unknown id is returned as a number.
+ * Returns the names of the applicable sections listed in `gpp_sid`, such as `usnat,usca`, or `none`. Unknown ids are
+ * returned as numbers.
  */
 export function readSectionIds(text: string): string | null {
   if (!/^-?\d{1,3}(?:[,_.]-?\d{1,3}){0,30}$/.test(text)) return null
@@ -66,7 +68,7 @@ export function readSectionIds(text: string): string | null {
 }
 
 /**
- * Returns a US privacy string, such as `1YNN`, in words; null when it is not valid.
+ * Converts a US privacy string, such as `1YNN`, to readable parameters; null when it is not valid.
  * https://github.com/InteractiveAdvertisingBureau/USPrivacy
  */
 export function readUsPrivacy(text: string): Params | null {
@@ -81,9 +83,9 @@ export function readUsPrivacy(text: string): Params | null {
 }
 
 /**
- * Returns a string of the IAB's Global Privacy Platform in words: `consent.gpp.sections = "usnat"`, `consent.usnat.sale
- * = "opted out"`. Its sections for TCF and US privacy are read like separate strings. Null when the string is not
- * valid.
+ * Converts a string in the format of the IAB's Global Privacy Platform to readable parameters: `consent.gpp.sections
+ * = "usnat"`, `consent.usnat.sale = "opted out"`. Its sections for TCF and US privacy are read like separate strings.
+ * Null when the string is not valid.
  */
 export function readGpp(text: string): Params | null {
   const [header = '', ...sections] = text.split('~', MAX_SECTIONS + 1)
@@ -94,7 +96,9 @@ export function readGpp(text: string): Params | null {
   return words
 }
 
-/** Reads the header: type 3, version 1, then the section ids as ranges of differences in Fibonacci coding. */
+/**
+ * Reads the header: type 3, version 1, and then the section ids as ranges, whose differences are in Fibonacci coding.
+ */
 function sectionNames(header: string): string[] | null {
   const bits = header.startsWith('DB') ? BitReader.of(header) : null
   if (!bits) return null
@@ -112,7 +116,7 @@ function sectionNames(header: string): string[] | null {
   return bits.isShort ? null : names
 }
 
-/** https://en.wikipedia.org/wiki/Fibonacci_coding. Ids are small, so reading stops at a long code. */
+/** https://en.wikipedia.org/wiki/Fibonacci_coding. Ids are small, so reading stops when a code is too long. */
 function takeFibonacci(bits: BitReader): number {
   let value = 0
   let previous = 0
@@ -145,7 +149,7 @@ function readSection(name: string, text: string): Params | null {
   return words
 }
 
-/** Returns the browser's privacy signal (GPC), from the segment of type 1. */
+/** Returns the state of the browser's privacy signal (GPC), which the segment of type 1 contains. */
 function gpcOf(segments: readonly string[]): string | null {
   for (const segment of segments) {
     const bits = BitReader.of(segment)

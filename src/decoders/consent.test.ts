@@ -40,8 +40,8 @@ const consentMode: Case[] = [
       'consent.ad_personalization.history': 'granted by default and update',
     },
   ],
-  // An unknown letter is ignored, but the letters around it are read. A signal missing in one parameter may be in the
-  // other.
+  // An unknown letter is ignored, and the letters around it are still read. A signal that one parameter lacks may be in
+  // the other.
   [
     { gcs: 'G101', gcd: '13l3z3lPl1' },
     {
@@ -90,7 +90,7 @@ const usPrivacy: Case[] = [
     { [`${US}.notice`]: 'not applicable', [`${US}.sale`]: 'not applicable', [`${US}.lspa`]: 'not applicable' },
   ],
   [{ us_privacy: '2YNN' }, {}],
-  // A placeholder that was not replaced.
+  // A placeholder that has not been replaced with a value.
   [{ us_privacy: '[us_privacy]', gdpr_consent: '{GDPR_CONSENT_755}' }, {}],
 ]
 
@@ -174,20 +174,20 @@ describe('readConsent', () => {
   })
 })
 
-/** Returns bits as base64url, padded to whole bytes. */
+/** Returns a string of bits as base64url, padded to whole bytes. */
 function packed(bits: string): string {
   const whole = bits.padEnd(Math.ceil(bits.length / 8) * 8, '0')
   return Buffer.from((whole.match(/.{8}/g) ?? []).map((byte) => Number.parseInt(byte, 2))).toString('base64url')
 }
 const numberBits = (value: number, length: number) => value.toString(2).padStart(length, '0')
 
-/** Returns a TC string's vendor list with one bit per vendor. */
+/** Returns the vendor list of a TC string with one bit per vendor. */
 const vendorBits = (ids: readonly number[]) => {
   const highest = Math.max(0, ...ids)
   const bits = Array.from({ length: highest }, (_, index) => (ids.includes(index + 1) ? '1' : '0'))
   return `${numberBits(highest, 16)}0${bits.join('')}`
 }
-/** Returns the same list as ranges of one vendor each. */
+/** Returns the same vendor list, with one range for each vendor. */
 const vendorRanges = (ids: readonly number[]) =>
   `${numberBits(Math.max(0, ...ids), 16)}1${numberBits(ids.length, 12)}${ids.map((id) => `0${numberBits(id, 16)}`).join('')}`
 
@@ -248,7 +248,7 @@ describe('the version and disclosed vendors of a TCF string', () => {
   })
 })
 
-test('readConsent never throws, and its result is short', () => {
+test('readConsent never throws, and returns a short result', () => {
   const keys = ['gcs', 'gcd', 'npa', 'dma_cps', 'asc', 'gdpr', 'gdpr_consent', 'us_privacy', 'gpp', 'gpp_sid', 'gpc']
   const base64 = fc.string({ unit: fc.constantFrom(...'AB_-~.CDz019'), maxLength: 400 })
   const text = fc.oneof(

@@ -2,12 +2,12 @@ import { readGpp, readSectionIds, readUsPrivacy } from './consent-gpp.ts'
 import { readTcString } from './consent-tcf.ts'
 import { MAX_PARAMS, type Params } from './params.ts'
 
-/** Consent signals in the order of their characters in `gcs` (the first two) and `gcd`. */
+/** Consent signals, in the order of their characters in `gcs` (which has only the first two) and `gcd`. */
 const SIGNALS = ['ad_storage', 'analytics_storage', 'ad_user_data', 'ad_personalization'] as const
 
 const GCS_STATES: Record<string, string> = { '0': 'denied', '1': 'granted', '-': 'not required' }
 
-/** Meaning of a letter in `gcd` for a signal: its state, and how it was set. */
+/** The meaning of a letter in `gcd`: the state of the signal, and how the state was set. */
 const GCD_STATES: Record<string, [state: string, history: string]> = {
   l: ['not set', 'not set'],
   p: ['denied', 'denied by default'],
@@ -20,7 +20,7 @@ const GCD_STATES: Record<string, [state: string, history: string]> = {
   v: ['granted', 'granted by default and update'],
 }
 
-/** Services that `dma_cps` lists by letter. */
+/** Names of the services that `dma_cps` lists by letter. */
 const SERVICES: Record<string, string> = {
   s: 'Search',
   y: 'YouTube',
@@ -30,10 +30,10 @@ const SERVICES: Record<string, string> = {
   m: 'Maps',
 }
 
-/** Reads consent from a parameter value; null when the value is not recognised. */
+/** Converts a parameter value to consent parameters; null when the value is not recognised. */
 type Reader = (text: string) => Params | null
 
-/** Returns a reader for values that each mean one word. */
+/** Returns a reader for a parameter whose value stands for a single word. */
 function word(key: string, words: Params): Reader {
   return (text) => {
     const found = Object.hasOwn(words, text) ? words[text] : undefined
@@ -47,8 +47,9 @@ const NON_PERSONALIZED = word('consent.personalized_ads', { '1': 'denied', '0': 
 const GDPR = word('consent.gdpr', APPLIES)
 
 /**
- * Different vendors' parameters with the same meaning, each with its reader. If a request contains two of them, the
- * first is used. Google's meanings: https://pietromingotti.com/consent-mode-parameters/
+ * Parameters of different vendors, each with its reader. If two parameters in a request have the same meaning, the
+ * first one in this list is used. For the meaning of Google's parameters, see
+ * https://pietromingotti.com/consent-mode-parameters/
  */
 const READERS: readonly (readonly [key: string, read: Reader])[] = [
   ['npa', NON_PERSONALIZED],
@@ -56,7 +57,7 @@ const READERS: readonly (readonly [key: string, read: Reader])[] = [
   ['gcu', word('consent.updated', { '1': 'yes' })],
   ['dma', word('consent.dma', APPLIES)],
   ['dma_cps', readServices],
-  // Microsoft's tag: https://help.ads.microsoft.com/apex/index/3/en/60119
+  // Parameter of Microsoft's tag: https://help.ads.microsoft.com/apex/index/3/en/60119
   ['asc', word('consent.ad_storage', { G: 'granted', D: 'denied' })],
   ['gdpr', GDPR],
   ['gdprApplies', GDPR],
@@ -79,10 +80,10 @@ const READERS: readonly (readonly [key: string, read: Reader])[] = [
 ]
 
 /**
- * Returns the consent signals in a request to any vendor as parameters: `consent.ad_storage = "denied"`,
+ * Returns the consent signals that a request to any vendor contains, as parameters: `consent.ad_storage = "denied"`,
  * `consent.ad_storage.history = "denied by default"`, `consent.tcf.purposes = "1,3"`, `consent.us_privacy.sale = "opted
- * out"`. Parameters that are absent or have an unknown format add nothing. Google documents neither `gcs` nor `gcd`.
- * The letters are taken from https://www.simoahava.com/analytics/consent-mode-v2-google-tags/
+ * out"`. Signals that are missing or have an unknown format are omitted. Google documents neither `gcs` nor `gcd`. The
+ * letters are taken from https://www.simoahava.com/analytics/consent-mode-v2-google-tags/
  */
 export function readConsent(sent: Params): Params {
   const words: Params = {}
@@ -94,7 +95,10 @@ export function readConsent(sent: Params): Params {
   return words
 }
 
-/** Adds the parameters of `readConsent` to an event's own parameters, up to the limit and without replacing any. */
+/**
+ * Adds the parameters returned by `readConsent` to an event's parameters, up to the limit. Existing parameters are not
+ * replaced.
+ */
 export function addConsent(params: Params): void {
   const words = Object.entries(readConsent(params))
   if (words.length === 0) return
@@ -111,15 +115,18 @@ function addMissing(words: Params, more: Params | null): void {
 
 let last: { read: Reader; text: string; words: Params | null } | null = null
 
-/** Caches the last result, because all events of a batch have the same strings, some of them long. */
+/**
+ * Caches the last result of each reader, because all events in a batch contain the same strings, some of which are
+ * long.
+ */
 function lastRead(read: Reader, text: string): Params | null {
   if (last?.read !== read || last.text !== text) last = { read, text, words: read(text) }
   return last.words
 }
 
 function addConsentMode(words: Params, { gcs, gcd }: Params): void {
-  // `gcs` is `G1` and one character per signal. `gcd` is `1`, any character, then a letter and any character per
-  // signal.
+  // `gcs` consists of `G1` and one character per signal. `gcd` consists of `1`, one character, and then a letter and
+  // another character per signal.
   const [, ...basic] = /^G1([01-])([01-])/.exec(gcs ?? '') ?? []
   const [, ...detailed] = /^1.([a-z]).([a-z]).([a-z]).([a-z])/.exec(gcd ?? '') ?? []
   for (const [index, signal] of SIGNALS.entries()) {
@@ -130,14 +137,17 @@ function addConsentMode(words: Params, { gcs, gcd }: Params): void {
   }
 }
 
-/** Returns the effective state from `gcs` and `gcd`. A choice takes precedence over no choice, and `gcs` over `gcd`. */
+/**
+ * Returns the state that results from `gcs` and `gcd`. A choice (granted or denied) takes precedence over any other
+ * state, and `gcs` over `gcd`.
+ */
 function stateOf(basic: string | undefined, detailed: string | undefined): string | undefined {
   const isChoice = (state: string | undefined) => state === 'granted' || state === 'denied'
   if (isChoice(basic)) return basic
   return isChoice(detailed) ? detailed : (basic ?? detailed)
 }
 
-/** Returns the names of the services. `-` means none, and unknown letters are returned unchanged. */
+/** Returns the names of the services. `-` means that there are none. Unknown letters are returned unchanged. */
 function readServices(text: string): Params | null {
   if (!/^(?:-|[a-z]{1,20})$/.test(text)) return null
   const names = text === '-' ? [] : [...text].map((letter) => SERVICES[letter] ?? letter)

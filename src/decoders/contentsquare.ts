@@ -1,7 +1,7 @@
 import type { Decoder } from './decoder.ts'
 import { pixel, scriptLoad, sideChannel } from './route-builders.ts'
 
-/** Recordings (pointer, replay, errors) have no names. The account is the project. */
+/** Recordings (pointer, replay, errors) have no event names. The account is the project. */
 export const contentsquare: Decoder = {
   vendor: 'Contentsquare',
   source: 'https://docs.contentsquare.com/en/web/',
@@ -10,7 +10,7 @@ export const contentsquare: Decoder = {
     pixel(/^\/pageview$/, { account: 'pid', event: () => 'pageview' }),
     pixel(/^\/transaction$/, { account: 'pid', event: () => 'transaction' }),
     pixel(/^\/dvar$/, { account: 'pid', event: () => 'dvar' }),
-    // A custom event has its name in `value`.
+    // The name of a custom event is in `value`.
     pixel(/^\/pageEvent$/, { account: 'pid', event: 'value' }),
     scriptLoad(/^\/uxa\/(?<account>[\w-]+)\.js$/),
     scriptLoad(/^\/uxa\/.*\.js$/),

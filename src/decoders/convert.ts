@@ -3,7 +3,7 @@ import { objectOf, objectsOf, scalarOrNull, scalarText } from './params.ts'
 import { scriptLoad, sideChannel } from './route-builders.ts'
 import type { VendorRequest } from './vendor-request.ts'
 
-/** The account is the account id and the project id, as in the name of the script. */
+/** The account consists of the account id and the project id, as in the script's file name. */
 export const convert: Decoder = {
   vendor: 'Convert',
   source: 'https://github.com/convertcom/javascript-sdk',

@@ -3,7 +3,7 @@ import { type Params, scalarOrNull } from './params.ts'
 import { scriptLoad, sideChannel } from './route-builders.ts'
 import type { VendorRequest } from './vendor-request.ts'
 
-/** Parameters of the record for each kind of cookie that can be rejected. */
+/** Parameters of a consent record for the kinds of cookies that a visitor can reject. */
 const KINDS: Params = { clp: 'preferences', cls: 'statistics', clm: 'marketing' }
 
 export const cookiebot: Decoder = {
@@ -14,12 +14,12 @@ export const cookiebot: Decoder = {
     { path: /^\/logconsent\.ashx$/, read: readRecord },
     scriptLoad(/^\/uc\.js$/, 'cbid'),
     scriptLoad(/^\/(?:consentconfig\/)?(?<account>[0-9a-f]{8}-[0-9a-f-]{27})\/[\w./-]+\.(?:js|html)$/),
-    // Counts page views for billing, and stores the choice for all domains.
+    // Page views counted for billing, and choices stored for all domains.
     sideChannel(/^\/(?:1\.gif|sdk\/)/),
   ],
 }
 
-/** Reads the visitor's choice: `accept` or `decline`, and the choice for each kind of cookie. */
+/** Reads the visitor's overall choice, `accept` or `decline`, and the choice for each kind of cookie. */
 function readRecord({ query }: VendorRequest): DecodedEvent[] {
   const params: Params = { ...query }
   for (const key in KINDS) {

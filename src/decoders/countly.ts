@@ -4,7 +4,9 @@ import { emptyParams, formMark, isForm, objectsOf, type Params, readQuery, scala
 import { scriptLoad, sideChannel } from './route-builders.ts'
 import type { VendorRequest } from './vendor-request.ts'
 
-/** Self-hosted or at `<name>.count.ly`. Types of requests other than events, in this order. */
+/**
+ * Types of requests other than events, in order of precedence. Countly is self-hosted or served from `<name>.count.ly`.
+ */
 const KINDS = [
   'begin_session',
   'session_duration',
@@ -39,7 +41,7 @@ export const countly: Decoder = {
       when: (request) => hasKey(request) && 'requests' in request.fields,
       read: readBulk,
     },
-    // Renamed to escape ad blockers. The request contains the SDK's name, and keys are 40 hex digits.
+    // Requests with a renamed path, which evades ad blockers. They contain the SDK's name, and keys have 40 hex digits.
     {
       path: /^/,
       anyHost: true,
@@ -51,7 +53,7 @@ export const countly: Decoder = {
         'sdk_name' in request.fields,
       read: (request) => ('requests' in request.fields ? readBulk(request) : readRequest(request.fields)),
     },
-    // Settings, texts and forms for the visitor.
+    // Settings, texts and forms that are shown to the visitor.
     { ...sideChannel(/\/o\/(?:sdk|surveys|feedback)\b/), anyHost: true, when: hasKey },
     { ...scriptLoad(/\/countly(?:\.min)?\.js$/), anyHost: true },
   ],
@@ -66,7 +68,7 @@ function* readBulk({ fields }: VendorRequest): Iterable<DecodedEvent> {
   }
 }
 
-/** `events` is a JSON list of `{key, count, segmentation}`. A request without events is named by its type. */
+/** `events` is a JSON list of `{key, count, segmentation}`. A request without events is named after its type. */
 function* readRequest({ events, ...shared }: Params | Record<string, unknown>): Iterable<DecodedEvent> {
   const account = scalarOrNull(shared.app_key)
   for (const event of objectsOf(unfolded(events))) {

@@ -4,7 +4,7 @@ import type { VendorRequest } from './vendor-request.ts'
 
 const SCRIPT = /^\/pages\/(?:scripts|data-scripts|sampling-data-scripts)\/(\d+)\/(\d+)\.js(?:on)?$/
 
-/** Recordings have no names and are sent to other hosts. */
+/** Recordings have no event names and are sent to other hosts. */
 export const crazyEgg: Decoder = {
   vendor: 'Crazy Egg',
   source: 'https://support.crazyegg.com/hc/en-us/articles/360054584474-Install-Crazy-Egg',
@@ -16,7 +16,7 @@ export const crazyEgg: Decoder = {
   ],
 }
 
-/** The account number is split in two: `/0028/7323.js`. */
+/** The path contains the account number in two parts: `/0028/7323.js`. */
 function readScript({ path, query }: VendorRequest) {
   const [, start = '', end = ''] = SCRIPT.exec(path) ?? []
   return [{ event: '', account: start + end, kind: 'library' as const, params: query }]

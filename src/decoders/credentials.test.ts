@@ -9,7 +9,7 @@ const NAMES = [
   ...['Authorization', 'client_secret', 'password', 'refresh_token', 'X-Api-Key', 'secret'],
 ]
 
-/** Properties that make many decoders read the body as an event of their vendor. */
+/** Properties with which many decoders recognise the body as an event. */
 const EVENT = {
   event: 'buy',
   name: 'buy',
@@ -31,7 +31,7 @@ const EVENT = {
 }
 const LISTS = ['data', 'events', 'batch', 'requests', 'conversions', 'req', 'list', 'evts', 'attachments']
 
-/** Returns a body for each position in a JSON document that could contain the credential. */
+/** Returns JSON documents that contain the credential in different positions. */
 function bodiesWith(name: string): object[] {
   const event = { ...EVENT, [name]: CANARY }
   const nested = { ...EVENT, properties: { user: { [name]: CANARY } }, params: { [name]: { value: CANARY } } }
@@ -83,7 +83,7 @@ test('no decoder returns a credential from any part of a request', () => {
       const { vendor, events, error } = decodeHit({ url: `https://${host}${path}?${query}`, method: 'POST', body })
       if (vendor !== null && events.length > 0) met.add(vendor)
       for (const { event, account, params } of events) {
-        // Some vendors' API key is the public project id. For these, the key is the account.
+        // Some vendors use a public project id as the API key. In these cases, the account is the key.
         const kept = Object.entries(params).filter(([, value]) => value !== account)
         const found = [event, ...kept.map((pair) => pair.join('='))].filter((text) => text.includes(CANARY))
         if (found.length > 0) expect([vendor, path, found]).toEqual([vendor, path, []])

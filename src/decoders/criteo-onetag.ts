@@ -4,7 +4,7 @@ import { type Params, readQuery, scalarOrNull } from './params.ts'
 import { scriptLoad, sideChannel } from './route-builders.ts'
 import type { VendorRequest } from './vendor-request.ts'
 
-/** Event codes, with the names under which a page calls them. */
+/** Event codes, with the names that pages use in calls. */
 const EVENTS = new Map([
   ['vh', 'viewHome'],
   ['vl', 'viewList'],
@@ -16,12 +16,12 @@ const EVENTS = new Map([
   ['vs', 'viewSearchResult'],
 ])
 
-/** Item fields, with the names that a page gives them. */
+/** Item fields, with the names that pages use for them. */
 const ITEM_FIELDS: Params = { i: 'id', pr: 'price', q: 'quantity' }
 
 /**
- * Codes that are not events: they describe the visitor or end the list. Extra data, e-mail, customer, retailer's
- * visitor, zip.
+ * Codes that describe the visitor or mark the end of the list, and are not events. They stand for extra data, e-mail,
+ * customer, the retailer's visitor id and ZIP code.
  */
 const NO_EVENTS = new Set(['exd', 'ce', 'ci', 'cri', 'rvi', 'cz', 'zc', 'ui', 'dis', 'cdo'])
 
@@ -37,7 +37,7 @@ export const criteoOneTag: Decoder = {
   ],
 }
 
-/** `p0`, `p1`, … are calls. Each is a query string with its event code in `e`. */
+/** `p0`, `p1`, … each contain a call, which is a query string with the event code in `e`. */
 function* readEvents({ fields }: VendorRequest): Iterable<DecodedEvent> {
   const account = scalarOrNull(fields.a)
   for (const key in fields) {
@@ -49,7 +49,7 @@ function* readEvents({ fields }: VendorRequest): Iterable<DecodedEvent> {
   }
 }
 
-/** `[S1,S2]`, or `[i%3DS1%26pr%3D44.9%26q%3D2,…]`: an encoded query string per item. */
+/** `[S1,S2]`, or `[i%3DS1%26pr%3D44.9%26q%3D2,…]`, with an encoded query string for each item. */
 function* readItems(list: string): Iterable<EmbeddedParam> {
   for (const [index, entry] of entriesOf(list.replace(/^\[|\]$/g, ''), ',').entries()) {
     const [item = ''] = Object.keys(readQuery(entry))

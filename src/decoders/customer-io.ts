@@ -5,7 +5,7 @@ import { pixel, scriptLoad, sideChannel } from './route-builders.ts'
 import { readCalls } from './segment-calls.ts'
 import type { VendorRequest } from './vendor-request.ts'
 
-/** Two products: data pipelines, with Segment's API, and the older tracking API and snippet. */
+/** Two products: Data Pipelines, which uses Segment's API, and the older Track API with its snippet. */
 export const customerIo: Decoder = {
   vendor: 'Customer.io',
   source: 'https://docs.customer.io/integrations/api/track/',
@@ -19,13 +19,13 @@ export const customerIo: Decoder = {
   ],
   routes: [
     { path: /^\/v1\/(?:[tpigasb]|track|page|identify|group|alias|screen|batch|import)\/?$/, read: readCalls },
-    // The snippet: `/events/page.gif`, `/events/event.gif`. `s` is the site.
+    // Requests from the snippet: `/events/page.gif`, `/events/event.gif`. `s` is the site.
     pixel(/^\/events(?:\/\w+\.gif)?\/?$/, { account: 's', event: ({ name, type }) => name || type || '' }),
     pixel(/^\/(?:customers|identify)(?:\/\w+)?\.gif$/, { account: 's', event: () => 'identify' }),
     { path: /^\/api\/v1\/(?:customers\/[^/]+\/)?events\/?$/, read: readTracked },
     { path: /^\/api\/v1\/customers\/[^/]+\/?$/, read: readIdentified },
     { path: /^\/api\/v2\/(?:entity|batch)\/?$/, read: readEntities },
-    // Settings of the source, devices for messages, opens and clicks in e-mails.
+    // Settings of the source, devices that receive messages, and opens and clicks in e-mails.
     sideChannel(/^\/(?:v1\/(?:m|projects\/[^/]+\/settings)|api\/v1\/customers\/[^/]+\/devices|e\/)/),
     scriptLoad(/^\/(?:v1\/analytics-js\/snippet|analytics\.js\/v1)\/(?<account>[^/]+)\//),
     scriptLoad(/^\/assets\/(?:track|in-app)(?:-eu)?\.js$/),

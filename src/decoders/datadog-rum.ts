@@ -4,7 +4,7 @@ import { objectOf, readLines, scalarOrNull, scalarText } from './params.ts'
 import { scriptLoad, sideChannel } from './route-builders.ts'
 import type { VendorRequest } from './vendor-request.ts'
 
-/** The account is the application. Logs have no application, so their account is the client token. */
+/** The account is the application. Logs belong to no application, so their account is the client token. */
 export const datadogRum: Decoder = {
   vendor: 'Datadog RUM',
   source: 'https://docs.datadoghq.com/real_user_monitoring/guide/proxy-rum-data/',
@@ -22,10 +22,10 @@ export const datadogRum: Decoder = {
   ],
   routes: [
     { path: /^\/api\/v2\/(?:rum|logs)$|^\/v1\/input\/\w+$/, read: readEvents },
-    // Recordings, profiles, traces, and reports about the code itself.
+    // Recordings, profiles, traces, and reports on the vendor's own code.
     sideChannel(/^\/api\/v\d\//),
     scriptLoad(/\.js$/),
-    // A proxy of the customer. The URL to which it forwards is a parameter.
+    // The customer's own proxy. A parameter contains the URL to which the proxy forwards the request.
     {
       path: /^/,
       anyHost: true,
@@ -46,7 +46,7 @@ function readEvents({ path, query, body }: VendorRequest): Iterable<DecodedEvent
   return eventsIn(body, query['dd-api-key'] ?? path.split('/').at(-1) ?? null)
 }
 
-/** One event per line. An event is named by its type, a custom action (`addAction`) by its own name. */
+/** One event per line. An event is named after its type, but a custom action (`addAction`) has its own name. */
 function* eventsIn(body: string | null, token: string | null): Iterable<DecodedEvent> {
   for (const line of readLines(body ?? '')) {
     const sent = objectOf(readJson(line))

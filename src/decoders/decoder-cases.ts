@@ -8,11 +8,10 @@ import { decodeHit } from './index.ts'
 export interface DecoderCase {
   name: string
   url: string
-  /** The request body. With a body the method is POST. */
+  /** The request body. If there is one, the method is POST. */
   body?: string
   /**
-   * Expected event names in order. An empty list when the request carries no events; null when the request is not the
-   * vendor's.
+   * Expected event names in order. Empty if the request contains no events; null if it is not a request to the vendor.
    */
   events: string[] | null
   account?: string
@@ -25,14 +24,14 @@ export interface DecoderCase {
 }
 
 /**
- * Declares one test per case: the request is decoded by `decodeHit`, like a request from the collector. One more test
- * checks that on a site's own host the browser script captures exactly the requests that are recognised there. A vendor
- * that is recognised on any host needs a case for it.
+ * Declares one test per case, in which `decodeHit` decodes the request as in the collector. Another test checks the
+ * requests to a site's own host: the browser script must capture exactly those that the decoder recognises. A vendor
+ * that is recognised on any host requires a case for this.
  */
 export function testDecoder({ vendor, routes }: Decoder, cases: DecoderCase[]): void {
-  test(`${vendor}: the browser script captures the same requests on any host that are recognised there`, () => {
+  test(`${vendor}: the browser script captures exactly the requests that are recognised on any host`, () => {
     const seen = cases.map((one) => ({ name: one.name, ...onOwnHost(one.url, one.body) }))
-    // A request without an event, such as one for settings, need not be captured.
+    // Requests without an event, for example for settings, need not be captured.
     expect(seen.filter(({ carries, isCaptured }) => carries && !isCaptured)).toEqual([])
     expect(seen.filter((one) => one.vendor === null && one.isCaptured)).toEqual([])
     const isAnywhere = routes.some(({ anyHost }) => anyHost)
@@ -55,7 +54,7 @@ export function testDecoder({ vendor, routes }: Decoder, cases: DecoderCase[]): 
   })
 }
 
-/** Generates paths for a route's pattern. A few paths do not match, because the pattern also has lookarounds. */
+/** Generates paths that match the pattern of a route. A few do not match, because the pattern also has lookarounds. */
 export function pathsFor({ source }: RegExp): fc.Arbitrary<string> {
   const plain = source.replaceAll('\\b', '').replace(/\(\?<?[=!][^()]*\)/g, '')
   return fc.stringMatching(new RegExp(plain)).map((path) => (path.startsWith('/') ? path : `/${path}`))

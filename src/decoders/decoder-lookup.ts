@@ -2,19 +2,19 @@ import type { Decoder, Route } from './decoder.ts'
 import { lastCharacterOf, lastCharacters } from './pattern-last-characters.ts'
 import type { VendorRequest } from './vendor-request.ts'
 
-/** A route that can read a request, with its vendor. */
+/** A route that may read a request, and its vendor. */
 export interface Candidate {
   vendor: string
   route: Route
 }
 
 /**
- * A route for any host. `ends` contains the possible last characters of its paths; null when a path can end in any
- * character.
+ * A route for any host. `ends` contains the possible last characters of paths that match it; null when the last
+ * character can be any.
  */
 interface AnyHost extends Candidate {
   ends: string | null
-  /** True when few paths fit its pattern. */
+  /** True when the pattern matches only few paths. */
   isNarrow: boolean
 }
 
@@ -22,20 +22,24 @@ interface AnyHost extends Candidate {
 interface Ending {
   all: AnyHost[]
   broad: AnyHost[]
-  /** Matches every path that a narrow route may match: one test instead of many for the paths of unknown requests. */
+  /**
+   * Matches every path that one of the narrow routes may match. For the paths of unknown requests, one test replaces
+   * many.
+   */
   narrow: RegExp
 }
 
-/** Selects the decoder that reads a request. */
+/** Finds the decoder for a request. */
 export class DecoderLookup {
   private readonly byHost = new Map<string, Candidate[]>()
   private readonly anyHost: AnyHost[] = []
   /**
-   * The routes in `anyHost` that may match a path with this last character. Paths are ASCII, so the map stays small.
+   * Routes in `anyHost` that may match a path, by the last character of the path. Paths are ASCII, so the map remains
+   * small.
    */
   private readonly byEnd = new Map<string, Ending>()
 
-  /** If two decoders could read the same request, the first one in the list does. */
+  /** If two decoders can read the same request, the one that is earlier in the list is used. */
   constructor(decoders: readonly Decoder[]) {
     for (const { vendor, hosts, routes } of decoders) {
       const candidates = routes.map((route) => ({ vendor, route }))
@@ -52,7 +56,9 @@ export class DecoderLookup {
     }
   }
 
-  /** Tries the most specific host name first, then routes for any host. */
+  /**
+   * Tries routes for the most specific host name first, then those for its parent domains, then routes for any host.
+   */
   find(request: VendorRequest): Candidate | undefined {
     const fits = ({ route }: Candidate) => route.path.test(request.path) && (route.when?.(request) ?? true)
     for (let host = request.host; host !== ''; host = parentOf(host)) {
@@ -84,15 +90,15 @@ export class DecoderLookup {
   }
 }
 
-/** Unspecific paths. A pattern that matches one of them matches many paths on any site. */
+/** Generic paths. A pattern that matches one of them matches many paths on any site. */
 const PLAIN_PATHS = ['/', '/x', '/x/x', '/x/x/x', '/x-1/x.js', '/x/x.html']
 
-/** Returns the source without group names, because alternatives must not have groups with the same name. */
+/** Returns the pattern's source without group names, because names must be unique when patterns are combined. */
 function withoutNames({ source }: RegExp): string {
   return source.replaceAll(/\(\?<\w+>/g, '(?:')
 }
 
-/** `a.b.c` → `b.c`. Empty after the last label. */
+/** Returns the parent domain: `a.b.c` → `b.c`. Empty for a single label. */
 function parentOf(host: string): string {
   const dot = host.indexOf('.')
   return dot === -1 ? '' : host.slice(dot + 1)

@@ -15,7 +15,7 @@ export const didomi: Decoder = {
     EVENTS,
     scriptLoad(/^\/(?<account>[0-9a-f]{8}-[0-9a-f-]{27})\/loader\.js$/),
     scriptLoad(/^\/sdk\//),
-    // Through the customer's own host.
+    // Requests through the customer's own host.
     { ...EVENTS, anyHost: true, mark: /"sdk-web"/, when: ({ body }) => body?.includes('"sdk-web"') ?? false },
   ],
 }

@@ -12,7 +12,7 @@ export const drift: Decoder = {
       when: ({ host }) => host.startsWith('event.'),
     },
     scriptLoad(/^\/(?:include|embeds)\/\d+\/(?<account>\w+)\.js(?:on)?$/),
-    // Messages, and reports about the code itself.
+    // Messages, and reports on the vendor's own code.
     { ...sideChannel(/^\//), when: ({ host }) => host.endsWith('.api.drift.com') },
   ],
 }

@@ -4,7 +4,7 @@ import { objectOf, objectsOf, scalarOrNull, scalarText } from './params.ts'
 import { jsonEvent, scriptLoad, sideChannel } from './route-builders.ts'
 import type { VendorRequest } from './vendor-request.ts'
 
-/** Automatic reports of the script, by their URL's path and by their type in batches. */
+/** Reports that the script sends automatically, by path of the URL and, in batches, by type. */
 const REPORTS = new Map([
   ['uia', 'page_view'],
   ['imp', 'impression'],
@@ -14,7 +14,7 @@ const REPORTS = new Map([
   ['id', 'identify'],
 ])
 
-/** https://dy.dev/reference documents the server API. The script's protocol is not documented. */
+/** https://dy.dev/reference documents the server API. The protocol of the script is not documented. */
 export const dynamicYield: Decoder = {
   vendor: 'Dynamic Yield',
   source: 'https://dy.dev/docs/implement-script',
@@ -26,7 +26,7 @@ export const dynamicYield: Decoder = {
     jsonEvent(/^\/v2\/collect\/user\/(?<event>\w+)$/),
     scriptLoad(/^\/api\/(?<account>\d+)\/api_(?:static|dynamic)\.js$/),
     scriptLoad(/^\/scripts\/[\w.-]+\/dy[\w.-]*\.js$/),
-    // Requests for variations and recommendations, and reports of time on the page.
+    // Requests for variations and recommendations, and reports of the time spent on the page.
     { ...sideChannel(/^\//), when: ({ host }) => /^(?:(?:async-)?px|st|rcom|direct)[.-]/.test(host) },
   ],
 }

@@ -6,7 +6,7 @@ import type { VendorRequest } from './vendor-request.ts'
 
 const MERCHANT = /^\/merchants\/(?<account>[0-9A-F]{16})\/?$/i
 
-/** Page commands by parameter. The first parameter present decides. */
+/** Page commands by parameter. The first parameter that is present determines the name. */
 const COMMANDS: [key: string, name: string][] = [
   ['co', 'purchase'],
   ['v', 'view'],
@@ -18,7 +18,7 @@ const COMMANDS: [key: string, name: string][] = [
 /** Item fields, with the names used in the page's commands. */
 const ITEM_FIELDS: Params = { i: 'item', p: 'price', q: 'quantity' }
 
-/** Web Extend (formerly Scarab). The account is the merchant. Every page also sends the cart's content. */
+/** Web Extend (formerly Scarab). The account is the merchant. Every page also sends the contents of the cart. */
 export const emarsys: Decoder = {
   vendor: 'Emarsys',
   source:
@@ -33,7 +33,10 @@ function readCommands({ path, query }: VendorRequest): DecodedEvent[] {
   return [{ event, account: scalarOrNull(MERCHANT.exec(path)?.groups?.account), params }]
 }
 
-/** `i:SKU1,p:42.5,q:1|i:SKU2,…`: the viewed product (`v`), the cart's content (`ca`), or the purchased items (`co`). */
+/**
+ * `i:SKU1,p:42.5,q:1|i:SKU2,…`: the viewed product (`v`), the contents of the cart (`ca`), or the purchased items
+ * (`co`).
+ */
 function* readItems(query: Params): Iterable<EmbeddedParam> {
   for (const key of ['v', 'ca', 'co']) {
     for (const [index, entry] of entriesOf(query[key], '|').entries()) {

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { insideJson, productsOf, withEmbedded } from './embedded-params.ts'
 
 describe('named parameters', () => {
-  test('are added to the existing ones, including all with the same name', () => {
+  test('are added to the existing parameters, even if several have the same name', () => {
     const name = fc.constantFrom('a', 'a.1', 'a.2', 'a.1.1', 'b', '__proto__', 'constructor')
     const named = fc.array(fc.tuple(name, fc.stringMatching(/^[x-z]{1,3}$/)), { maxLength: 40 })
     fc.assert(

@@ -1,15 +1,15 @@
 import { unfolded } from './json.ts'
 import { emptyParams, flattenParams, MAX_PARAMS, type Params, pairCollector, scalarText } from './params.ts'
 
-/** A parameter parsed from a value in a vendor's own syntax. Empty values are omitted. */
+/** A parameter that is parsed from a value in a vendor-specific syntax. Empty values are omitted. */
 export type EmbeddedParam = readonly [name: string, value: unknown]
 
-/** Maximum number of entries in one list; more than any page sends. */
+/** Maximum number of entries read from one list; more than any page sends. */
 export const MAX_ENTRIES = 100
 
 /**
- * Adds named parts of parameters to the sent parameters, at most 500. Nothing is replaced: further values for the same
- * name become `name.1`, `name.2`, …
+ * Adds up to 500 embedded parameters to the sent parameters. Existing parameters are not replaced: further values for
+ * the same name become `name.1`, `name.2`, …
  */
 export function withEmbedded(sent: Record<string, unknown>, named: Iterable<EmbeddedParam>): Record<string, unknown> {
   const present = Iterator.from(named).filter(([, value]) => value !== undefined && value !== null && value !== '')
@@ -21,14 +21,14 @@ export function withEmbedded(sent: Record<string, unknown>, named: Iterable<Embe
   return params
 }
 
-/** Yields the contents of a parameter that contains JSON text, as `key.<path>`. Yields nothing for other values. */
+/** Yields the values in a parameter that contains JSON text, as `key.<path>`. Yields nothing for other values. */
 export function insideJson(sent: Record<string, unknown>, key: string): EmbeddedParam[] {
   const value = unfolded(sent[key])
   return value === sent[key] ? [] : Object.entries(flattenParams({ [key]: value }).params)
 }
 
 /**
- * Returns the first 100 entries of a list that is written as a single string; none when the value is empty or not a
+ * Returns the first 100 entries of a list that is written as a single string. Empty if the value is empty or not a
  * string.
  */
 export function entriesOf(text: unknown, separator: string): string[] {
@@ -37,8 +37,8 @@ export function entriesOf(text: unknown, separator: string): string[] {
 }
 
 /**
- * Yields products whose fields are lists in separate parameters, all in the same order: `skulist=A|B` and `qlist=1|2`
- * become `products.0.sku`, `products.1.quantity`, … `fields` contains the field name for each parameter.
+ * Yields products whose fields are in separate parameters, each of which is a list in the same order: `skulist=A|B` and
+ * `qlist=1|2` become `products.0.sku`, `products.1.quantity`, … `fields` maps each parameter to its field name.
  */
 export function* productsOf(sent: Record<string, unknown>, fields: Params, separator: string): Iterable<EmbeddedParam> {
   for (const key in fields) {

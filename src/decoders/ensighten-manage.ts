@@ -4,7 +4,7 @@ import type { VendorRequest } from './vendor-request.ts'
 
 const BOOTSTRAP: Route = { path: /^\/[^/]+\/(?:[^/]+\/)?Bootstrap\.js$/, carries: 'library', read: readLibrary }
 
-/** The account is `<client>/<space>`. Without a space, it is the production space. */
+/** The account is `<client>/<space>`. A path without a space belongs to the production space. */
 export const ensightenManage: Decoder = {
   vendor: 'Ensighten Manage',
   source: 'https://github.com/MisterPhilip/omnibug',
@@ -12,9 +12,9 @@ export const ensightenManage: Decoder = {
   routes: [
     BOOTSTRAP,
     { path: /^\/[^/]+\/[^/]+\/code\/\w+\.js$/, carries: 'library', read: readLibrary },
-    // Requests for the page's tags, and reports on their results.
+    // Requests for the tags of a page, and reports of their results.
     sideChannel(/\/(?:serverComponent\.php|no-content|error\/e\.gif|tags\/pageview)$/),
-    // A user interface framework also has a file with this name.
+    // A user interface framework has a file with the same name.
     { ...BOOTSTRAP, anyHost: true, mark: /^nexus/, when: ({ host }) => host.startsWith('nexus') },
   ],
 }

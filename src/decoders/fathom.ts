@@ -5,16 +5,14 @@ import type { VendorRequest } from './vendor-request.ts'
 
 const KEYS = { account: 'sid', event: ({ name, gcode }: Params) => name || gcode || 'pageview' }
 
-/**
- * True for Fathom's script requests, including those through a custom domain of the customer, which points to Fathom.
- */
+/** True for requests of Fathom's script, including those to the customer's own domain that points to Fathom. */
 const isFathom = (request: VendorRequest) =>
   request.search.includes('sid=') &&
   /^[A-Z]{8}$/.test(request.query.sid ?? '') &&
   'h' in request.query &&
   'cid' in request.query
 
-/** Page views, and events by name. Goals, the predecessors of events, only have a code. */
+/** Page views, and events with names. Goals, the predecessors of events, have only a code. */
 export const fathom: Decoder = {
   vendor: 'Fathom',
   source: 'https://usefathom.com/docs/script/script-advanced',

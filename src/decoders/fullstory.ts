@@ -6,7 +6,7 @@ import type { VendorRequest } from './vendor-request.ts'
 const PAGE: Route = jsonEvent(/\/rec\/page$/, { account: 'OrgId', event: () => 'page' })
 const RECORDED = sideChannel(/\/rec\/(?:v2\/)?bundle(?:\/v2)?$/)
 
-/** Custom events of pages are part of the recording. Custom events of servers have a separate URL. */
+/** Custom events from pages are part of the recording. Custom events from servers have a separate URL. */
 export const fullstory: Decoder = {
   vendor: 'FullStory',
   source: 'https://developer.fullstory.com/browser/getting-started/',
@@ -18,7 +18,7 @@ export const fullstory: Decoder = {
     sideChannel(/^\/rec\//),
     scriptLoad(/^\/s\/settings\/(?<account>[\w-]+)\/v\d+\//),
     scriptLoad(/^\/s\/fs[\w.-]*\.js$/),
-    // A relay on the customer's own host.
+    // Requests through a relay on the customer's own host.
     { ...PAGE, anyHost: true, mark: /"OrgId"/, when: ({ body }) => body?.includes('"OrgId"') ?? false },
     { ...RECORDED, anyHost: true, when: ({ query }) => 'OrgId' in query && 'SessionId' in query },
   ],

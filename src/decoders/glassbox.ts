@@ -5,7 +5,9 @@ import type { VendorRequest } from './vendor-request.ts'
 
 const REPORT = /\/(?:reporting\/(?<account>[\w-]+)\/)?cls_report\/?$/
 
-/** Reports are sent to hosts of the customer or the vendor, always to this path. The wire format is not documented. */
+/**
+ * Reports are sent to a host of the customer or the vendor, always with this path. The wire format is not documented.
+ */
 export const glassbox: Decoder = {
   vendor: 'Glassbox',
   source: 'https://github.com/MisterPhilip/omnibug/blob/master/src/providers/Glassbox.js',
@@ -16,7 +18,7 @@ export const glassbox: Decoder = {
   ],
 }
 
-/** Reads a report. A form body also contains the event (`e`); other bodies are compressed. */
+/** Reads a report. If the body is a form, it also contains the event (`e`). Other bodies are compressed. */
 function readReport({ path, query, fields, body }: VendorRequest) {
   const params = /^[\w.]+=/.test(body ?? '') ? fields : query
   return [{ event: 'cls_report', account: scalarOrNull(REPORT.exec(path)?.groups?.account), params }]

@@ -4,7 +4,7 @@ import type { VendorRequest } from './vendor-request.ts'
 
 const COUNT: Route = { path: /\/count$/, read: readCount }
 
-/** The account is the site's code in `<code>.goatcounter.com`. A self-hosted server has none. */
+/** The account is the code of the site in `<code>.goatcounter.com`. A self-hosted server has no account. */
 export const goatcounter: Decoder = {
   vendor: 'GoatCounter',
   source: 'https://www.goatcounter.com/help/pixel',

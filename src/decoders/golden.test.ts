@@ -6,14 +6,14 @@ import { unfolded } from './json.ts'
 import { flattenParams, readForm, readQuery } from './params.ts'
 import { readBody } from './request-body.ts'
 
-/** Real requests from other projects, stored next to this project rather than in it. */
+/** Real requests from other projects, stored in a separate folder next to this project. */
 const DATA = join(import.meta.dir, '../../../shared/data')
 const absent = !existsSync(DATA)
 
 interface Request {
   url: string
   method?: string
-  /** An object is replaced by its JSON text. */
+  /** An object stands for its JSON text. */
   postData?: string | object | null
   postEncoding?: string | null
   contentEncoding?: string | null
@@ -31,7 +31,7 @@ interface OmnibugCase extends Request {
   asserted: { key: string; value: string }[]
 }
 
-/** Our vendor names by the provider names in Omnibug’s test cases. */
+/** Our names of the vendors, by provider name in Omnibug’s test cases. */
 const PROVIDERS: Record<string, string> = {
   GOOGLEANALYTICS4: 'Google Analytics 4',
   FACEBOOKPIXEL: 'Meta Pixel',
@@ -104,7 +104,7 @@ const PROVIDERS: Record<string, string> = {
   ZEMANTA: 'Zemanta Pixel',
 }
 
-/** Providers that exist only in Omnibug’s tests. */
+/** Providers that exist only in Omnibug’s own tests. */
 const COINED = /^OMNIBUG-TEST-PROVIDER/
 
 function readCases<T>(name: string): T[] {
@@ -119,7 +119,7 @@ function decode({ url, method, postData, postEncoding, contentEncoding }: Reques
   return decodeHit({ url, method: method ?? (text === null ? 'GET' : 'POST'), body: text })
 }
 
-/** Returns every key in query and body in Omnibug's notation: lists as `events[0].type`. */
+/** Returns every key in the query and the body in Omnibug's notation, with lists as `events[0].type`. */
 function sentOf({ url, postData }: Request): Record<string, unknown> {
   const body = typeof postData === 'string' ? unfolded(postData) : postData
   const fields = typeof body === 'string' ? readForm(body) : flattenParams(body ?? {}).params
@@ -132,11 +132,11 @@ function omnibugCases(file: string): OmnibugCase[] {
 }
 
 describe.skipIf(absent)('decoding of golden cases', () => {
-  test('returns the expected events of current requests', () => {
+  test('returns the expected events for current requests', () => {
     const cases = readCases<ModernCase>('golden.modern.json')
     const wrong = cases.flatMap((c) => {
       const { vendor, account, events, error } = decode(c)
-      // These cases name Snowplow's events by their codes.
+      // These cases use Snowplow's event codes instead of names.
       const names = events.map(({ event, params }) => (vendor === 'Snowplow' ? params.e : event))
       const read = { vendor, account, events: names }
       return Bun.deepEquals(read, c.expect) ? [] : [{ id: c.id, expected: c.expect, read, error }]
@@ -149,7 +149,8 @@ describe.skipIf(absent)('decoding of golden cases', () => {
     const cases = omnibugCases('golden.match.json')
     const wrong = cases.filter((c) => {
       const { vendor, events } = decode(c)
-      // A negative case may be the vendor's library or side channel, but must not be an event.
+      // In a negative case, the request may load the vendor's library or use a side channel, but must not contain an
+      // event.
       const isMatch = vendor === PROVIDERS[c.provider]
       return c.expected ? !isMatch : isMatch && events.some(({ kind }) => kind === 'event')
     })
@@ -170,11 +171,11 @@ describe.skipIf(absent)('decoding of golden cases', () => {
       const { vendor, events, error } = decode(c)
       expect([c.test, vendor, error]).toEqual([c.test, PROVIDERS[c.provider] ?? '', null])
       const sent = sentOf(c)
-      // Omnibug derives the other asserted keys, and the words in brackets after a code.
+      // Omnibug derives the other asserted keys, and adds explanations in brackets after codes.
       const isSent = ({ key, value }: { key: string; value: string }) =>
         key in sent && !value.startsWith(`${sent[key]} (`)
       for (const { key, value } of c.asserted.filter(isSent)) {
-        // An event in a batch only has its own keys.
+        // Keys of an event in a batch have no prefix here.
         const own = key.replace(/^\w+\[0]\./, '')
         expect([c.test, key, events[0]?.params[own]]).toEqual([c.test, key, value])
       }

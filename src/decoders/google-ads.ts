@@ -10,8 +10,8 @@ const PING = /\/ccm\/collect\/?$/
 const COPIES = /^\/(?:pagead\/1p-[a-z-]+|ads\/user-lists)\//
 
 /**
- * A conversion causes three requests with its label, of which `/pagead/conversion/` is counted. Remarketing causes two,
- * of which `/rmkt/collect/` is a copy. All have the account number in the path.
+ * A conversion causes three requests that contain its label, of which `/pagead/conversion/` is counted. Remarketing
+ * causes two, of which `/rmkt/collect/` is a copy. All paths contain the account number.
  */
 export const googleAds: Decoder = {
   vendor: 'Google Ads',
@@ -20,7 +20,7 @@ export const googleAds: Decoder = {
     'googleadservices.com',
     'googleads.g.doubleclick.net',
     'google.com',
-    // Used while consent is denied.
+    // Used if the visitor has denied consent.
     'pagead2.googlesyndication.com',
     'td.doubleclick.net',
     'ad.doubleclick.net',
@@ -37,7 +37,7 @@ export const googleAds: Decoder = {
     { path: PING, when: ({ query }) => !/^GT?-/.test(query.tid ?? ''), read: readPing },
     scriptLoad(/^\/pagead\/conversion(?:_async)?\.js$/),
     googleTag(/^AW-/),
-    // On the customer's own host, which serves Google's tag gateway.
+    // Requests to the customer's own host, if Google's tag gateway runs there.
     {
       path: CONVERSION,
       anyHost: true,
@@ -56,15 +56,15 @@ export const googleAds: Decoder = {
 }
 
 /**
- * True for the copy of a conversion, sent in addition to the conversion itself, directly or through a redirect. Old
- * remarketing lists have a label but no event.
+ * True for the copy of a conversion, which is sent in addition to the conversion itself, directly or through a
+ * redirect. Old remarketing lists have a label but no event.
  */
 function isCopy({ fields }: VendorRequest): boolean {
   const { label, en, data, ctc_id, is_vtc } = fields
   return Boolean(ctc_id || is_vtc || (label && (en || data)))
 }
 
-/** Reads a hit. `data` contains the page's custom parameters: `event=view_item;ecomm_prodid=7`. */
+/** Reads a hit. `data` contains custom parameters from the page: `event=view_item;ecomm_prodid=7`. */
 function readHit({ path, fields }: VendorRequest, route: RegExp, unnamed: string): DecodedEvent[] {
   const data = readSemicolons(fields.data ?? '')
   const named = Object.fromEntries(Object.entries(data).map(([key, value]) => [`data.${key}`, value]))
@@ -79,8 +79,8 @@ function readHit({ path, fields }: VendorRequest, route: RegExp, unnamed: string
 }
 
 /**
- * Reads a ping, sent once for all destinations on the page. It names them if the tag was not loaded by a container:
- * `tids=AW-1~AW-2`.
+ * Reads a ping, which is sent once for all destinations on the page. If no container loaded the tag, the ping contains
+ * the destinations: `tids=AW-1~AW-2`.
  */
 function* readPing({ fields }: VendorRequest): Iterable<DecodedEvent> {
   const accounts = (fields.tids || fields.tid || '').split('~')

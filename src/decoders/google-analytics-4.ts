@@ -15,28 +15,28 @@ import {
 import { scriptLoad, sideChannel } from './route-builders.ts'
 import type { VendorRequest } from './vendor-request.ts'
 
-/** Google's tag gateway on the customer's own host shortens the path to `/g/c`. */
+/** Google's tag gateway, which runs on the customer's own host, shortens the path to `/g/c`. */
 const COLLECT = /\/g\/(?:s\/)?c(?:ollect)?\/?$/
 
 /** Hosts of other vendors that use the same path. */
 const OTHERS = /(?:^|\.)(?:clarity\.ms|transcend\.io|doubleclick\.net)$/
 
-/** Repeats a hit as a conversion, for Google Ads and the browser's attribution API. */
+/** Requests that repeat a hit as a conversion, for Google Ads and for the browser's attribution API. */
 const REPEATS = /^\/(?:measurement\/conversion|privacy-sandbox\/register-conversion|td\/ga\/rul)\b/
 
-/** Property ids. `GT-` is a Google tag that stands for one or more properties. */
+/** Property ids. An id with `GT-` is a Google tag, which represents one or more properties. */
 const PROPERTY = /^GT?-/
 
 /**
- * Some server-side containers hide the query from ad blockers: one value is the base64 of `v=2&tid=G…`, or of the whole
- * `/g/collect?v=2&…`. Both begin with constant characters that occur in no other path or query.
+ * Some server-side containers hide the query from ad blockers. One value of the query is the base64 of `v=2&tid=G…`, or
+ * of the whole `/g/collect?v=2&…`. Both begin with constant characters that occur in no other path or query.
  */
 const HIDDEN_QUERY = /(?:^|[?&=])(?:dj0yJnRpZD1H|L2cvY29sbGVjdD9)/
 
-/** Number of characters in a body that are searched for the parameters of its first hit. */
+/** Number of characters at the start of a body in which the parameters of its first hit are searched. */
 const MAX_SEARCHED = 4000
 
-/** Codes of the item fields inside `pr1`, `pr2`, …: https://github.com/analytics-debugger/ga4mp (ga4Schema.js) */
+/** Codes of the item fields in `pr1`, `pr2`, …: https://github.com/analytics-debugger/ga4mp (ga4Schema.js) */
 const ITEM_FIELDS = new Map([
   ['id', 'item_id'],
   ['nm', 'item_name'],
@@ -63,9 +63,9 @@ const ITEM_FIELDS = new Map([
 ])
 
 /**
- * The tag's own protocol has no official documentation. Every event has a name, `en`, and parameters of the event
- * (`ep.*`, `epn.*`) and of the user (`up.*`, `upn.*`). A POST has one event per line; the query has the parameters
- * common to all lines.
+ * The protocol of Google's tag has no official documentation. Every event has a name, `en`, parameters of the event
+ * (`ep.*`, `epn.*`) and parameters of the user (`up.*`, `upn.*`). A POST body has one event per line, and the query has
+ * the parameters that all lines share.
  */
 export const googleAnalytics4: Decoder = {
   vendor: 'Google Analytics 4',
@@ -82,7 +82,7 @@ export const googleAnalytics4: Decoder = {
     'appspot.com',
   ],
   routes: [
-    // Sends the visitor's identity to Google's advertising products. It repeats a hit and has no event name.
+    // Sends the visitor's identity to Google's advertising products. The request repeats a hit and has no event name.
     { ...sideChannel(COLLECT), when: ({ host }) => host === 'stats.g.doubleclick.net' },
     sideChannel(REPEATS),
     { path: COLLECT, read: readCollect },
@@ -91,7 +91,7 @@ export const googleAnalytics4: Decoder = {
     sideChannel(/^\/debug\/mp\/collect\/?$/),
     { path: /^\/mp\/collect\/?$/, read: readMeasurementProtocol },
     { path: COLLECT, anyHost: true, mark: /[?&\n]tid=GT?-/, when: isForProperty, read: readCollect },
-    // Health check of a server-side container.
+    // A health check of a server-side container.
     {
       ...sideChannel(/^\/g\/collect\/?$/),
       anyHost: true,
@@ -110,7 +110,7 @@ export const googleAnalytics4: Decoder = {
       mark: /[?&]id=GT?-/,
       when: ({ query }) => isProperty(query.id),
     },
-    // A proxy, a container or Google's tag gateway, with any path.
+    // Requests through a proxy, a server-side container or Google's tag gateway, with any path.
     {
       path: /^/,
       anyHost: true,
@@ -139,7 +139,7 @@ function isProperty(id: string | undefined): boolean {
   return id !== undefined && PROPERTY.test(id)
 }
 
-/** Only Measurement Protocol requests have all of these together. */
+/** True for Measurement Protocol requests: no other request has all of these parameters. */
 function isMeasurementProtocol(request: VendorRequest): boolean {
   const { search, body } = request
   if (body === null || !/[?&](?:measurement_id|firebase_app_id)=/.test(search)) return false
@@ -150,14 +150,16 @@ function isMeasurementProtocol(request: VendorRequest): boolean {
   )
 }
 
-/** Long hits have all parameters in the body. */
+/**
+ * True when the request is for a GA4 property or a Google tag. If a hit is long, all of its parameters are in the body.
+ */
 function isForProperty({ query, body }: VendorRequest): boolean {
   return isProperty(query.tid) || (query.tid === undefined && /(?:^|&)tid=GT?-/.test(body ?? ''))
 }
 
 /**
- * True for a request with the version, a property and a client (or the random number of a page): a combination that no
- * other request has. Long hits have these parameters in the first line of the body.
+ * True for a request with the version, a property and a client id (or the page's random number). No other request has
+ * all of these. If a hit is long, they are in the first line of the body.
  */
 function isHit(request: VendorRequest): boolean {
   const { host, search, body } = request
@@ -183,7 +185,7 @@ function readHidden({ search, query, fields, body }: VendorRequest): Iterable<De
   const isInQuery = HIDDEN_QUERY.test(search)
   const parts = Object.entries(isInQuery ? query : fields).flat()
   const hidden = parts.find((part) => HIDDEN_QUERY.test(part)) ?? ''
-  // An unescaped plus sign of the base64 alphabet was decoded as a space.
+  // A plus sign of the base64 alphabet was not escaped, and was therefore decoded as a space.
   const text = Buffer.from(hidden.replaceAll(' ', '+'), 'base64').toString()
   return readEvents(readQuery(text.slice(text.indexOf('?') + 1)), isInQuery ? body : null)
 }
@@ -202,7 +204,7 @@ function toEvent(sent: Params): DecodedEvent {
     if (item) items[Number(item) - 1] = readItem(sent[key] ?? '')
     else params[key] = sent[key]
   }
-  // `t` is the name of the hit in the previous protocol. Some senders still include it.
+  // `t` is the name of the hit in the previous protocol, and some senders still include it.
   return {
     event: sent.en ?? sent.t ?? '',
     account: scalarOrNull(sent.tid),
@@ -211,8 +213,9 @@ function toEvent(sent: Params): DecodedEvent {
 }
 
 /**
- * Returns an item's fields from `idSKU1~nmShirt~pr20~k0size~v0XL`, under the names that the page used. A field is a
- * two-letter code and a value. The name and value of a custom field share a digit. A tilde inside a value is doubled.
+ * Returns the fields of an item, `idSKU1~nmShirt~pr20~k0size~v0XL`, with the names that the page used. A field consists
+ * of a two-letter code and a value. The name and value of a custom field have the same digit. A tilde inside a value is
+ * doubled.
  */
 function readItem(text: string): Params {
   const item = emptyParams()

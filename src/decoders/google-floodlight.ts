@@ -6,20 +6,23 @@ import type { VendorRequest } from './vendor-request.ts'
 
 const ACTIVITY = /^\/(?:ddm\/)?activity(?:i|j|_ext)?[;/](?<fields>.+)$/
 
-/** Campaign Manager 360's tag. An activity is named by the tag strings of its group and of the activity itself. */
+/**
+ * The tag of Campaign Manager 360. The name of an activity consists of the tag strings of its group and of the activity
+ * itself.
+ */
 export const googleFloodlight: Decoder = {
   vendor: 'Google Floodlight',
   source: 'https://support.google.com/campaignmanager/answer/2823450',
   hosts: [
     'fls.doubleclick.net',
     'ad.doubleclick.net',
-    // Used while consent is denied.
+    // Used if the visitor has denied consent.
     'ade.googlesyndication.com',
     'adservice.google.com',
     'google.com',
   ],
   routes: [
-    // The same activity after a redirect, and for the browser's attribution API.
+    // The same activity, sent again after a redirect or for the browser's attribution API.
     { ...sideChannel(ACTIVITY), when: ({ path }) => /[;/](?:dc_pre=|register_conversion=1)/.test(path) },
     sideChannel(/^\/(?:ddm\/fls|gmp\/conversion)\b/),
     { path: ACTIVITY, read: readActivity },

@@ -1,7 +1,7 @@
 import type { Decoder } from './decoder.ts'
 import { scriptLoad } from './route-builders.ts'
 
-/** Discontinued in 2023. Its loader is still on many pages and blocks them while it waits. */
+/** Discontinued in 2023. Many pages still load its script, which blocks them while it waits for a response. */
 export const googleOptimize: Decoder = {
   vendor: 'Google Optimize',
   source: 'https://support.google.com/optimize/answer/12979939',

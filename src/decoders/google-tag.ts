@@ -2,8 +2,8 @@ import type { Route } from './decoder.ts'
 import { scriptLoad } from './route-builders.ts'
 
 /**
- * Returns a route for the library of one kind of destination, recognised by the prefix of its ids. The customer's own
- * host may serve it: https://developers.google.com/tag-platform/gtagjs
+ * Returns a route for the library of one type of destination, which is recognised by the prefix of its ids. The
+ * customer's own host may serve the library: https://developers.google.com/tag-platform/gtagjs
  */
 export function googleTag(ids: RegExp): Route {
   return {

@@ -8,7 +8,8 @@ const COLLECT = /^\/(?:(?:r|j|debug)\/)?collect\/?$/
 const UTM = /^\/(?:r\/)?__utm\.gif$/
 
 /**
- * Google stopped processing these hits in July 2024. Hits that are still sent show what a page reports, and to whom.
+ * Google stopped processing these hits in July 2024. Hits that are still sent show which data a page sends, and to
+ * which property.
  */
 export const googleUniversalAnalytics: Decoder = {
   vendor: 'Google Universal Analytics',
@@ -30,7 +31,8 @@ export const googleUniversalAnalytics: Decoder = {
       when: isForProperty,
       read: ({ fields }) => [toEvent(fields)],
     },
-    // Renamed to escape ad blockers. Recognised by the four parameters that every hit requires.
+    // Requests with a renamed path, which evades ad blockers. They are recognised by the four parameters that every hit
+    // requires.
     {
       path: /^/,
       anyHost: true,
@@ -54,8 +56,8 @@ function isHit(request: VendorRequest): boolean {
 }
 
 /**
- * Returns an event. Events are named by their action, other hits by their type. `en` is from GA4's protocol, sent to
- * the old URL.
+ * Returns an event. Events are named after their action, other hits after their type. `en` belongs to GA4's protocol,
+ * and is set if a GA4 hit was sent to the old URL.
  */
 function toEvent(sent: Params): DecodedEvent {
   const { t = '', ea, en } = sent
@@ -74,7 +76,7 @@ function* readBatch({ query, body }: VendorRequest): Iterable<DecodedEvent> {
 }
 
 /**
- * Returns the name of a hit in the previous protocol, which has no type for page views and writes events as
+ * Returns the name of a hit in the previous protocol. That protocol has no type for page views, and writes events as
  * `5(category*action*label)(value)`.
  */
 function classicName({ utmt = 'page', utme = '' }: Params): string {

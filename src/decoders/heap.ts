@@ -22,7 +22,7 @@ export const heap: Decoder = {
   ],
 }
 
-/** Yields a page view, or the numbered user actions on the page: `t0=click&n0=button&x0=Buy&t1=change`. */
+/** Yields a page view, or the user's actions on the page, which are numbered: `t0=click&n0=button&x0=Buy&t1=change`. */
 function* readPixel({ fields }: VendorRequest): Iterable<DecodedEvent> {
   const account = scalarOrNull(fields.a)
   const names = Object.keys(fields).filter((key) => /^t\d+$/.test(key))
@@ -30,7 +30,7 @@ function* readPixel({ fields }: VendorRequest): Iterable<DecodedEvent> {
   if (names.length === 0) yield { event: 'pageview', account, params: fields }
 }
 
-/** Server API: one event, or `{app_id, events: [event, …]}` */
+/** The server API: one event, or `{app_id, events: [event, …]}` */
 function* readTrack({ json }: VendorRequest): Iterable<DecodedEvent> {
   const { events, ...rest } = json
   const account = scalarOrNull(rest.app_id)

@@ -23,14 +23,14 @@ export const hubspot: Decoder = {
     'usemessages.com',
   ],
   routes: [
-    // `id` or `n` is the name of a custom event. `k` is the type, 1 for a page view.
+    // `id` or `n` is the name of a custom event. `k` is the type; 1 is a page view.
     pixel(/^\/__pt\w{1,2}\.gif$/, {
       account: 'a',
       event: ({ id, n, k = '1' }) => id || n || (k === '1' ? 'page_view' : k),
     }),
     { path: FORM, read: readForm },
     jsonEvent(/^\/collected-forms\/submit\/form$/, { account: 'portalId', event: () => 'collected_form_submission' }),
-    // A call to action was viewed (`view`) or clicked.
+    // A visitor viewed (`view`) or clicked a call to action.
     jsonEvent(/^\/web-interactives\/public\/v1\/track\/(?<event>\w+)$/, { account: 'portalId' }),
     jsonEvent(/^\/events\/v3\/send$/, { event: 'eventName' }),
     scriptLoad(/^\/embed\/v\d\/form\/(?<account>\d+)\//),

@@ -5,7 +5,7 @@ import type { VendorRequest } from './vendor-request.ts'
 const CALL = /^\/(?<kind>xc|xconv|conv|pageload|identify)\/(?<account>[^/]+)(?:\/[^/]+)*\/?$/
 
 /**
- * Calls are sent to a host of impact.com that belongs to the brand: `<brand>.pxf.io`. The path contains brand, ad and
+ * Calls are sent to a host of impact.com for the brand: `<brand>.pxf.io`. The path contains the brand, the ad and the
  * campaign.
  */
 export const impact: Decoder = {

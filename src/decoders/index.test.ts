@@ -98,7 +98,7 @@ describe('decodeHit', () => {
     expect(error).toBeNull()
   })
 
-  test('limits the total parameters of a batch that repeats shared values for each event', () => {
+  test('limits the total number of parameters in a batch whose shared values are repeated for each event', () => {
     const shared = Object.fromEntries(Array.from({ length: 400 }, (_, index) => [`key${index}`, 'x']))
     const batch = Array.from({ length: 900 }, () => ({ type: 'track', event: 'a' }))
     const body = JSON.stringify({ ...shared, batch })
@@ -191,7 +191,7 @@ describe('a shop’s own requests', () => {
     'url=https://stats.example/matomo.php%3Fidsite%3D1%26rec%3D1%26url%3Dx',
   ]
 
-  test.each(paths)('to %s belong to no vendor', (path) => {
+  test.each(paths)('to %s are not attributed to any vendor', (path) => {
     const urls = ['', ...queries].map((query) => `https://shop.example${path}${query && '?'}${query}`)
     const hits = urls.flatMap((url) => bodies.map((body) => ({ url, method: body === null ? 'GET' : 'POST', body })))
     expect(hits.filter((hit) => decodeHit(hit).vendor !== null)).toEqual([])
@@ -209,7 +209,7 @@ describe('an event named like a built-in property', () => {
     { url: `https://uct.service.usercentrics.eu/uct?t=${word}&sid=7`, event: word },
   ]
   test.each(Object.getOwnPropertyNames(Object.prototype).filter((word) => /^\w+$/.test(word)))(
-    'is decoded normally: %s',
+    'is decoded like any other: %s',
     (word) => {
       for (const { url, body, event } of requests(word)) {
         const hit = { url, method: body ? 'POST' : 'GET', body: body ? JSON.stringify(body) : null }
@@ -220,7 +220,7 @@ describe('an event named like a built-in property', () => {
 })
 
 describe('decoding of any request', () => {
-  /** Every word in the decoders' source, so that generated requests often have keys that the decoders read. */
+  /** All words in the source of the decoders, so that generated requests often contain keys that decoders read. */
   const words = [
     ...new Set(
       readdirSync(import.meta.dir)
@@ -283,7 +283,7 @@ describe('decoding of any request', () => {
       }),
       { numRuns: 10_000 },
     )
-    // No key in a request was added to the prototype of all objects.
+    // No key in a request has been added to the prototype of all objects.
     expect(Object.keys(Object.prototype)).toEqual([])
     expect(met.size).toBeGreaterThan(decoders.length * 0.9)
   })

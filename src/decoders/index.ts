@@ -162,7 +162,7 @@ import { zoomInfoWebSights } from './zoominfo-websights.ts'
 
 export type { Decoded, Decoder, FlatEvent, RawHit }
 
-/** If two decoders could read the same request, the first one in this list does. */
+/** If two decoders can read the same request, the one that is earlier in this list is used. */
 export const decoders: readonly Decoder[] = [
   abTasty,
   activeCampaign,
@@ -325,8 +325,8 @@ export const decoders: readonly Decoder[] = [
 const routing = new DecoderLookup(decoders)
 
 /**
- * Decodes a hit. Never throws. A preflight (OPTIONS) is attributed to its vendor but carries no events. `url`: the
- * hit's URL, if the caller has already parsed it.
+ * Decodes a request. Never throws. A preflight request (OPTIONS) is attributed to its vendor, but has no events. `url`
+ * is the request's URL, if the caller has already parsed it.
  */
 export function decodeHit(hit: RawHit, url = URL.parse(hit.url)): Decoded {
   if (!url) return decodedNothing(null, 'url: is not an absolute URL')
@@ -338,7 +338,7 @@ export function decodeHit(hit: RawHit, url = URL.parse(hit.url)): Decoded {
     vendor = found.vendor
     return hit.method === 'OPTIONS' ? decodedNothing(vendor, null) : decodedOf(vendor, found.route.read(request))
   } catch (error) {
-    // A decoder's error affects only this request.
+    // An error in a decoder affects only this request.
     return decodedNothing(vendor, `${vendor ?? 'request'}: ${messageOf(error)}`)
   }
 }

@@ -19,8 +19,8 @@ export const indicative: Decoder = {
 }
 
 /**
- * One event, or `{apiKey, events: [event, …]}`. Without a body, the query contains the event. The key may be in the
- * path.
+ * One event, or `{apiKey, events: [event, …]}`. If there is no body, the query contains the event. The key may be in
+ * the path.
  */
 function* readEvents(request: VendorRequest): Iterable<DecodedEvent> {
   const { events, ...rest } = request.body ? request.json : request.query

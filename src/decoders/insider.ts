@@ -4,7 +4,7 @@ import { objectOf, objectsOf, scalarOrNull, scalarText } from './params.ts'
 import { scriptLoad, sideChannel } from './route-builders.ts'
 import type { VendorRequest } from './vendor-request.ts'
 
-/** The account of a library is the partner's id. The account of an event is the partner's name. */
+/** For a library, the account is the partner's id. For an event, it is the partner's name. */
 export const insider: Decoder = {
   vendor: 'Insider',
   source: 'https://academy.insiderone.com/docs/insider-tag',
@@ -17,7 +17,7 @@ export const insider: Decoder = {
   ],
 }
 
-/** `{"partner_name": …, "event": "pageView", …}`, percent-encoded and in base64. */
+/** `{"partner_name": …, "event": "pageView", …}`, percent-encoded and then in base64. */
 function readHit(request: VendorRequest): DecodedEvent[] {
   const sent = isJson(request.body) ? request.json : hiddenIn(request.body ?? '')
   return [{ event: scalarText(sent.event), account: scalarOrNull(sent.partner_name), params: sent }]
@@ -39,7 +39,7 @@ function percentDecoded(text: string): string {
   }
 }
 
-/** Events of multiple users: https://academy.insiderone.com/docs/upsert-user-data. The partner is in a header. */
+/** Events for multiple users: https://academy.insiderone.com/docs/upsert-user-data. The partner is in a header. */
 function* readUsers({ json }: VendorRequest): Iterable<DecodedEvent> {
   for (const { events, identifiers } of objectsOf(json.users)) {
     for (const event of objectsOf(events)) {

@@ -26,8 +26,8 @@ function sentBy(request: VendorRequest): Record<string, unknown> {
 }
 
 /**
- * Reads a call. Calls are named by the last segment of their path (`ping` for each page), custom events by their own
- * name.
+ * Reads a call. Calls are named after the last segment of their path (`ping` once per page). Custom events have their
+ * own names.
  */
 function readCall(request: VendorRequest): DecodedEvent[] {
   const { user_data, ...sent } = sentBy(request)
@@ -36,7 +36,7 @@ function readCall(request: VendorRequest): DecodedEvent[] {
   return [{ event: named ?? '', account: scalarOrNull(sent.app_id), params }]
 }
 
-/** Events in the messenger. `metrics` is a list of `{name, metadata}`. */
+/** Events in the Messenger. `metrics` is a list of `{name, metadata}`. */
 function* readMetrics(request: VendorRequest): Iterable<DecodedEvent> {
   const { metrics, ...sent } = sentBy(request)
   for (const metric of objectsOf(unfolded(metrics))) {

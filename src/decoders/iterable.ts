@@ -11,7 +11,7 @@ export const iterable: Decoder = {
   routes: [
     { path: /^\/api\/events\/trackBulk$/, read: readBulk },
     jsonEvent(/^\/api\/events\/track$/, { event: 'eventName' }),
-    // Calls without a custom name are named by the end of their path.
+    // Calls without a custom name are named after the last segment of their path.
     jsonEvent(/^\/api\/(?:events|commerce|users)\/(?<event>\w+)$/),
     sideChannel(/^\/api\/(?:inApp|embedded-messaging|auth|anonymoususer)\//),
   ],

@@ -5,7 +5,7 @@ import { scriptLoad, sideChannel } from './route-builders.ts'
 import { readCalls } from './segment-calls.ts'
 import type { VendorRequest } from './vendor-request.ts'
 
-/** Runs on the customer's own host or at `<workspace>.d.jitsu.com`. The API is Segment's with other paths. */
+/** Runs on the customer's own host or at `<workspace>.d.jitsu.com`. The API is Segment's, with different paths. */
 export const jitsu: Decoder = {
   vendor: 'Jitsu',
   source: 'https://docs.jitsu.com/sending-data/http',
@@ -18,7 +18,7 @@ export const jitsu: Decoder = {
       when: ({ body }) => looksLike(body, '{', '"messageId"'),
       read: readCalls,
     },
-    // The previous generation.
+    // The previous generation of the product.
     {
       path: /\/api(?:\.\w+)?\/v1\/(?:s2s\/)?event\/?$/,
       anyHost: true,

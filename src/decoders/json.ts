@@ -13,8 +13,8 @@ export function readJson(text: string | null | undefined): unknown {
 }
 
 /**
- * Returns the objects in a JSON list, or the single object that the text contains. Throws like `readJson`, and for any
- * other value.
+ * Returns the objects in a JSON list, or the only object if the text is one. Throws like `readJson`, and for any other
+ * JSON value.
  */
 export function readJsonObjects(text: string | null | undefined): Record<string, unknown>[] {
   const value = readJson(text)
@@ -24,8 +24,8 @@ export function readJsonObjects(text: string | null | undefined): Record<string,
 }
 
 /**
- * Returns the objects in a text with one JSON value per line, or in one JSON value as in `readJsonObjects`. Lines that
- * are not JSON are omitted. Throws when nothing can be read.
+ * Returns the objects in a text that has one JSON value per line, or that is a single JSON value as in
+ * `readJsonObjects`. Lines that are not JSON are omitted. Throws when nothing can be read.
  */
 export function readJsonLines(text: string | null | undefined): Record<string, unknown>[] {
   const lines = readLines(text ?? '')
@@ -37,7 +37,7 @@ export function readJsonLines(text: string | null | undefined): Record<string, u
 }
 
 /**
- * Returns the objects in a list, or the value itself if it is an object. Both may also be written as JSON text. Empty
+ * Returns the objects in a list, or the value itself if it is an object. A list or object may also be JSON text. Empty
  * when there is no value. Throws for text that is not JSON.
  */
 export function objectsIn(value: unknown): Record<string, unknown>[] {
@@ -46,20 +46,20 @@ export function objectsIn(value: unknown): Record<string, unknown>[] {
   return objectsOf((Array.isArray(list) ? list : [list]).map(unfolded))
 }
 
-/** True when the text looks like a JSON object or list. It may still be malformed. */
+/** True when the text looks like a JSON object or list. It may nevertheless be malformed. */
 export function isJson(text: string | null | undefined): text is string {
   return text !== null && text !== undefined && /^\s*[[{]/.test(text)
 }
 
 /**
- * True when the body begins with `start` and contains all parts. A cheap check that recognises a vendor by the format
- * its code sends, on any host and path.
+ * True when the body begins with `start` and contains all parts. A fast check that recognises a vendor by its body
+ * format, on any host and path.
  */
 export function looksLike(body: string | null, start: string, ...parts: string[]): boolean {
   return body?.startsWith(start) === true && parts.every((part) => body.includes(part))
 }
 
-/** Returns the object or list in a parameter that is JSON text; otherwise the value itself. */
+/** Returns the object or list in a parameter that contains JSON text; otherwise the value itself. */
 export function unfolded(value: unknown): unknown {
   if (typeof value !== 'string' || !isJson(value)) return value
   try {
@@ -70,17 +70,21 @@ export function unfolded(value: unknown): unknown {
   }
 }
 
-/** Decodes base64 in either alphabet to UTF-8 text. A plus sign that a form decoded as a space is restored. */
+/**
+ * Decodes base64 to UTF-8 text. Both alphabets are accepted, and spaces are treated as plus signs that a form decoder
+ * replaced.
+ */
 export function fromBase64(text: string): string {
   return Buffer.from(text.replaceAll(' ', '+'), 'base64').toString()
 }
 
-/** Base64, in either alphabet, of a JSON object or a list of objects. */
+/** Base64 of a JSON object or of a list of objects, in either alphabet. */
 const JSON_IN_BASE64 = /^(?:eyJ|W3s)[\w+/=-]*\s*$/
 
 /**
- * Returns the source of a pattern that finds a string inside base64, at each of the three offsets where it can begin
- * within a group. Only base64 characters that are fully determined by the string are matched.
+ * Returns the source of a pattern that finds a string in base64-encoded text. The string may begin at any of three
+ * offsets within a base64 group, and the pattern contains only those base64 characters that the string fully
+ * determines.
  */
 export function sourceInBase64(text: string): string {
   const variants = [0, 1, 2].map((shift) => {
@@ -98,13 +102,14 @@ export function openedBase64(text: string): string {
 
 /**
  * Returns the mark (`Route.mark`) of requests whose `sdkJson` contains all of these strings.
- * @param texts parts of JSON, without characters that must be escaped in a pattern
+ * @param texts parts of JSON text that contain no characters with a special meaning in patterns
  */
 export function sentJsonMark(...texts: string[]): RegExp {
   const containing = (sourceOf: (text: string) => string) =>
     texts.map((text) => `(?=[\\s\\S]*${sourceOf(text)})`).join('')
   const plain = `.*\\n\\s*[[{]${containing((text) => text)}`
-  // The strings are searched for first, because searching for them after each `data=` would not take linear time.
+  // The pattern looks for the strings before `data=`, because looking for them after each `data=` would not take linear
+  // time.
   const escaped = `${containing(encodeURIComponent)}[\\s\\S]*[?&\\n]data=(?:%7B|%5B)`
   const inBase64 = `${containing(sourceInBase64)}[\\s\\S]*(?:[?&\\n]data=|\\n)(?:eyJ|W3s)`
   return new RegExp(`^(?:${plain}|${escaped}|${inBase64})`)
@@ -115,7 +120,7 @@ const MAX_LEAVES = 300
 const MAX_LEVELS = 8
 
 /**
- * Returns the values inside a parameter that contains a JSON object or list as text, with the keys that a form would
+ * Returns the values in a parameter that contains a JSON object or list as text. The keys are those that a form would
  * use: `ed[line_items][0][product_id]`. Empty for other parameters. Reads at most 300 values and 8 levels.
  */
 export function bracketed(key: string, text: unknown): Record<string, unknown> {
@@ -131,7 +136,7 @@ function addLeaves(leaves: [string, unknown][], path: string, value: unknown, le
     leaves.push([path, value])
     return
   }
-  // `for in` does not enumerate all keys of a long array before reading its first element.
+  // For a long array, `for in` does not list all keys before the first element is read.
   for (const key in value) {
     if (leaves.length >= MAX_LEAVES) return
     addLeaves(leaves, `${path}[${key}]`, (value as Record<string, unknown>)[key], levels - 1)

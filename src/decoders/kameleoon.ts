@@ -16,7 +16,7 @@ export const kameleoon: Decoder = {
   ],
 }
 
-/** `eventType=page&href=…`: one event per line, or a single event in the query. */
+/** `eventType=page&href=…`: one event per line of the body, or a single event in the query. */
 function* readLinesOfVisit({ query, body }: VendorRequest): Iterable<DecodedEvent> {
   const lines = readLines(body ?? '')
   for (const line of lines.length > 0 ? lines : ['']) {

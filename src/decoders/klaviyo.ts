@@ -4,7 +4,7 @@ import { objectOf, objectsOf, scalarOrNull, scalarText } from './params.ts'
 import { pixel, scriptLoad, sideChannel } from './route-builders.ts'
 import type { VendorRequest } from './vendor-request.ts'
 
-/** The account is the public key, which is the company's id. */
+/** The account is the public API key, which is the company's id. */
 export const klaviyo: Decoder = {
   vendor: 'Klaviyo',
   source: 'https://developers.klaviyo.com/en/reference/create_client_event',
@@ -17,7 +17,7 @@ export const klaviyo: Decoder = {
     },
     { path: /^\/api\/(?:track|track-once|identify)\/?$/, read: readBefore },
     pixel(/^\/ajax\/subscriptions\/subscribe$/, { account: 'a', event: () => 'subscription' }),
-    // Counts of viewed and submitted forms, form texts, and performance of the code.
+    // Counts of viewed and submitted forms, texts of forms, and performance of the vendor's own code.
     sideChannel(/^\/(?:onsite\/track-analytics|forms\/api\/|custom-fonts\/|metrics\/|telemetry)/),
     scriptLoad(/^\/onsite\/js\/(?<account>\w{6})\/klaviyo\.js$/),
     scriptLoad(/^\/(?:onsite\/js|media\/js)\/.*\.js$/, 'company_id'),
@@ -25,8 +25,8 @@ export const klaviyo: Decoder = {
 }
 
 /**
- * `{data: {type, attributes}}`. Only events have a metric name; other calls are named by their type. Servers send the
- * same format with a private key in a header. A request without a body only fetches data.
+ * `{data: {type, attributes}}`. Only events have a metric name. Other calls are named after their type. Servers send
+ * the same format, with a private key in a header. A request without a body only retrieves data.
  */
 function* readClient(request: VendorRequest): Iterable<DecodedEvent> {
   if (request.body === null) return
@@ -41,7 +41,7 @@ function* readClient(request: VendorRequest): Iterable<DecodedEvent> {
   }
 }
 
-/** Returns the events of one profile, or of several profiles with a list each. */
+/** Returns the events of one profile, or of several profiles that each have a list of events. */
 function eventsInBulk(attributes: Record<string, unknown>): Record<string, unknown>[] {
   const list = attributes['events-bulk-create']
   const profiles = list === undefined ? [{ attributes }] : objectsOf(objectOf(list).data)
@@ -51,7 +51,7 @@ function eventsInBulk(attributes: Record<string, unknown>): Record<string, unkno
   })
 }
 
-/** The previous API: base64-encoded JSON in a single field, `{token, event, properties}`. */
+/** The previous API. A single field contains `{token, event, properties}` as JSON in base64. */
 function* readBefore({ path, body, fields }: VendorRequest): Iterable<DecodedEvent> {
   const { data = '' } = fields
   const text = isJson(body) ? body : isJson(data) ? data : fromBase64(data)

@@ -13,15 +13,16 @@ export const linkedinInsight: Decoder = {
     { path: /^\/collect\/?$/, read: readPixel },
     { path: /^\/wa\/?$/, read: readSignal },
     { path: /^\/(?:rest|v2)\/conversionEvents\/?$/, read: readServerEvents },
-    // Repeats a conversion for the browser's attribution API, identity sync, reports about the code itself.
+    // A repeated conversion for the browser's attribution API, identity sync, and reports on the vendor's own
+    // code.
     sideChannel(/^\/(?:attribution_trigger|db_sync|setuid|insight_tag_errors\.gif)$/),
     scriptLoad(/^\/li\.lms-analytics\//),
   ],
 }
 
 /**
- * The pixel has no event names. A conversion id distinguishes conversions from page views. As in a signal, the first
- * account on the page is used.
+ * The pixel has no event names. Conversions differ from page views in having a conversion id. As in a signal, the
+ * account is the first one on the page.
  */
 function readPixel({ fields }: VendorRequest): DecodedEvent[] {
   const pids = entriesOf(fields.pid, ',')
@@ -32,7 +33,7 @@ function readPixel({ fields }: VendorRequest): DecodedEvent[] {
   return [{ event: fields.conversionId ? 'conversion' : 'page_view', account: scalarOrNull(pids[0]), params }]
 }
 
-/** One signal for all accounts on the page. The first is used as the account; all are in `pids.*`. */
+/** A single signal for all accounts on the page. The account is the first of them; `pids.*` contains all. */
 function readSignal({ json }: VendorRequest) {
   const { pids, signalType } = json
   return [{ event: scalarText(signalType), account: scalarOrNull(Array.isArray(pids) ? pids[0] : pids), params: json }]
@@ -40,8 +41,8 @@ function readSignal({ json }: VendorRequest) {
 
 /**
  * https://learn.microsoft.com/en-us/linkedin/marketing/integrations/ads-reporting/conversions-api: one conversion, or
- * `{elements: [conversion, …]}`. Like the pixel's conversions, they are identified by the conversion id. The request
- * contains no account.
+ * `{elements: [conversion, …]}`. As in the pixel, a conversion is identified by its conversion id. The request contains
+ * no account.
  */
 function* readServerEvents(request: VendorRequest): Iterable<DecodedEvent> {
   if (request.body === null) return

@@ -16,7 +16,7 @@ export const liveIntent: Decoder = {
   ],
 }
 
-/** The event is base64-encoded JSON in `se`: `{"event":"conversion","amount":9.5}`. An empty object is a page view. */
+/** `se` contains the event as JSON in base64: `{"event":"conversion","amount":9.5}`. An empty object is a page view. */
 function readEvent({ fields }: VendorRequest): DecodedEvent[] {
   const state = objectOf(unfolded(fromBase64(fields.se ?? '')))
   const account = scalarOrNull(fields.aid ?? fields.did)

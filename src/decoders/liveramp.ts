@@ -1,7 +1,7 @@
 import type { Decoder } from './decoder.ts'
 import { scriptLoad, sideChannel } from './route-builders.ts'
 
-/** Identity sync with other vendors. None of its requests is an event. */
+/** Synchronises ids with other vendors. None of its requests contains an event. */
 export const liveRamp: Decoder = {
   vendor: 'LiveRamp',
   source: 'https://docs.liveramp.com/privacy-manager/en/ats-js.html',

@@ -3,7 +3,7 @@ import { scalarOrNull } from './params.ts'
 import { scriptLoad } from './route-builders.ts'
 import type { VendorRequest } from './vendor-request.ts'
 
-/** Recordings, including `track` calls, are a binary stream. The vendor changes hosts to escape ad blockers. */
+/** Recordings, which include `track` calls, are a binary stream. The vendor changes its hosts to evade ad blockers. */
 export const logRocket: Decoder = {
   vendor: 'LogRocket',
   source: 'https://docs.logrocket.com/reference/content-security-policy',
@@ -26,7 +26,10 @@ export const logRocket: Decoder = {
   ],
 }
 
-/** Reads a part of a recording. The parts of a recording (`r`) are numbered (`s`), and the first part starts it. */
+/**
+ * Reads a part of a recording. The parts of a recording (`r`) are numbered (`s`). The first part marks the start of the
+ * recording.
+ */
 function readPart({ query }: VendorRequest): DecodedEvent[] {
   return query.s === '0' ? [{ event: 'session', account: scalarOrNull(query.a), params: query }] : []
 }

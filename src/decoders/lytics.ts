@@ -9,7 +9,7 @@ export const lytics: Decoder = {
   source: 'https://docs.lytics.com/',
   hosts: ['c.lytics.io', 'api.lytics.io'],
   routes: [
-    // Partners' visitor data.
+    // Visitor data from partners.
     sideChannel(
       /^\/c\/(?:provider\/|$)|^\/(?:cid|api\/me|api\/content|api\/personalize|api\/program|api\/experience)\b/,
     ),
@@ -20,7 +20,10 @@ export const lytics: Decoder = {
   ],
 }
 
-/** `/c/<account>/<stream>`. `_e` is the event name (`pv`); without it, the stream is used as the name. */
+/**
+ * `/c/<account>/<stream>`. `_e` is the event name (`pv` for a page view). If it is missing, the name is that of the
+ * stream.
+ */
 function* readData({ path, query, body, fields }: VendorRequest): Iterable<DecodedEvent> {
   const parts = path.split('/').filter(Boolean)
   const isCollect = parts[0] === 'collect'

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { decompressFromBase64 } from './lz-string.ts'
 
-// Created with the library itself, version 1.5.0.
+// Created with version 1.5.0 of the library itself.
 test.each([
   ['', 'Q==='],
   ['aaaaaaaaaaaaaaaaaaaaaaaa', 'IY18aQ=='],

@@ -1,7 +1,10 @@
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'
 const VALUES = new Map([...ALPHABET].map((character, value) => [character, value]))
 
-/** Maximum output length, more than any request needs. A short hostile input could expand to much more. */
+/**
+ * Maximum length of the output; more than any request needs. Without a limit, a short malicious input could expand to
+ * much more.
+ */
 const MAX_LENGTH = 1024 * 1024
 
 /** Codes with a special meaning. */
@@ -10,14 +13,14 @@ const TWO_BYTES = 1
 const END = 2
 
 /**
- * Decompresses strings in a format that several SDKs use in URLs: LZ78 over 16-bit units, in base64. Null when the
+ * Decompresses a string in a format that several SDKs use in URLs: LZ78 over 16-bit units, in base64. Null when the
  * input is not in this format or expands to more than 1 Mi units. https://github.com/pieroxy/lz-string
  * (`compressToBase64`)
  */
 export function decompressFromBase64(input: string): string | null {
   const read = bitReader(input)
-  // The first entries are the special codes above. The code width grows whenever the entries exceed the number that it
-  // can address.
+  // The first entries are placeholders for the special codes. The code width increases as soon as the number of entries
+  // exceeds the number of codes of the current width.
   const entries: string[] = ['', '', '']
   let width = 2
   let room = 1
@@ -47,14 +50,14 @@ export function decompressFromBase64(input: string): string | null {
   return null
 }
 
-/** Returns the entry that the current step will add: the previous text and its own first unit. */
+/** Returns the entry that the current step is about to add: the previous text, followed by its own first unit. */
 function unfinished(entries: string[], code: number, previous: string | null): string | null {
   return code === entries.length && previous !== null ? previous + previous.charAt(0) : null
 }
 
 /**
- * Returns a reader of numbers, from six bits per character. The first bit is the character's highest and the number's
- * lowest.
+ * Returns a function that reads numbers from the input, which has six bits per character. The highest bit of a
+ * character is read first, and the lowest bit of a number comes first.
  */
 function bitReader(input: string): (width: number) => number | null {
   let index = 0
@@ -64,7 +67,7 @@ function bitReader(input: string): (width: number) => number | null {
     let number = 0
     for (let bit = 0; bit < width; bit++) {
       if (left === 0) {
-        // An unescaped plus sign in a query was decoded as a space.
+        // A plus sign in the query was not escaped, and was therefore decoded as a space.
         const next = VALUES.get(input[index] === ' ' ? '+' : (input[index] ?? ''))
         if (next === undefined) return null
         index++

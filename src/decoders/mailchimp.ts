@@ -6,7 +6,7 @@ export const mailchimp: Decoder = {
   source: 'https://mailchimp.com/help/about-connected-sites/',
   hosts: ['list-manage.com', 'chimpstatic.com'],
   routes: [
-    // `u` is the account, `id` the audience. With `-json` the response is a script.
+    // `u` is the account, `id` the audience. If the path ends in `-json`, the response is a script.
     pixel(/^\/subscribe\/(?:landing-page|post)(?:-json)?$/, { account: 'u', event: () => 'subscribe' }),
     // An e-mail was opened.
     sideChannel(/^\/track\/open\.php$/),

@@ -21,7 +21,7 @@ const PAGE_FIELDS = [
 /** Product fields: name, cost, quantity and categories. */
 const PRODUCT_FIELD = /^(?:ba|co|qn|ca\d{1,3})$/
 
-/** Formerly Webtrekk. The path begins with the track id, on any host: `/<id>/wt?p=<version>,<page>,…` */
+/** Formerly Webtrekk. On any host, the path begins with the track id: `/<id>/wt?p=<version>,<page>,…` */
 export const mappIntelligence: Decoder = {
   vendor: 'Mapp Intelligence',
   source: 'https://www.npmjs.com/package/@webtrekk-smart-pixel/core',
@@ -46,7 +46,7 @@ export const mappIntelligence: Decoder = {
   ],
 }
 
-/** One query per line. The URL has the parameters common to all lines. */
+/** One query per line. The URL has the parameters that all lines share. */
 function* readBatch({ path, query, body }: VendorRequest): Iterable<DecodedEvent> {
   for (const line of readLines(body ?? '')) {
     yield toEvent(path, Object.assign(emptyParams(), query, readQuery(line.trim().replace(/^wt(?=\?)/, ''))))
@@ -54,8 +54,8 @@ function* readBatch({ path, query, body }: VendorRequest): Iterable<DecodedEvent
 }
 
 /**
- * Returns an event. `ct` is an action's name, `fn` a form's, `mk` the action on a media item. All other hits are page
- * views.
+ * Returns an event. `ct` is the name of an action, `fn` the name of a form, `mk` the action on a media item. Any other
+ * hit is a page view.
  */
 function toEvent(path: string, params: Params): DecodedEvent {
   const { ct, mk, fn } = params
@@ -64,8 +64,8 @@ function toEvent(path: string, params: Params): DecodedEvent {
 }
 
 /**
- * Yields the properties of page and browser, a list in `p`, and the products, whose fields are lists in separate
- * parameters.
+ * Yields the properties of the page and the browser, which are a list in `p`, and the products, whose fields are lists
+ * in separate parameters.
  */
 function* namedIn(params: Params): Iterable<EmbeddedParam> {
   for (const [index, value] of entriesOf(params.p, ',').slice(0, PAGE_FIELDS.length).entries()) {

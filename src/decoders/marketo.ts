@@ -17,7 +17,7 @@ export const marketo: Decoder = {
     scriptLoad(/^\/(?:[\w.-]+\/)?munchkin(?:-beta)?\.js$/),
     scriptLoad(/^\/js\/forms2\//),
     scriptLoad(/^\/index\.php\/form\/getForm$/, 'munchkinId'),
-    // Landing pages run on the customer's own host.
+    // Landing pages on the customer's own host.
     { ...FORM, anyHost: true, mark: /[&\n]munchkinId=/, when: ({ body }) => body?.includes('munchkinId=') ?? false },
   ],
 }

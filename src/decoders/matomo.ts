@@ -15,14 +15,14 @@ import { scriptLoad } from './route-builders.ts'
 import type { VendorRequest } from './vendor-request.ts'
 
 /**
- * Matomo names only custom events. Other events use the name of the action type in its reporting API. The first
- * parameter present decides.
+ * Matomo names only custom events. Other events have the name of their action type in Matomo's reporting API. The first
+ * parameter that is present determines the name.
  */
 const ACTIONS: [key: string, name: string][] = [
   ['search', 'search'],
   ['download', 'download'],
   ['link', 'outlink'],
-  // Sent by some trackers other than Matomo's own.
+  // Some third-party trackers send this parameter.
   ['exit', 'outlink'],
   ['c_i', 'contentInteraction'],
   ['c_n', 'contentImpression'],
@@ -33,24 +33,27 @@ const ACTIONS: [key: string, name: string][] = [
   ['ping', 'ping'],
 ]
 
-/** Custom variables of the visit, the page and the event. */
+/** Parameters with custom variables of the visit, the page and the event. */
 const CUSTOM_VARIABLES = ['_cvar', 'cvar', 'e_cvar']
 
-/** Carts. The second parameter is Piwik PRO's. */
+/** Parameters with the contents of a cart. The second is used by Piwik PRO. */
 const ITEM_LISTS = ['ec_items', 'ec_products']
 
-/** Item fields, in the order in which a product lists them. The sixth and later fields are Piwik PRO's. */
+/** Item fields, in the order in which a product lists them. Piwik PRO uses the sixth and later fields. */
 const ITEM_FIELDS = ['sku', 'name', 'category', 'price', 'quantity', 'brand', 'variant', 'customDimensions']
 const MAX_ITEMS = 80
 
-/** Runs on the customer's own host or at `<customer>.matomo.cloud`. Recognised by its file names and parameters. */
+/**
+ * Runs on the customer's own host or at `<customer>.matomo.cloud`. Requests are recognised by file name and parameters.
+ */
 export const matomo: Decoder = {
   vendor: 'Matomo',
   source: 'https://developer.matomo.org/api-reference/tracking-api',
   hosts: [],
   routes: [
     anywhere({ path: /\/(?:matomo|piwik)\.php$/, read: readRequest }),
-    // Renamed to escape ad blockers. Piwik PRO uses the same parameters, but its site ids are not numeric.
+    // Requests with a renamed path, which evades ad blockers. Piwik PRO uses the same parameters, but its site ids are
+    // not numeric.
     anywhere({
       path: /^(?!.*\/ppms\.php$)/,
       mark: trackingMark('\\d'),
@@ -69,7 +72,7 @@ function anywhere(route: Route): Route {
 const MAX_CHECKED = 10
 
 /**
- * True for a tracking request with any path, recognised by the three parameters without which Matomo rejects it.
+ * True for a tracking request with any path. It is recognised by the three parameters that Matomo requires.
  * @param site format of the vendor's site ids
  */
 export function isTracking(request: VendorRequest, site: RegExp): boolean {
@@ -85,20 +88,23 @@ export function isTracking(request: VendorRequest, site: RegExp): boolean {
   return false
 }
 
-/** Returns the mark of the requests that `isTracking` accepts. */
+/** Returns the mark of the requests that `isTracking` recognises. */
 export function trackingMark(site: string): RegExp {
   const inForm = formMark(`idsite=${site}`, 'rec=1\\b', 'url=.').source
   const inBatch = `^.*\\n\\s*\\{"requests":\\s*\\["(?=[^"]*\\bidsite=${site})(?=[^"]*\\brec=1\\b)[^"]*\\burl=`
   return new RegExp(`${inForm}|${inBatch}`)
 }
 
-/** Reads parameters in the query, in a form body, or for many requests in JSON: `{"requests": ["?idsite=1&…", …]}`. */
+/**
+ * Reads parameters from the query, from a form body, or for many requests from JSON: `{"requests": ["?idsite=1&…",
+ * …]}`.
+ */
 export function* readRequest(request: VendorRequest): Iterable<DecodedEvent> {
   if (!request.body?.trimStart().startsWith('{')) yield toEvent(request.fields)
   else for (const sent of readBatch(request, readJsonObject(request.body))) yield toEvent(sent)
 }
 
-/** Yields the parameters of each request in a batch, together with those of the URL. */
+/** Yields the parameters of each request in a batch, combined with those of the URL. */
 function* readBatch({ query }: VendorRequest, batch: unknown): Iterable<Record<string, unknown>> {
   const { requests } = objectOf(batch)
   for (const request of Array.isArray(requests) ? requests : []) {
@@ -107,7 +113,7 @@ function* readBatch({ query }: VendorRequest, batch: unknown): Iterable<Record<s
   }
 }
 
-/** Returns an event without the secret that allows a server to set protected fields. */
+/** Returns an event without `token_auth`, the secret that allows a server to set protected fields. */
 function toEvent({ token_auth, ...params }: Record<string, unknown>): DecodedEvent {
   const account = scalarOrNull(params.idsite)
   return { event: actionName(params), account, params: withEmbedded(params, namedIn(params)) }
@@ -118,7 +124,7 @@ function* namedIn(sent: Record<string, unknown>): Iterable<EmbeddedParam> {
   for (const key of ITEM_LISTS) if (key in sent) yield* readItems(key, sent[key])
 }
 
-/** `{"1": ["Type", "Member"], …}`, one entry per slot: `_cvar.Type` is `Member`. */
+/** `{"1": ["Type", "Member"], …}`, with one entry per slot, becomes `_cvar.Type` with the value `Member`. */
 function* readVariables(key: string, text: unknown): Iterable<EmbeddedParam> {
   const slots = unfolded(text)
   if (typeof slots !== 'object' || slots === null) return
@@ -129,8 +135,8 @@ function* readVariables(key: string, text: unknown): Iterable<EmbeddedParam> {
 }
 
 /**
- * Yields the fields of a cart's products as `ec_items.0.sku`. The parameter itself, a JSON list of lists, is not
- * removed.
+ * Yields the fields of the products in a cart, such as `ec_items.0.sku`. The parameter itself, a list of lists in JSON,
+ * is not removed.
  */
 function* readItems(key: string, text: unknown): Iterable<EmbeddedParam> {
   const list = unfolded(text)

@@ -4,7 +4,7 @@ import { objectsOf, scalarOrNull, scalarText } from './params.ts'
 import { scriptLoad, sideChannel } from './route-builders.ts'
 import type { VendorRequest } from './vendor-request.ts'
 
-/** Digital (surveys, formerly Kampyle) and Digital Experience Analytics (recordings, formerly Decibel). */
+/** Medallia Digital (surveys, formerly Kampyle) and Digital Experience Analytics (recordings, formerly Decibel). */
 export const medallia: Decoder = {
   vendor: 'Medallia',
   source: 'https://developer.medallia.com/medallia-dxa/docs/introduction',
@@ -14,13 +14,13 @@ export const medallia: Decoder = {
     scriptLoad(/^\/(?:[a-z]{2}\/)?w[a-z]{1,6}\/(?<account>\d+)\/onsite\/[\w.-]+\.js(?:on)?$/),
     // Forms and their assets.
     sideChannel(/^\/(?:[a-z]{2}\/)?(?:w[a-z]{1,6}\/\d+\/forms|resources)\//),
-    // Recordings may run on the customer's own host.
+    // The customer's own host may serve the recording library.
     { ...scriptLoad(/\/i\/(?<account>\d+\/\d+)\/di\.js$/), anyHost: true },
     sideChannel(/^\/i\/\d+\//),
   ],
 }
 
-/** `{"events": [{"event_name": "nebula_page_view", "websiteId": 7, …}]}`, in base64 if it is a parameter. */
+/** `{"events": [{"event_name": "nebula_page_view", "websiteId": 7, …}]}`. If it is in a parameter, it is in base64. */
 function* readSurveyEvents({ query, fields, body }: VendorRequest): Iterable<DecodedEvent> {
   const text = isJson(body) ? body : (query.data ?? fields.data ?? '')
   for (const { events } of readJsonObjects(isJson(text) ? text : fromBase64(text))) {

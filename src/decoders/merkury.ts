@@ -3,7 +3,7 @@ import { scriptLoad } from './route-builders.ts'
 
 const LOADER = /\/tpTracking\/loader\/load\.js$/
 
-/** Identifies a visitor in Merkle's identity graph. Usually loaded from the customer's own host. */
+/** Finds a visitor in Merkle's identity graph. Usually loaded from the customer's own host. */
 export const merkury: Decoder = {
   vendor: 'Merkle Merkury',
   source: 'https://github.com/MisterPhilip/omnibug',

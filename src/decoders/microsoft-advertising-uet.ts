@@ -10,20 +10,20 @@ export const microsoftAdvertisingUet: Decoder = {
     pixel(/^\/actionp?\/0$/, { account: 'ti', event: eventName }),
     // https://learn.microsoft.com/en-us/advertising/guides/uet-conversion-api-integration
     serverEvents(/^\/v\d+\/(?<account>\d+)\/events\/?$/, { list: 'data', event: serverEventName }),
-    // Session recordings by Clarity, which is loaded together with UET.
+    // Session recordings by Microsoft Clarity, which is loaded together with UET.
     sideChannel(/^\/p\/insights\//),
     scriptLoad(/^\/bat\.js$/),
     scriptLoad(/^\/p\/action\/(?<account>\d+)\.js$/),
   ],
 }
 
-/** Returns an event's name. The type is `pageLoad` or `custom`; a custom event has a name. */
+/** Returns an event's name. The type is `pageLoad` or `custom`. Only custom events have names. */
 function serverEventName({ eventType, eventName }: Record<string, unknown>): unknown {
   return eventName || eventType
 }
 
 /**
- * Returns an event's name. `evt` only distinguishes page loads from custom events; a custom event is named by its
+ * Returns an event's name. `evt` only distinguishes page loads from custom events. A custom event is named after its
  * action.
  */
 function eventName({ evt = '', ea }: Params): string {

@@ -24,9 +24,9 @@ export const microsoftClarity: Decoder = {
 }
 
 /**
- * A part of a session recording: `{e: envelope, a: entries, p: playback}`. Yields one event for the part, and the
- * events and tags that the page set in it. Recorded content is not stored. Compressed bodies may be missing from a
- * capture.
+ * Reads a part of a session recording: `{e: envelope, a: entries, p: playback}`. Yields one event for the part, with
+ * the tags that the page set in it, and then the page's custom events. Recorded content is not stored. A capture may
+ * lack compressed bodies.
  */
 function* readUpload(request: VendorRequest): Iterable<DecodedEvent> {
   const { e, a } = request.body ? request.json : {}

@@ -16,10 +16,10 @@ import type { VendorRequest } from './vendor-request.ts'
 /** Operations of a profile update: https://developer.mixpanel.com/reference/profile-set */
 const UPDATES = /^\$(?:set|set_once|add|append|union|remove|unset|delete)$/
 
-/** Start of the form in each encoding that the SDK has used. */
+/** Start of the form, in each encoding that the SDK has used. */
 const EVENTS = /^data=(?:%7B%22event%22|%5B%7B%22event%22|eyJldmVudCI6|W3siZXZlbnQi)/
 
-/** Sorted by frequency, rarest key first. */
+/** Keys of an event, rarest first. */
 const OWN_KEYS = ['"mp_lib":', '"token":', '"properties":', '"event":']
 
 export const mixpanel: Decoder = {
@@ -29,10 +29,10 @@ export const mixpanel: Decoder = {
   routes: [
     { path: /^\/(?:track|import)\/?$/, read: readEvents },
     { path: /^\/(?:engage|groups)\/?$/, read: readUpdates },
-    // Settings, flags, session replay.
+    // Settings, feature flags, session replay.
     sideChannel(/^\/(?:decide|record|flags|settings)\/?$/),
     scriptLoad(/^\/libs\/mixpanel/),
-    // Through a proxy that does not change the paths.
+    // Requests through a proxy that does not change paths.
     {
       path: /\/track\/?$/,
       anyHost: true,
@@ -40,7 +40,7 @@ export const mixpanel: Decoder = {
       when: isFromSdk,
       read: readEvents,
     },
-    // Renamed to escape ad blockers.
+    // Requests with a renamed path, which evades ad blockers.
     {
       path: /^/,
       anyHost: true,
@@ -58,14 +58,14 @@ export const mixpanel: Decoder = {
   ],
 }
 
-/** True for a body with the project's token among an event's properties, where the SDK always adds it. */
+/** True for a body that has a token among the properties of an event, where the SDK always adds it. */
 function isFromSdk({ body, fields }: VendorRequest): boolean {
   if (!EVENTS.test(body ?? '')) return false
   const { data = '' } = fields
   return (isJson(data) ? data : fromBase64(data)).includes('"token":')
 }
 
-/** True for events with any path, recognised by the keys that the SDKs add to each event. */
+/** True for events with any path, which are recognised by the keys that SDKs add to each event. */
 function isTracking(request: VendorRequest): boolean {
   const { sdkJson } = request
   return OWN_KEYS.every((key) => sdkJson.includes(key))
@@ -82,7 +82,7 @@ function* readEvents(request: VendorRequest): Iterable<DecodedEvent> {
   }
 }
 
-/** Yields updates of profiles and groups, named by their operation. */
+/** Yields the updates of profiles and groups. They are named after their operation. */
 function* readUpdates(request: VendorRequest): Iterable<DecodedEvent> {
   for (const sent of readData(request)) {
     const event = Object.keys(sent).find((key) => UPDATES.test(key)) ?? ''
@@ -91,8 +91,8 @@ function* readUpdates(request: VendorRequest): Iterable<DecodedEvent> {
 }
 
 /**
- * Reads a JSON body, which may have one object per line, or a field of a form or the query that contains JSON, plain or
- * in base64.
+ * Reads JSON from the body, which may have one object per line, or from a field of a form or the query, in plain text
+ * or base64.
  */
 function readData({ body, fields }: VendorRequest): Record<string, unknown>[] {
   const opened = openedBase64(body ?? '')

@@ -22,7 +22,7 @@ export const monetate: Decoder = {
   ],
 }
 
-/** Values are Rison. `e=!(viewPage,gt)` lists the events. */
+/** Values are in Rison. `e=!(viewPage,gt)` contains the list of events. */
 function* readTrack({ path, query }: VendorRequest): Iterable<DecodedEvent> {
   const account = scalarOrNull(TRACK.exec(path)?.groups?.account)
   const params: Record<string, unknown> = {}

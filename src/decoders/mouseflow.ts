@@ -3,7 +3,7 @@ import { scalarOrNull } from './params.ts'
 import { scriptLoad, sideChannel } from './route-builders.ts'
 import type { VendorRequest } from './vendor-request.ts'
 
-/** Recordings have no names. The wire format is undocumented. */
+/** Recordings have no event names. The wire format is not documented. */
 export const mouseflow: Decoder = {
   vendor: 'Mouseflow',
   source: 'https://help.mouseflow.com/en/articles/4274616-content-security-policy-csp',
@@ -18,12 +18,12 @@ export const mouseflow: Decoder = {
   ],
 }
 
-/** True for a collector's host. Every region has its own: `o2.`, `n2.`, `eu.`, … */
+/** True for the host of a collector. Each region has a different one: `o2.`, `n2.`, `eu.`, … */
 function isCollector({ host }: VendorRequest): boolean {
   return /^[a-z]\d\./.test(host)
 }
 
-/** Reads the request that starts the recording of a page. */
+/** Reads the request that is sent when the recording of a page starts. */
 function readStart({ fields }: VendorRequest): DecodedEvent[] {
   return [{ event: 'init', account: scalarOrNull(fields.w ?? fields.websiteId ?? fields.website), params: fields }]
 }

@@ -6,8 +6,9 @@ import { scriptLoad, sideChannel } from './route-builders.ts'
 import type { VendorRequest } from './vendor-request.ts'
 
 /**
- * The SDKs' codes for message types (`dt`), with the names used in the later API. App SDKs use letters.
- * https://github.com/mParticle/mparticle-web-sdk (src/types.ts), https://github.com/mParticle/mparticle-android-sdk
+ * Codes of message types (`dt`) in the SDKs, with the names that the later API uses. App SDKs use letters instead of
+ * numbers. https://github.com/mParticle/mparticle-web-sdk (src/types.ts),
+ * https://github.com/mParticle/mparticle-android-sdk
  */
 const TYPES: Params = {
   1: 'session_start',
@@ -37,7 +38,7 @@ const TYPES: Params = {
   uic: 'user_identity_change',
 }
 
-/** Event types in the order of their codes (`et`), which start at 0. */
+/** Event types in the order of their codes (`et`). The first code is 0. */
 const EVENT_TYPES = [
   'unknown',
   'navigation',
@@ -64,7 +65,7 @@ const EVENT_TYPES = [
   'product_impression',
 ]
 
-/** Identity types in the order of their codes in `ui`, which start at 0. */
+/** Identity types in the order of their codes in `ui`. The first code is 0. */
 const IDENTITIES = [
   'other',
   'customerid',
@@ -91,14 +92,14 @@ export const mparticle: Decoder = {
     { path: /^\/v[0-2]\/JS\/[^/]+\/events$/i, read: readEvent },
     { path: /^\/v2\/(?:bulk)?events$/, read: readBatches },
     { path: /^\/v[12]\/[^/]+\/events$/i, read: readMessages },
-    // Requests the visitor's identity. A change of identity is a separate event in the next batch.
+    // Requests the visitor's identity. If it changes, the next batch contains a separate event for the change.
     { ...sideChannel(/^\/v1\/(?:\d+\/)?(?:identify|login|logout|modify|search)$/), when: isIdentity },
     // Forwarded events, settings, session replay and audiences.
     sideChannel(
       /^\/(?:v\d\/JS\/[^/]+\/(?:Forwarding|alias)|JS\/v2\/[^/]+\/config|v\d\/[^/]+\/(?:config|audience|alias))$/i,
     ),
     scriptLoad(/^\/js\/v\d\/(?<account>[^/]+)\/mparticle\.js$/),
-    // On the customer's own host: https://docs.mparticle.com/developers/client-sdks/web/cname-setup/
+    // Requests to the customer's own host: https://docs.mparticle.com/developers/client-sdks/web/cname-setup/
     { ...BATCHES, path: /\/v3\/JS\/\w{2}\d-[\da-f]{32}\/events$/i, anyHost: true },
   ],
 }
@@ -107,7 +108,7 @@ function isIdentity({ host }: VendorRequest): boolean {
   return host.startsWith('identity.')
 }
 
-/** Returns the key after `JS/`. Servers send theirs in a header. */
+/** Returns the key that follows `JS/` in the path. Servers send it in a header instead. */
 function accountOf(path: string): string | null {
   return /\/v\d\/JS\/([^/]+)\//i.exec(path)?.[1] ?? null
 }
@@ -126,14 +127,14 @@ function* readBatches({ path, body }: VendorRequest): Iterable<DecodedEvent> {
   }
 }
 
-/** One event per request. */
+/** A single event per request. */
 function readEvent(request: VendorRequest): DecodedEvent[] {
   const event = request.body === null ? {} : request.json
   const name = scalarText(event.n) || (wordOf(TYPES, event.dt) ?? '')
   return [{ event: name, account: accountOf(request.path), params: withEmbedded(event, wordsOf(event)) }]
 }
 
-/** Yields the meanings of a message's codes: `dt.name`, `et.name`, `ui.email`. */
+/** Yields the names for a message's codes: `dt.name`, `et.name`, `ui.email`. */
 function* wordsOf({ dt, et, ui }: Record<string, unknown>): Iterable<EmbeddedParam> {
   yield ['dt.name', wordOf(TYPES, dt)]
   yield ['et.name', wordOf(EVENT_TYPES, et)]
@@ -148,7 +149,7 @@ function wordOf(words: Params | readonly string[], code: unknown): string | unde
   return Object.hasOwn(words, key) ? (words as Params)[key] : undefined
 }
 
-/** The app SDKs' batches: `{msgs: [{dt, n}, …]}` */
+/** Batches from app SDKs: `{msgs: [{dt, n}, …]}` */
 function* readMessages({ path, json }: VendorRequest): Iterable<DecodedEvent> {
   const account = path.split('/')[2] ?? null
   for (const message of objectsOf(json.msgs)) {

@@ -4,7 +4,9 @@ import { objectsOf, readJsonObject, scalarOrNull, scalarText } from './params.ts
 import { pixel } from './route-builders.ts'
 import type { VendorRequest } from './vendor-request.ts'
 
-/** Video events. The SDK abbreviates all keys: `e` is the event, `ake` the environment key, which is the account. */
+/**
+ * Video events. The SDK abbreviates all keys: `e` is the event, and `ake` is the environment key, which is the account.
+ */
 export const muxData: Decoder = {
   vendor: 'Mux Data',
   source: 'https://www.npmjs.com/package/mux-embed',

@@ -4,7 +4,10 @@ import { objectOf, objectsOf, readJsonObject, scalarOrNull, scalarText } from '.
 import { scriptLoad, sideChannel } from './route-builders.ts'
 import type { VendorRequest } from './vendor-request.ts'
 
-/** Event names are those in New Relic's database. The account is the application. The licence key is in the path. */
+/**
+ * Events have the names that New Relic's database uses. The account is the application. The path contains the licence
+ * key.
+ */
 export const newRelicBrowser: Decoder = {
   vendor: 'New Relic Browser',
   source: 'https://github.com/newrelic/newrelic-browser-agent',
@@ -13,13 +16,13 @@ export const newRelicBrowser: Decoder = {
     { path: /^\/1\/[\w-]+$/, read: readPage },
     { path: /^\/ins\/1\//, read: readInsights },
     { path: /^\/jserrors\/1\//, read: readErrors },
-    // Timings and requests in a proprietary format, traces, recordings, logs.
+    // Timings and requests in a proprietary format, traces, recordings and logs.
     sideChannel(/^\/(?:events|resources)\/(?:\d\/)?|^\/browser\//),
     scriptLoad(/^\/[\w.-]+\.js$/),
   ],
 }
 
-/** Reads a page. The page's custom attributes (`ja`) are JSON, written as text when there is no body. */
+/** Reads a page load. `ja` contains custom attributes of the page; without a body, they are JSON text. */
 function readPage({ query, body }: VendorRequest): DecodedEvent[] {
   const sent = { ...query, ...(body ? readJsonObject(body) : {}) }
   const params = withEmbedded(sent, insideJson(sent, 'ja'))
@@ -35,7 +38,7 @@ function* readInsights({ query, json }: VendorRequest): Iterable<DecodedEvent> {
   }
 }
 
-/** `{"err": [{params, custom}]}`, with counters about the code itself. */
+/** `{"err": [{params, custom}]}`, and counters for the vendor's own code. */
 function* readErrors({ query, json }: VendorRequest): Iterable<DecodedEvent> {
   for (const error of objectsOf(json.err)) {
     const params = { ...objectOf(error.params), custom: error.custom }

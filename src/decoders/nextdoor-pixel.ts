@@ -11,7 +11,7 @@ export const nextdoorPixel: Decoder = {
   routes: [{ path: /^\/pixel\/?$/, read: readEvent }, scriptLoad(/^\/public\/pixel\/ndp\.js$/, 'id')],
 }
 
-/** Reads an event from the query or a form, or for large events from JSON with the same keys. */
+/** Reads an event from the query or a form. Large events are in JSON with the same keys. */
 function readEvent(request: VendorRequest): DecodedEvent[] {
   const sent = isJson(request.body) ? { ...request.query, ...request.json } : request.fields
   return [{ event: scalarText(sent.ev), account: scalarOrNull(sent.pid), params: sent }]

@@ -7,15 +7,15 @@ import type { VendorRequest } from './vendor-request.ts'
 const CLOUD = /^\/nmapi\/v2\/(?<account>[\w-]+)\//
 
 /**
- * Digital Content Ratings (the account is the app's id), and SiteCensus, which counts page views (the account is the
- * client's id).
+ * Digital Content Ratings, where the account is the app's id, and SiteCensus, which counts page views and where the
+ * account is the client's id.
  */
 export const nielsen: Decoder = {
   vendor: 'Nielsen',
   source: 'https://engineeringportal.nielsen.com/wiki/DCR_Static_Browser_SDK',
   hosts: ['imrworldwide.com'],
   routes: [
-    // The first request sets a cookie, and then the same page is requested again.
+    // The first request only sets a cookie. The page then sends the same request again.
     { ...sideChannel(/^\/cgi-bin\/m$/), when: ({ query }) => query.ja === '1' },
     pixel(/^\/cgi-bin\/m$/, { account: 'ci', event: () => 'page_view' }),
     { path: /^\/cgi-bin\/gn$/, read: readPing },
@@ -26,7 +26,7 @@ export const nielsen: Decoder = {
   ],
 }
 
-/** `at` is the event (`view`, `start`, `timer`), `prd` the product, `c13=asid,P…` the app. */
+/** `at` is the event (`view`, `start`, `timer`), `prd` the product, and `c13=asid,P…` the app. */
 function readPing({ fields }: VendorRequest): DecodedEvent[] {
   const { at, prd = '', c13 = '', ci } = fields
   return [{ event: at || prd, account: scalarOrNull(c13.replace(/^asid,/, '')) ?? scalarOrNull(ci), params: fields }]

@@ -6,7 +6,7 @@ import type { VendorRequest } from './vendor-request.ts'
 
 const MAX_TOKEN_LENGTH = 8000
 
-/** The account of a script is the domain's data id. The account of a receipt is the collection point. */
+/** For a script, the account is the domain's data id. For a receipt, it is the collection point. */
 export const onetrust: Decoder = {
   vendor: 'OneTrust',
   source: 'https://developer.onetrust.com/onetrust/reference/createconsentreceiptusingpost',
@@ -20,15 +20,15 @@ export const onetrust: Decoder = {
   ],
 }
 
-/** Reads a receipt. It begins with a long signed token, of which only the collection point is relevant. */
+/** Reads a receipt. It begins with a long signed token, from which only the collection point is used. */
 function readReceipt({ json }: VendorRequest): DecodedEvent[] {
   const { requestInformation, ...receipt } = json
   return [{ event: 'consent_receipt', account: collectionPoint(scalarText(requestInformation)), params: receipt }]
 }
 
 /**
- * Returns the collection point from a JSON web token: https://www.rfc-editor.org/rfc/rfc7519. The signature is not
- * checked.
+ * Returns the collection point from a JSON Web Token: https://www.rfc-editor.org/rfc/rfc7519. The signature is not
+ * verified.
  */
 function collectionPoint(token: string): string | null {
   const claims = token.slice(0, MAX_TOKEN_LENGTH).split('.', 2)[1] ?? ''

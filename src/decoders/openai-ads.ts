@@ -18,7 +18,8 @@ export const openaiAds: Decoder = {
 }
 
 /**
- * `{events: [event, …]}`; an image request has one event in its query. Requests that are only validated yield nothing.
+ * `{events: [event, …]}`. An image request has one event in its query. Requests that only validate events yield
+ * nothing.
  */
 function* readEvents(request: VendorRequest): Iterable<DecodedEvent> {
   const { query, body } = request
@@ -33,7 +34,7 @@ function* readEvents(request: VendorRequest): Iterable<DecodedEvent> {
   const shared = { ...query, ...sharedOf(rest) }
   for (const event of objectsIn(events)) {
     const type = scalarText(event.type)
-    // Excludes reports about the code itself: `openai::sdk_init`, `oai::diagnostic`.
+    // Excludes reports on the vendor's own code: `openai::sdk_init`, `oai::diagnostic`.
     if (!type.includes('::')) yield { event: nameOf(type, event), account, params: { ...shared, ...event } }
   }
 }

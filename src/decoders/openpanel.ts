@@ -4,8 +4,8 @@ import { scriptLoad, sideChannel } from './route-builders.ts'
 import type { VendorRequest } from './vendor-request.ts'
 
 /**
- * A call of the SDK. A shop's own `/track` may also accept a type and a payload, but the SDK's track calls include the
- * page.
+ * Start of a call from the SDK. A shop's own `/track` may also accept a type and a payload, but the SDK's track calls
+ * include the page.
  */
 const OWN_CALL =
   /^\{"type":"(?:track","payload":\{(?=.*"__(?:path|referrer|title)":)|(?:identify|alias|increment|decrement)","payload":\{"(?:profileId|alias)")/s
@@ -19,7 +19,7 @@ export const openpanel: Decoder = {
     { path: /^\/(?:api\/)?track\/?$/, read: readCall },
     sideChannel(/^\/(?:api\/)?track\/\w+/),
     scriptLoad(/^\/op1[\w.-]*\.js$/),
-    // On a self-hosted server or through a proxy.
+    // Requests to a self-hosted server or through a proxy.
     {
       path: /\/track\/?$/,
       anyHost: true,
@@ -31,7 +31,7 @@ export const openpanel: Decoder = {
   ],
 }
 
-/** `{type, payload}`. Only `track` calls have names. Parts of a session replay are not events. */
+/** `{type, payload}`. Only `track` calls have event names. Parts of a session replay are not events. */
 function readCall({ json }: VendorRequest): DecodedEvent[] {
   const type = scalarText(json.type)
   if (type === 'replay') return []

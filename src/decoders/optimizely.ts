@@ -3,7 +3,10 @@ import { objectsOf, type Params, scalarOrNull, scalarText, sharedOf } from './pa
 import { scriptLoad } from './route-builders.ts'
 import type { VendorRequest } from './vendor-request.ts'
 
-/** Automatic events of the code. Their key only lists the items concerned. */
+/**
+ * Types of events that the vendor's code sends automatically. The key of these events only lists the items that they
+ * concern.
+ */
 const OWN_TYPES = new Set(['client_activation', 'campaign_activated', 'view_activated', 'decision'])
 
 /** https://docs.developers.optimizely.com/feature-experimentation/reference/event-api */
@@ -25,7 +28,7 @@ export const optimizely: Decoder = {
 
 /**
  * `{account_id, visitors: [{visitor_id, snapshots: [{decisions, events: [{type, key, …}]}]}]}`. The snippet abbreviates
- * an event's keys to `y`, `k`, `e`.
+ * the keys of an event to `y`, `k`, `e`.
  */
 function* readEvents({ json }: VendorRequest): Iterable<DecodedEvent> {
   const { visitors, ...rest } = json
@@ -43,13 +46,13 @@ function* readEvents({ json }: VendorRequest): Iterable<DecodedEvent> {
   }
 }
 
-/** One event, as sent by older snippets. */
+/** A single event, as sent by older snippets. */
 function readEvent({ json }: VendorRequest): DecodedEvent[] {
   const event = scalarText(json.eventName) || scalarText(json.eventType)
   return [{ event, account: scalarOrNull(json.accountId), params: json }]
 }
 
-/** Optimizely Classic. The name of a page view is a URL. */
+/** Reads an event of Optimizely Classic. The name of a page view is a URL. */
 function readClassicEvent({ fields }: VendorRequest): DecodedEvent[] {
   const { n = '', a }: Params = fields
   return [{ event: /^https?:/.test(n) ? 'page_view' : n, account: scalarOrNull(a), params: fields }]

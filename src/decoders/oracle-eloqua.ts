@@ -6,7 +6,7 @@ import type { VendorRequest } from './vendor-request.ts'
 const VISIT: Route = { path: /^\/visitor\/v\d+\/svrGP(?:\.aspx|\.gif)?$/, read: readVisit }
 const FORM: Route = { path: /^\/e\/f\d?(?:\.aspx)?$/, read: readForm }
 
-/** The account is the site id, `123` in `s123.t.eloqua.com`. */
+/** The account is the site id: `123` in `s123.t.eloqua.com`. */
 export const oracleEloqua: Decoder = {
   vendor: 'Oracle Eloqua',
   source:
@@ -16,7 +16,7 @@ export const oracleEloqua: Decoder = {
     { ...VISIT, when: ({ query }) => 'pps' in query },
     FORM,
     scriptLoad(/^\/i\/elqCfg(?:\.min)?\.js$/),
-    // The customer's own tracking domain.
+    // Requests to the customer's own tracking domain.
     {
       ...VISIT,
       anyHost: true,
@@ -27,7 +27,7 @@ export const oracleEloqua: Decoder = {
   ],
 }
 
-/** Reads a visit. `pps` 3 is a page view; other numbers look up visitor data. */
+/** Reads a visit. If `pps` is 3, it is a page view; other values request visitor data. */
 function readVisit({ query }: VendorRequest): DecodedEvent[] {
   return query.pps === '3' ? [{ event: 'page_view', account: scalarOrNull(query.siteid), params: query }] : []
 }

@@ -14,7 +14,10 @@ const without = (fields: Fields, key: string) =>
 
 type Sent = CapturedBody & { query?: string }
 
-/** Decodes a request. The browser script must capture it if it is recognised, and ignore it otherwise. */
+/**
+ * Decodes a request. Expects that the browser script captures the request if it is recognised, and ignores it
+ * otherwise.
+ */
 function decoded({ query, ...sent }: Sent) {
   const { text } = readBody(sent)
   const { isCaptured, vendor } = onOwnHost(query === undefined ? URL : `${URL}?${query}`, text ?? '')
@@ -22,7 +25,7 @@ function decoded({ query, ...sent }: Sent) {
   return decodedFromServer({ query, ...sent })
 }
 
-/** Decodes a request that browsers don't send. */
+/** Decodes a request that only servers send. */
 function decodedFromServer({ query, ...sent }: CapturedBody & { query: string | undefined }) {
   const { text } = readBody(sent)
   const { vendor, account, events } = decodeHit({
@@ -37,8 +40,8 @@ const nobody = { vendor: null, account: null, events: [] }
 const gzip = (text: string) => gzipSync(text).toString('base64')
 
 /**
- * Requests with their parameters in the query or in a form. Without the required parameters, a request belongs to no
- * vendor.
+ * Requests whose parameters are in the query or in a form. If one of the required parameters is missing, no vendor is
+ * recognised.
  */
 const FORMS: { vendor: string; account: string; event: string; fields: Fields; required: string[] }[] = [
   {

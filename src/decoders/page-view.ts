@@ -1,4 +1,4 @@
-/** Vendors' names for page views and app screen views, in lower case. Compared case-insensitively. */
+/** Names that vendors use for page views and app screen views, in lower case. The comparison ignores case. */
 export const PAGE_VIEWS = [
   ...['page_view', 'pageview', 'page view', 'page-view', 'page', 'page_load', 'pageload', 'pagevisit', 'viewpage'],
   ...['pv', '$pageview', '$mp_web_page_view', '[amplitude] page viewed', 'page viewed', 'viewed page'],
@@ -8,7 +8,7 @@ export const PAGE_VIEWS = [
 
 const NAMES = new Set<string>(PAGE_VIEWS)
 
-/** True when a vendor uses this event name for page views. */
+/** True when some vendor uses this event name for page views. */
 export function isPageView(event: string): boolean {
   return NAMES.has(event.toLowerCase())
 }

@@ -71,7 +71,7 @@ describe('flattenParams', () => {
     expect(cut).toEqual([CUT.count])
   })
 
-  test('is not slowed by dropped parameters', () => {
+  test('is not slowed down by dropped parameters', () => {
     const wide = { list: Array.from({ length: 1_000_000 }, () => 1) }
     const startedAt = performance.now()
     expect(flattenParams(wide).cut).toEqual([CUT.count])
@@ -100,7 +100,7 @@ describe('flattenParams', () => {
     )
   })
 
-  test('returns everything within its limits', () => {
+  test('keeps everything that is within its limits', () => {
     const key = fc.stringMatching(/^[a-z]{1,8}$/)
     fc.assert(
       fc.property(fc.dictionary(key, fc.string({ unit: 'grapheme', maxLength: 100 }), { maxKeys: 50 }), (source) => {

@@ -2,18 +2,20 @@ import { hideCredentials, isCredential, isCredentialKey, isCredentialPair } from
 import { cutText } from '../core/text.ts'
 import { parseBoundedJson } from './parse-json.ts'
 
-/** Flat parameters. The object has no prototype, so keys such as `__proto__` are ordinary keys. */
+/** Parameters without nesting. The object has no prototype, so keys such as `__proto__` are ordinary keys. */
 export type Params = Record<string, string>
 
 export const MAX_PARAMS = 500
 export const MAX_KEY_LENGTH = 200
-/** In UTF-16 units, like all lengths here. */
+/** Maximum length of a value in UTF-16 code units, as for all lengths in this file. */
 export const MAX_VALUE_LENGTH = 4000
 
-/** Maximum number of pairs read from one query string or form; more than enough to reach `MAX_PARAMS`. */
+/** Maximum number of pairs read from one query string or form. This is more than enough to reach `MAX_PARAMS`. */
 const MAX_PAIRS = 2 * MAX_PARAMS
 
-/** Changes that `flattenParams` may make. The list is fixed, so a ledger can count by them. */
+/**
+ * Changes that `flattenParams` may make to the parameters. The list is fixed, so that changes can be counted by type.
+ */
 export const CUT = {
   count: `params: more than ${MAX_PARAMS}; the rest was dropped`,
   key: `params: a key was longer than ${MAX_KEY_LENGTH} characters and was truncated`,
@@ -23,7 +25,7 @@ export const CUT = {
 
 export interface Flattened {
   params: Params
-  /** Entries of `CUT`, each at most once. Empty when nothing was cut. */
+  /** Entries of `CUT`, each at most once. Empty when nothing was changed. */
   cut: string[]
 }
 
@@ -31,7 +33,7 @@ export function emptyParams(): Params {
   return Object.create(null)
 }
 
-/** Makes a string safe for storage: lone surrogates and NUL characters become U+FFFD. */
+/** Makes a string safe to store: lone surrogates and NUL characters become U+FFFD. */
 export function cleanText(text: string): string {
   return isClean(text) ? text : text.toWellFormed().replaceAll('\0', '\uFFFD')
 }
@@ -42,10 +44,11 @@ function isClean(text: string): boolean {
 
 /**
  * Flattens nested values to dotted keys: `{items: [{id: 7}]}` becomes `items.0.id = "7"`. Numbers and booleans become
- * their JSON text, and null becomes an empty string. Empty objects, empty lists and undefined are omitted. Applies the
- * limits above. Removes credentials, because all stored parameters pass through here.
+ * their JSON text, and null becomes an empty string. Empty objects, empty lists and undefined are omitted. The limits
+ * above apply. Credentials are removed here, because all stored parameters pass through this function.
  * @param isKnownClean true when no string can contain characters that `cleanText` replaces
- * @param account a public id that is not removed under any key: some vendors' API key is the project's id
+ * @param account a public id that is not removed under any key, because some vendors use the id of the project as the
+ * API key
  */
 export function flattenParams(source: object, isKnownClean = false, account: string | null = null): Flattened {
   const copy = copyOfFlat(source, isKnownClean)
@@ -56,9 +59,8 @@ export function flattenParams(source: object, isKnownClean = false, account: str
 }
 
 /**
- * Returns a copy of an object that is already flat, short and clean; null for any other object. Worth a separate path:
- * most traffic qualifies, and `for in` reads a freshly parsed object several times faster than `Object.entries`
- * (measured).
+ * Returns a copy of an object that is already flat, short and clean; null for any other object. Most traffic has such
+ * objects, and `for in` reads a newly parsed object several times faster than `Object.entries` (measured).
  */
 function copyOfFlat(source: object, isKnownClean: boolean): Params | null {
   const from = source as Record<string, unknown>
@@ -74,7 +76,7 @@ function copyOfFlat(source: object, isKnownClean: boolean): Params | null {
   return params
 }
 
-/** A value without these characters is clean and contains no credential. This needs one search instead of three. */
+/** Characters without which a value is clean and contains no credential. One search for them replaces three. */
 const SUSPICIOUS = /[\0\uD800-\uDFFF="%]/
 
 function staysAsSent(value: string): boolean {
@@ -86,12 +88,12 @@ interface Flattening {
   cut: Set<string>
   /** Number of parameters that can still be added. */
   left: number
-  /** A public id that is not a credential. */
+  /** A public id, which is not treated as a credential. */
   account: string | null
 }
 
 function addAll(into: Flattening, prefix: string, source: object): void {
-  // `for in` does not enumerate all keys of a long array before reading its first element.
+  // For a long array, `for in` does not list all keys before the first element is read.
   for (const key in source) {
     const value = (source as Record<string, unknown>)[key]
     if (value === undefined || (key === 'value' && isCredentialPair(source))) continue
@@ -102,7 +104,7 @@ function addAll(into: Flattening, prefix: string, source: object): void {
     const path = prefix + key
     if (isSecret(into, path, value)) continue
     if (typeof value !== 'object' || value === null) add(into, path, scalarText(value))
-    // All keys below a longer path would be cut. Stopping here also limits the depth.
+    // All keys below a longer path would be truncated. Stopping here also limits the depth.
     else if (path.length >= MAX_KEY_LENGTH) into.cut.add(CUT.key)
     else addAll(into, `${path}.`, value)
   }
@@ -115,46 +117,47 @@ function isSecret({ account }: Flattening, key: string, value: unknown): boolean
 }
 
 function add(into: Flattening, path: string, value: string): void {
-  // A body that is not a form is parsed as a form with a single long name.
+  // A body that is not a form may have been parsed as a form with a single long key.
   const key = cleanText(cutText(isCredentialKey(path) ? hideCredentials(path) : path, MAX_KEY_LENGTH))
   if (path.length > MAX_KEY_LENGTH) into.cut.add(CUT.key)
   if (key in into.params) {
     into.cut.add(CUT.twice)
     return
   }
-  // Hidden before cutting, because a credential without its end would no longer be recognised.
+  // Credentials are removed before the value is truncated, because a credential without its end would not be
+  // recognised.
   const shown = hideCredentials(value)
   if (shown.length > MAX_VALUE_LENGTH) into.cut.add(CUT.value)
   into.params[key] = cleanText(cutText(shown, MAX_VALUE_LENGTH))
   into.left--
 }
 
-/** Returns the JSON text of a number or boolean, a string unchanged, or '' for any other value. */
+/** Returns a number or boolean as JSON text, a string unchanged, and '' for any other value. */
 export function scalarText(value: unknown): string {
   if (typeof value === 'string') return value
   if (typeof value === 'number') return Number.isFinite(value) ? String(value) : ''
   return typeof value === 'boolean' ? String(value) : ''
 }
 
-/** Like `scalarText`, but returns null instead of an empty string, for a missing account. */
+/** Like `scalarText`, but returns null instead of an empty string. Used for accounts. */
 export function scalarOrNull(value: unknown): string | null {
   return scalarText(value) || null
 }
 
-/** Returns the object itself, or an empty object when the value is not an object. */
+/** Returns the value if it is an object, otherwise an empty object. */
 export function objectOf(value: unknown): Record<string, unknown> {
   return isObject(value) ? value : {}
 }
 
 /**
- * Returns the object's first keys, up to the limit of an event. Parameters of a batch are copied into each of its
- * events, so a hostile batch must not have too many.
+ * Returns the first keys of an object, up to the maximum number of parameters in an event. Shared parameters of a batch
+ * are copied into each of its events, so a hostile batch must not have too many.
  */
 export function sharedOf(source: object): Record<string, unknown> {
   return Object.fromEntries(Object.entries(source).slice(0, MAX_PARAMS))
 }
 
-/** Returns the objects in a list; empty for other values. */
+/** Returns the objects in a list. Empty if the value is not a list. */
 export function objectsOf(value: unknown): Record<string, unknown>[] {
   return Array.isArray(value) ? value.filter(isObject) : []
 }
@@ -165,8 +168,8 @@ function isObject(value: unknown): value is Record<string, unknown> {
 
 /**
  * Parses a query string, with or without its `?`, or a form body. The first value of a repeated key is stored under the
- * key itself, further values under `key.1`, `key.2`, … A part with malformed percent-encoding is not decoded. `params`:
- * existing parameters, to which the new ones are added.
+ * key itself, further values under `key.1`, `key.2`, … A part with malformed percent-encoding is not decoded. `params`
+ * contains existing parameters, to which the parsed ones are added.
  */
 export function readQuery(text: string, params = emptyParams()): Params {
   const add = pairCollector(params)
@@ -185,8 +188,8 @@ export function readQuery(text: string, params = emptyParams()): Params {
 }
 
 /**
- * Returns a function that adds to the parameters without replacing any. Further values of a key are stored as `key.1`,
- * `key.2`, …
+ * Returns a function that adds a value to the parameters without replacing any. Further values for the same key are
+ * stored as `key.1`, `key.2`, …
  */
 export function pairCollector<Value>(params: Record<string, Value>): (key: string, value: Value) => void {
   let repeats: Map<string, number> | null = null
@@ -197,7 +200,7 @@ export function pairCollector<Value>(params: Record<string, Value>): (key: strin
     }
     repeats ??= new Map()
     let repeat = (repeats.get(key) ?? 0) + 1
-    // A parameter with this name may have been sent.
+    // A parameter with this name may have been sent as well.
     while (`${key}.${repeat}` in params) repeat++
     repeats.set(key, repeat)
     params[`${key}.${repeat}`] = value
@@ -215,18 +218,20 @@ function decodePart(part: string): string {
   }
 }
 
-/** Returns the fields of a form body, URL-encoded or multipart, without files. */
+/** Returns the fields of a URL-encoded or multipart form body. Files are omitted. */
 export function readForm(body: string): Params {
   return isMultipart(body) ? readMultipart(body) : readQuery(body.trim())
 }
 
-/** True when a body begins like a form. Other bodies may contain URLs whose parameters would be read as fields. */
+/**
+ * True when a body begins like a form. Other bodies may contain URLs, whose parameters would be mistaken for fields.
+ */
 export function isForm(body: string | null): body is string {
   return body !== null && (/^[\w.[\]%+-]+=/.test(body) || isMultipart(body))
 }
 
 /**
- * Returns the mark (`Route.mark`) of requests that have all of these parameters, each in the query or in a form.
+ * Returns the mark (`Route.mark`) of requests that have all of these parameters in the query or in a form.
  * @param pairs sources of patterns, such as `tid=UA-\\d`
  */
 export function formMark(...pairs: string[]): RegExp {
@@ -239,8 +244,8 @@ function isMultipart(body: string): boolean {
 }
 
 /**
- * https://www.rfc-editor.org/rfc/rfc7578. The first line is the boundary. Each part has headers, an empty line and
- * text.
+ * https://www.rfc-editor.org/rfc/rfc7578. The first line is the boundary. Each part consists of headers, an empty line
+ * and text.
  */
 function readMultipart(body: string): Params {
   const params = emptyParams()
@@ -258,7 +263,7 @@ function readMultipart(body: string): Params {
 }
 
 /**
- * Unescapes a field's name, in which browsers escape three characters:
+ * Unescapes the name of a field. Browsers escape three characters in it:
  * https://html.spec.whatwg.org/#multipart-form-data
  */
 function formName(name: string): string {
@@ -285,7 +290,10 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** Returns the non-blank lines; none for a multipart form, where a field's name and value are on different lines. */
+/**
+ * Returns the lines that are not blank. Empty for a multipart form, in which the name and the value of a field are on
+ * different lines.
+ */
 export function readLines(body: string): string[] {
   return isMultipart(body) ? [] : body.split('\n').filter((line) => line.trim() !== '')
 }

@@ -1,14 +1,14 @@
 /**
- * Maximum nesting; more than any SDK uses. Parsing 1 MiB of brackets takes half a second, and a small compressed body
- * can contain many.
+ * Maximum nesting depth; more than any SDK uses. Parsing 1 MiB of brackets takes half a second, and a small compressed
+ * body can contain many.
  */
 const MAX_NESTING = 1000
-/** Shorter texts are parsed without a check of their depth. */
+/** Texts shorter than this are parsed without checking their depth. */
 const SHORT_LENGTH = 10_000
 
 const [QUOTE, BACKSLASH, LIST, OBJECT, LIST_END, OBJECT_END] = [...'"\\[{]}'].map((one) => one.charCodeAt(0))
 
-/** True for a long JSON text that is nested too deeply to be parsed. */
+/** True for a long JSON text whose nesting is too deep for it to be parsed. */
 function isTooDeep(text: string): boolean {
   if (text.length < SHORT_LENGTH) return false
   let depth = 0
@@ -25,10 +25,7 @@ function isTooDeep(text: string): boolean {
   return false
 }
 
-/**
- * Parses JSON. Throws a `SyntaxError` for a text that is not JSON, or for a long text that is nested more than 1000
- * levels deep.
- */
+/** Parses JSON. Throws a `SyntaxError` if the text is not JSON, or if it is long and has more than 1,000 levels. */
 export function parseBoundedJson(text: string): unknown {
   if (isTooDeep(text)) throw new SyntaxError('nested too deeply')
   return JSON.parse(text)

@@ -16,7 +16,7 @@ export const parsely: Decoder = {
   ],
 }
 
-/** Reads a hit. The account is the site's key; `data` and `metadata` are JSON written as text. */
+/** Reads a hit. The account is the key of the site. `data` and `metadata` contain JSON text. */
 function readHit({ fields }: VendorRequest) {
   const { data, metadata, ...rest } = fields
   const params = { ...rest, data: unfolded(data), metadata: unfolded(metadata) }

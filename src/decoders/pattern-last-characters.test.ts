@@ -11,7 +11,7 @@ describe('the required last characters of a path', () => {
     [/\/(?:track|page)\/?$/, 'ke'],
     [/\/(?<kind>a|b)$/, 'ab'],
     [/\/v1\/(?:x\/)?event$/, 't'],
-    // Other characters may follow, or there is an alternative.
+    // Further characters may follow, or the pattern has alternatives.
     [/\/collect/, null],
     [/\/i\.gif$|\/x/, null],
     [/\/(?:a|b)\/c$|^d$/, null],

@@ -5,8 +5,8 @@ const LITERAL = /(?<!\\)[A-Za-z0-9]$/
 const END = /(?:\\\/\?)?\$$/
 
 /**
- * Returns the possible last characters, ignoring a trailing slash, of paths that match a pattern; null when they can't
- * be derived from the pattern's source. Supports patterns that end in a word or in a group of words.
+ * Returns the possible last characters of the paths that match a pattern, ignoring a trailing slash. Null when they
+ * can't be derived from the pattern's source. Supports patterns that end in a word or in a group of words.
  */
 export function lastCharacters(pattern: RegExp): string | null {
   const { source, flags } = pattern
@@ -18,13 +18,13 @@ export function lastCharacters(pattern: RegExp): string | null {
   return isWhole && words.every((word) => LITERAL.test(word)) ? words.map((word) => word.slice(-1)).join('') : null
 }
 
-/** Returns the source without its groups; the whole source when groups are nested. */
+/** Returns the part of the source that is outside groups. If groups are nested, returns the whole source. */
 function outsideGroups(source: string): string {
   const flat = source.replace(/\([^()]*\)/g, '')
   return /[()]/.test(flat) ? source : flat
 }
 
-/** Returns the last character of a path, ignoring a trailing slash; empty for the path `/`. */
+/** Returns the last character of a path, ignoring a trailing slash. Empty for the path `/`. */
 export function lastCharacterOf(path: string): string {
   return path.at(path.endsWith('/') ? -2 : -1) ?? ''
 }

@@ -9,17 +9,17 @@ const MAX_BYTES = 1024 * 1024
 
 const EVENTS: Route = { path: /\/data\/(?:ptm|guide|poll)\.gif\/(?:v\d\/)?[\w-]+(?:\/events)?$/, read: readEvents }
 
-/** The account is the API key, the last segment of the path. */
+/** The account is the API key, which is the last segment of the path. */
 export const pendo: Decoder = {
   vendor: 'Pendo',
   source: 'https://support.pendo.io/hc/en-us/articles/360046272771-Developer-s-guide-to-installing-Pendo',
   hosts: ['pendo.io', 'pendo-io-static.storage.googleapis.com'],
   routes: [
     EVENTS,
-    // Guides to show, session replay, metadata, errors in the code.
+    // Requests for guides, session replay, metadata, and errors in the vendor's own code.
     sideChannel(/^\/data\//),
     scriptLoad(/^\/agent\/static\/(?<account>[\w-]+)\/pendo\.js$/),
-    // On a host of the customer.
+    // Requests to the customer's own host.
     {
       ...EVENTS,
       anyHost: true,
@@ -30,7 +30,7 @@ export const pendo: Decoder = {
   ],
 }
 
-/** Compressed JSON in the query, or in `{events: …}` when it was too long for the query. */
+/** Compressed JSON in the query, or in `{events: …}` if it is too long for the query. */
 function* readEvents({ path, query, body }: VendorRequest): Iterable<DecodedEvent> {
   const account = /\.gif\/(?:v\d\/)?([\w-]+)/.exec(path)?.[1] ?? null
   const packed = query.jzb ?? (isJson(body) ? scalarText(readJsonObjects(body)[0]?.events) : '')

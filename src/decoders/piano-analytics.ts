@@ -6,7 +6,7 @@ import type { VendorRequest } from './vendor-request.ts'
 
 const EVENTS: Route = { path: /^\/[\w/-]+$/, read: readEvents }
 
-/** Collected at `<name>.pa-cd.com`, or on a host and path of the customer. */
+/** Events are collected at `<name>.pa-cd.com`, or on the customer's own host with any path. */
 export const pianoAnalytics: Decoder = {
   vendor: 'Piano Analytics',
   source: 'https://developers.atinternet-solutions.com/piano-analytics/',

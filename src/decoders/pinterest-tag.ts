@@ -12,15 +12,15 @@ export const pinterestTag: Decoder = {
     { path: /^\/(?:v3\/?)?$/, read: readEvent },
     // https://developers.pinterest.com/docs/api/v5/events-create
     serverEvents(/^\/v5\/ad_accounts\/(?<account>\d+)\/events\/?$/, { list: 'data', event: 'event_name' }),
-    // Identity sync, and data found in the page's markup.
+    // Identity sync, and data that the tag found in the page's markup.
     sideChannel(/^\/(?:user|md|stats)\/?$/),
     scriptLoad(/^\/(?:ct\/.+\.js|ct\.html)$/),
   ],
 }
 
 /**
- * Three parameters are JSON: data about the event (`ed`), the person (`pd`) and the page (`ad`). Image tags send the
- * same data as `ed[value]`, so the parameters are converted to that form here.
+ * Three parameters contain JSON: data on the event (`ed`), the person (`pd`) and the page (`ad`). Image tags send the
+ * same data as `ed[value]`, so JSON is converted to that form.
  */
 function readEvent({ fields }: VendorRequest): DecodedEvent[] {
   const params: Record<string, unknown> = { ...fields }

@@ -6,7 +6,7 @@ const CONTAINER =
 
 const SELF_HOSTED = new RegExp(`/containers/(?:.+/)?${CONTAINER.source.slice(CONTAINER.source.indexOf('(?<'))}`)
 
-/** Containers are files of the account, or have the same path on the customer's own host. */
+/** The file of a container is named after the account. The customer's own host may serve it with the same path. */
 export const piwikProTagManager: Decoder = {
   vendor: 'Piwik PRO Tag Manager',
   source: 'https://help.piwik.pro/support/getting-started/install-a-container-with-tags/',

@@ -12,10 +12,10 @@ export const piwikPro: Decoder = {
   routes: [
     { ...TRACK, path: /\/(?:ppms|piwik)\.php$/ },
     { ...TRACK, anyHost: true },
-    // Consents that a visitor gave, for reports on the consent form.
+    // Consent choices, reported for statistics on the consent form.
     { ...sideChannel(/\/consent\/(?:collection|types)\b/), when: ({ host }) => host.endsWith('.piwik.pro') },
     { ...scriptLoad(/\/(?:ppms|ppas)\.js$/), anyHost: true },
-    // Renamed to escape ad blockers.
+    // Requests with a renamed path, which evades ad blockers.
     {
       path: /^/,
       anyHost: true,

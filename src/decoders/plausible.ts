@@ -12,7 +12,7 @@ export const plausible: Decoder = {
     { path: /^\/api\/event\/?$/, read: readEvent },
     { ...scriptLoad(/^\/js\/(?<account>pa-[\w-]+)\.js$/) },
     scriptLoad(/^\/js\/(?:script|plausible|analytics)[\w.-]*\.js$/),
-    // On a self-hosted server, or through a proxy with any path. The script writes the keys in this order.
+    // Requests to a self-hosted server, or through a proxy with any path. The script writes the keys in this order.
     {
       path: /^/,
       anyHost: true,
@@ -20,18 +20,18 @@ export const plausible: Decoder = {
       when: ({ body }) => looksLike(body, '{"n":"', '"u":"http', '"d":"'),
       read: readEvent,
     },
-    // Servers use long keys.
+    // Servers use unabbreviated keys.
     {
       path: /\/api\/event\/?$/,
       anyHost: true,
-      // Plausible's API has only these fields, while a shop's own API would have others.
+      // Plausible's API accepts only these fields, whereas a shop's own API would have other fields as well.
       when: ({ body }) => isServerEvent(body),
       read: readEvent,
     },
   ],
 }
 
-/** The keys that its API accepts. The first three are required. */
+/** The keys that Plausible's API accepts. The first three are required. */
 const SERVER_KEYS = new Set(['name', 'url', 'domain', 'referrer', 'props', 'revenue', 'interactive', 'screen_width'])
 
 function isServerEvent(body: string | null): boolean {
@@ -40,7 +40,7 @@ function isServerEvent(body: string | null): boolean {
   return Object.keys(objectOf(sent)).every((key) => SERVER_KEYS.has(key))
 }
 
-/** Reads an event. The script uses short keys, servers use long ones. The properties may be JSON written as text. */
+/** Reads an event. The script abbreviates keys, servers do not. The properties may be JSON text. */
 function readEvent({ json }: VendorRequest): DecodedEvent[] {
   const { n, name, d, domain, ...rest } = json
   const params: Record<string, unknown> = { ...json }

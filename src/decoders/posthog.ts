@@ -5,7 +5,7 @@ import { objectOf, objectsOf, scalarOrNull, scalarText, sharedOf } from './param
 import { scriptLoad, sideChannel } from './route-builders.ts'
 import type { VendorRequest } from './vendor-request.ts'
 
-/** Mark of events in the query or the body: plain, in base64, or compressed by older SDKs. */
+/** Mark of events in the query or the body: in plain text, in base64, or compressed by older SDKs. */
 const MARK = new RegExp(
   `${sentJsonMark('"phc_', '"event":', '"properties":').source}|^(?=.*[?&]compression=lz64).*\\ndata=`,
 )
@@ -16,11 +16,11 @@ export const posthog: Decoder = {
   hosts: ['posthog.com'],
   routes: [
     { path: /^\/(?:e|i\/v0\/e|batch|capture|track|engage)\/?$/, read: readCapture },
-    // Flags and settings, session replay, logs.
+    // Feature flags and settings, session replay, logs.
     sideChannel(/^\/(?:decide|flags|s|i\/v1\/\w+|array\/[^/]+\/config(?:\.js)?|api\/(?:surveys|web_experiments))\/?$/),
     scriptLoad(/^\/array\/(?<account>[^/]+)\/.*\.js$/),
     scriptLoad(/^\/static\/.*\.js$/),
-    // Through a proxy with any path prefix: https://posthog.com/docs/advanced/proxy
+    // Requests through a proxy with any path prefix: https://posthog.com/docs/advanced/proxy
     {
       path: /\/(?:e|i\/v0\/e|batch|capture|engage)\/?$/,
       anyHost: true,
@@ -29,7 +29,7 @@ export const posthog: Decoder = {
       read: readCapture,
     },
     { ...sideChannel(/\/(?:decide|flags|s)\/?$/), anyHost: true, when: isFromSdk },
-    // Renamed to escape ad blockers.
+    // Requests with a renamed path, which evades ad blockers.
     { path: /^/, anyHost: true, mark: MARK, when: isCapture, read: readCapture },
     { ...sideChannel(/\/array\/phc_\w+\/config(?:\.js)?$/), anyHost: true },
     { ...scriptLoad(/\/array\/(?<account>phc_\w+)\/[\w.-]+\.js$/), anyHost: true },
@@ -37,11 +37,12 @@ export const posthog: Decoder = {
   ],
 }
 
-/** A project's key in JSON. */
+/** A project's API key in JSON. */
 const KEY = /"(?:api_key|token)":\s*"phc_/
 
 /**
- * True for requests of the SDK. Current keys have a common prefix, and the SDK's query has its version and the time.
+ * True for requests from the SDK. Current API keys have a common prefix, and the SDK adds its version and the time to
+ * the query.
  */
 function isFromSdk(request: VendorRequest): boolean {
   const { search, query } = request
@@ -51,7 +52,7 @@ function isFromSdk(request: VendorRequest): boolean {
   return /^\d+\.\d+\.\d/.test(ver) && /^\d{13}$/.test(sentAt) && ('compression' in query || 'ip' in query)
 }
 
-/** True for events with a project's key, with any path. */
+/** True for events with a project's API key, on any path. */
 function isCapture(request: VendorRequest): boolean {
   const sent = readOwnHost(request)
   return (
@@ -59,7 +60,7 @@ function isCapture(request: VendorRequest): boolean {
   )
 }
 
-/** Returns possible events sent to the customer's own host, as JSON; empty for other requests. */
+/** Returns the JSON of a request to the customer's own host that may contain events; empty for other requests. */
 function readOwnHost(request: VendorRequest): string {
   const { body, search } = request
   const sent = request.sdkJson
@@ -67,7 +68,7 @@ function readOwnHost(request: VendorRequest): string {
   return readData(request) ?? ''
 }
 
-/** One event, a list of events, or `{batch: […]}`. An event without a key uses the batch's key. */
+/** One event, a list of events, or `{batch: […]}`. The batch's key applies to events that have none. */
 function* readCapture(request: VendorRequest): Iterable<DecodedEvent> {
   for (const { batch, ...rest } of readJsonObjects(readData(request))) {
     const shared = batch === undefined ? {} : sharedOf(rest)
@@ -79,7 +80,7 @@ function* readCapture(request: VendorRequest): Iterable<DecodedEvent> {
   }
 }
 
-/** Returns JSON from the body, or from a field of a form or the query in one of three encodings. */
+/** Returns the JSON in the body, or in a field of a form or the query, in one of three encodings. */
 function readData({ body, fields }: VendorRequest): string | null {
   const opened = openedBase64(body ?? '')
   if (isJson(opened)) return opened

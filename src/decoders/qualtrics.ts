@@ -5,7 +5,7 @@ import type { VendorRequest } from './vendor-request.ts'
 
 const ENGINE = /^\/(?:WRSiteInterceptEngine|SIE)\/$/
 
-/** Website feedback; the account is the project (zone) or the intercept. */
+/** Website feedback. The account is the project (zone) or the intercept. */
 export const qualtrics: Decoder = {
   vendor: 'Qualtrics',
   source:
@@ -24,12 +24,12 @@ function accountOf({ Q_ZoneID, Q_ZID, Q_SIID, Q_InterceptID }: Record<string, st
   return scalarOrNull(Q_ZoneID ?? Q_ZID ?? Q_SIID ?? Q_InterceptID)
 }
 
-/** An intercept was shown or clicked. */
+/** Reads a request sent when an intercept was shown or clicked. */
 function readReaction({ query }: VendorRequest): DecodedEvent[] {
   return [{ event: 'Q_Click' in query ? 'click' : 'impression', account: accountOf(query), params: query }]
 }
 
-/** Sent on every page: requests the intercepts that may be shown there. */
+/** Reads a request that is sent on every page, for the intercepts that may be shown there. */
 function readTargeting({ fields }: VendorRequest): DecodedEvent[] {
   return [{ event: 'targeting', account: accountOf(fields), params: fields }]
 }

@@ -20,7 +20,7 @@ export const quantcast: Decoder = {
   ],
 }
 
-/** Reads an event. `event` is its type; `labels` contains the page's own labels for it. */
+/** Reads an event. `event` is the type. `labels` contains labels that the page has set. */
 function readEvent(sent: Params): DecodedEvent[] {
   return [{ event: sent.event || 'load', account: scalarOrNull(sent.a), params: sent }]
 }

@@ -5,7 +5,7 @@ import type { VendorRequest } from './vendor-request.ts'
 
 const INGEST = /^\/horizon\/(?<account>[\w-]+)\/?$/
 
-/** Recordings are compressed. The account is the subscription, `shop` in `shop-app.quantummetric.com`. */
+/** Recordings are compressed. The account is the subscription: `shop` in `shop-app.quantummetric.com`. */
 export const quantumMetric: Decoder = {
   vendor: 'Quantum Metric',
   source: 'https://community.quantummetric.com/s/article/Content-Security-Policy',
@@ -22,7 +22,7 @@ export const quantumMetric: Decoder = {
   ],
 }
 
-/** Reads a part of a recording. A page's parts are numbered (`N`), and the first part is the page view. */
+/** Reads a part of a recording. The parts for a page are numbered (`N`), and the first one is the page view. */
 function readPart({ host, path, query }: VendorRequest): DecodedEvent[] {
   if (Number(query.N ?? 0) !== 0 || query.T !== 'B') return []
   const account = INGEST.exec(path)?.groups?.account ?? host.replace(/-app\.quantummetric\.com$/, '')

@@ -3,7 +3,7 @@ import { productsOf } from './embedded-params.ts'
 import type { Params } from './params.ts'
 import { pixel, scriptLoad } from './route-builders.ts'
 
-/** An order's products: https://pubhelp.rakutenadvertising.com/hc/en-us */
+/** Parameters that list the products of an order: https://pubhelp.rakutenadvertising.com/hc/en-us */
 const LISTS: Params = { skulist: 'sku', qlist: 'quantity', amtlist: 'amount', namelist: 'name' }
 
 export const rakutenAdvertising: Decoder = {

@@ -5,11 +5,12 @@ import { type Decoded, decodeHit } from './index.ts'
 import { readBody } from './request-body.ts'
 
 /**
- * Requests of current public SDKs, recorded by `test/record-sdk.ts`. The page is a checkout that reports a purchase.
+ * Requests that current public SDKs sent from a checkout page that reports a purchase. They were recorded by
+ * `test/record-sdk.ts`.
  */
 const RECORDINGS = join(import.meta.dir, '../../test/recordings')
 
-/** The vendor of all requests in a recording, and the events in order. */
+/** The vendor of all requests in each recording, and the events in order. */
 const expected: Record<string, { vendor: string; accounts: (string | null)[]; events: string[] }> = {
   'ab-tasty': {
     vendor: 'AB Tasty',
@@ -47,7 +48,7 @@ interface Entry {
   request: { url: string; method: string; postData?: { text: string; encoding?: string } }
 }
 
-/** Decodes the requests that the page sent. */
+/** Decodes the requests that the recorded page sent. */
 function decodedIn(name: string): Decoded[] {
   const { entries }: { entries: Entry[] } = JSON.parse(readFileSync(join(RECORDINGS, `${name}.har`), 'utf8')).log
   const sent = entries.map(({ request }) => request).filter(({ url }) => !url.startsWith('https://shop.example/'))

@@ -21,7 +21,7 @@ export const redditPixel: Decoder = {
     pixel(/^\/(?:rp|snoo)(?:\.gif)?$/, { account: 'id', event: eventName }),
     scriptLoad(/^\/ads\/(?:.+\/)?pixel\.js$/, 'pixel_id'),
     scriptLoad(/^\/ads\/conversions-config\/v1\/pixel\/config\/(?<account>[^/]+?)(?:_telemetry)?$/),
-    // https://ads-api.reddit.com/docs/v3/operations/Post%20Conversion%20Events; also its predecessor, version 2.
+    // https://ads-api.reddit.com/docs/v3/operations/Post%20Conversion%20Events, and its predecessor, version 2.
     { path: SERVER, read: readServerEvents },
     sideChannel(/^\/pixels\//),
   ],
@@ -33,7 +33,7 @@ function eventName({ event = '', 'm.customEventName': custom }: Params): string 
 }
 
 /**
- * `{data: {events: [event, …], test_id}}`, in version 2 without `data`. A custom event has a name in addition to its
+ * `{data: {events: [event, …], test_id}}`, without `data` in version 2. A custom event has a name in addition to its
  * type.
  */
 function* readServerEvents(request: VendorRequest): Iterable<DecodedEvent> {

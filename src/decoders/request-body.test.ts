@@ -18,15 +18,19 @@ const readable: [name: string, captured: CapturedBody, text: string | null][] = 
   ['base64 with line breaks', { bodyBase64: base64(text).replace(/.{8}/g, '$&\r\n') }, text],
   ['gzip', { bodyBase64: base64(gzipSync(text)), contentEncoding: 'gzip' }, text],
   ['gzip without a content encoding', { bodyBase64: base64(gzipSync(text)) }, text],
-  ['gzip in Base64 as text', { body: base64(gzipSync(text)) }, text],
+  ['text that is gzip data in Base64', { body: base64(gzipSync(text)) }, text],
   ['decompressed bytes with a content encoding', { bodyBase64: base64(text), contentEncoding: 'gzip' }, text],
   ['deflate', { bodyBase64: base64(deflateSync(text)), contentEncoding: 'Deflate ' }, text],
   ['deflate without a content encoding', { bodyBase64: base64(deflateSync(text)) }, text],
   ['text that begins like deflate', { bodyBase64: base64('x^2') }, 'x^2'],
-  ['deflate without a frame', { bodyBase64: base64(deflateRawSync(text)), contentEncoding: 'deflate' }, text],
+  ['deflate without a zlib header', { bodyBase64: base64(deflateRawSync(text)), contentEncoding: 'deflate' }, text],
   ['brotli', { bodyBase64: base64(brotliCompressSync(text)), contentEncoding: 'br' }, text],
   ['invalid UTF-8', { bodyBase64: base64(new Uint8Array([0x61, 0xff, 0x62])) }, 'a\ufffdb'],
-  ['exactly the limit', { bodyBase64: base64(gzipSync(large.subarray(1))) }, large.subarray(1).toString()],
+  [
+    'a body of exactly the maximum size',
+    { bodyBase64: base64(gzipSync(large.subarray(1))) },
+    large.subarray(1).toString(),
+  ],
 ]
 
 test.each(readable)('readBody reads %s', (_name, captured, expected) => {
@@ -37,20 +41,20 @@ const TOO_LARGE = 'it is larger than 1 MiB'
 const DAMAGED = 'its compressed data is damaged'
 
 const refused: [name: string, captured: CapturedBody, error: string][] = [
-  ['text over the limit', { body: large.toString() }, TOO_LARGE],
-  ['bytes over the limit', { bodyBase64: base64(large) }, TOO_LARGE],
+  ['text that exceeds the limit', { body: large.toString() }, TOO_LARGE],
+  ['bytes that exceed the limit', { bodyBase64: base64(large) }, TOO_LARGE],
   ['a gzip bomb', { bodyBase64: base64(gzipSync(Buffer.alloc(30_000_000))) }, TOO_LARGE],
   ['a deflate bomb', { bodyBase64: base64(deflateSync(large)), contentEncoding: 'deflate' }, TOO_LARGE],
   ['invalid Base64', { bodyBase64: 'ä=' }, 'bodyBase64 is not valid Base64'],
   ['truncated gzip', { bodyBase64: base64(gzipSync(text).subarray(0, 20)) }, DAMAGED],
-  ['junk', { bodyBase64: base64('abc'), contentEncoding: 'br' }, DAMAGED],
+  ['data in another format', { bodyBase64: base64('abc'), contentEncoding: 'br' }, DAMAGED],
   [
     'an unknown encoding',
     { bodyBase64: base64(text), contentEncoding: 'aes128gcm' },
     'its content encoding is not supported',
   ],
   [
-    'an encoding named like an object property',
+    'an encoding with the name of an object property',
     { bodyBase64: base64(text), contentEncoding: 'constructor' },
     'its content encoding is not supported',
   ],

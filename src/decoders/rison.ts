@@ -1,10 +1,10 @@
-/** Maximum depth of values that are read. */
+/** Maximum nesting depth of a value. */
 const MAX_DEPTH = 20
 const WORDS: Record<string, unknown> = { t: true, f: false, n: null }
 
 /**
  * Parses a value in Rison, a compact form of JSON for URLs: `!((cl:PageView,type:Product),'it!'s')`. Null when the text
- * is not Rison or is deeper than 20 levels. https://github.com/Nanonid/rison
+ * is not Rison or has more than 20 levels. https://github.com/Nanonid/rison
  */
 export function readRison(text: string): unknown {
   const reader = new Reader(text)
@@ -18,7 +18,7 @@ class Reader {
 
   constructor(private readonly text: string) {}
 
-  /** True when the whole text was a single value. */
+  /** True when the text consisted of a single value and nothing else. */
   get isWhole(): boolean {
     return !this.#isBroken && this.#at === this.text.length
   }

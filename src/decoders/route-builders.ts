@@ -5,7 +5,7 @@ import { type Params, scalarOrNull, scalarText, sharedOf } from './params.ts'
 
 /**
  * Returns a route for requests that load the vendor's code or configuration. `account` is the query key that contains
- * the account. Without it, the account is the path's group `(?<account>…)`, if there is one.
+ * the account. If it is omitted, the account is the group `(?<account>…)` in the path, if there is one.
  */
 export function scriptLoad(path: RegExp, account?: string): Route {
   return {
@@ -19,18 +19,18 @@ export function scriptLoad(path: RegExp, account?: string): Route {
 }
 
 /**
- * Returns a route for a vendor's requests that carry no event: they repeat an event, synchronise ids, or report about
- * the code itself.
+ * Returns a route for requests that contain no event: they repeat an event, synchronise ids, or report on the vendor's
+ * own code.
  */
 export function sideChannel(path: RegExp): Route {
   return { path, carries: 'nothing', read: () => [] }
 }
 
 /**
- * Returns a route for events of servers, `{<list>: [event, …]}`. Fields next to the list, such as `test_event_code`,
- * are added to each event. The body is JSON, or a form whose list is JSON text. `event` is the key of an event's name,
- * or a function that returns the name. Without `account`, the account is the path's group `(?<account>…)`, if there is
- * one.
+ * Returns a route for events that servers send: `{<list>: [event, …]}`. Fields next to the list, such as
+ * `test_event_code`, are added to each event. The body is JSON, or a form in which the list is JSON text. `event` is
+ * the key of an event's name, or a function that returns the name. If `account` is omitted, the account is the group
+ * `(?<account>…)` in the path, if there is one.
  */
 export function serverEvents(
   path: RegExp,
@@ -51,16 +51,16 @@ export function serverEvents(
 }
 
 /**
- * Returns a route for requests with one event in the query string, or in a form body instead. `event` is the key of its
- * name, or a function that returns the name. Without `account`, the account is the path's group `(?<account>…)`, if
- * there is one.
+ * Returns a route for requests with one event, which is in the query string or in a form body. `event` is the key of
+ * its name, or a function that returns the name. If `account` is omitted, the account is the group `(?<account>…)` in
+ * the path, if there is one.
  */
 export function pixel(
   path: RegExp,
   keys: {
     account?: string
     event: string | ((params: Params) => string)
-    /** Parses parameters in a vendor's own syntax. */
+    /** Yields parameters that are embedded in other parameters, in a vendor-specific syntax. */
     named?: (params: Params) => Iterable<EmbeddedParam>
   },
 ): Route {
@@ -77,9 +77,9 @@ export function pixel(
 }
 
 /**
- * Returns a route for requests with one event in a JSON body, combined with the parameters of the query, which are used
- * alone when there is no body. `event` and `account` are keys or functions; by default, they are the path's groups
- * `(?<event>…)` and `(?<account>…)`.
+ * Returns a route for requests with one event in a JSON body. The parameters of the query are added to the event. If
+ * there is no body, they form the whole event. `event` and `account` are keys or functions. If omitted, they are the
+ * groups `(?<event>…)` and `(?<account>…)` in the path.
  */
 export function jsonEvent(path: RegExp, keys: { account?: JsonKey; event?: JsonKey } = {}): Route {
   return {

@@ -16,8 +16,8 @@ export const rtbHouse: Decoder = {
 }
 
 /**
- * `{th, tags: [{eventType, …}]}`, formerly `id=pr_<account>_<event>_<item>`, possibly repeated. The visitor id is sent
- * in the same format and is not an event.
+ * `{th, tags: [{eventType, …}]}`, or in the old format `id=pr_<account>_<event>_<item>`, possibly repeated. The
+ * visitor's id is sent in the same format but is not an event.
  */
 function* readTags(request: VendorRequest): Iterable<DecodedEvent> {
   const { body, query } = request

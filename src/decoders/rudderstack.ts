@@ -10,8 +10,8 @@ const CALLS: Route = {
 }
 
 /**
- * Segment's API on data planes that often run on the customer's own host. The write key is usually in a header, and
- * then the account is unknown; only beacons and pixels have it in the query.
+ * Uses Segment's API. Its data planes often run on the customer's own host. The write key is usually in a header, so
+ * the account is unknown. Only beacons and pixels have the key in the query.
  */
 export const rudderstack: Decoder = {
   vendor: 'RudderStack',
@@ -21,10 +21,10 @@ export const rudderstack: Decoder = {
     { path: /\/pixel\/v1\/\w+$/, read: readPixel },
     CALLS,
     { ...CALLS, path: /\/v1\/[tpigasb]\/?$/ },
-    // Settings of the source, errors and counters of the library.
+    // Settings of the source, and errors and counters of the library.
     sideChannel(/^\/(?:sourceConfig|rsaMetrics|metrics)\b/),
     scriptLoad(/\/(?:rudder-analytics|rsa)(?:[.-][\w.-]+)?\.js$/),
-    // Modules that the library loads on demand.
+    // Modules that the library loads when it needs them.
     sideChannel(/\/(?:plugins|js-integrations)\//),
     {
       ...CALLS,

@@ -4,7 +4,7 @@ import type { VendorRequest } from './vendor-request.ts'
 
 const PAGE: Route = pixel(/^\/analytics$/, { account: 'account_id', event: () => 'page_view' })
 
-/** Formerly Pardot. The account number is 1,000 higher than the one in its settings. */
+/** Formerly Pardot. The account number in requests is 1,000 higher than the one shown in the settings. */
 export const salesforceAccountEngagement: Decoder = {
   vendor: 'Salesforce Account Engagement',
   source: 'https://help.salesforce.com/s/articleView?id=sf.pardot_web_tracking_code.htm',
@@ -22,8 +22,8 @@ export const salesforceAccountEngagement: Decoder = {
 }
 
 /**
- * True for a page view on the customer's own host. Account and campaign alone are not enough, because a report on the
- * customer's site could have the same parameters.
+ * True for a page view sent to the customer's own host. The account and the campaign alone are not sufficient, because
+ * a report on the customer's site could have the same parameters.
  */
 function isPageOfOwnHost({ query }: VendorRequest): boolean {
   return 'account_id' in query && 'campaign_id' in query && ('visitor_id' in query || 'pi_opt_in' in query)

@@ -6,7 +6,7 @@ import type { VendorRequest } from './vendor-request.ts'
 
 const TRACK = /^\/c2\/(?<account>\d+)\/(?<event>track_\w+|process_batch)(?:\.json)?$/
 
-/** Collect code of Einstein recommendations; the account is the business unit's MID. */
+/** Collect code for Einstein recommendations. The account is the MID of the business unit. */
 export const salesforceMarketingCloud: Decoder = {
   vendor: 'Salesforce Marketing Cloud',
   source: 'https://developer.salesforce.com/docs/marketing/marketing-cloud/guide/collect-code.html',
@@ -18,7 +18,7 @@ export const salesforceMarketingCloud: Decoder = {
   ],
 }
 
-/** Reads the event, which is JSON in `payload`, in the query or in the body. */
+/** Reads the event, which is JSON in the parameter `payload` of the query or in the body. */
 function readTrack(request: VendorRequest): DecodedEvent[] {
   const { account, event = '' } = TRACK.exec(request.path)?.groups ?? {}
   const { payload, ...rest } = isJson(request.body) ? request.json : request.fields

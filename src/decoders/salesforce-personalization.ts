@@ -18,10 +18,10 @@ export const salesforcePersonalization: Decoder = {
   ],
 }
 
-/** One event, or `{"events": […]}`. In base64 if it is the parameter `event`. */
+/** One event, or `{"events": […]}`. If it is in the parameter `event`, it is in base64. */
 function* readEvents({ host, path, query, fields, body }: VendorRequest): Iterable<DecodedEvent> {
   const text = isJson(body) ? body : fromBase64(query.event ?? fields.event ?? '')
-  // An account has several data sets, each with its own path.
+  // An account has several data sets, and each has a different path.
   const account = `${host.split('.', 1)[0]}/${path.split('/').at(-1)}`
   for (const { events, ...sent } of readJsonObjects(text)) {
     if (events === undefined) yield toEvent(account, sent)
@@ -30,7 +30,7 @@ function* readEvents({ host, path, query, fields, body }: VendorRequest): Iterab
   }
 }
 
-/** Reads the previous format. */
+/** Reads an event in the previous format. */
 function readReceived({ fields }: VendorRequest): DecodedEvent[] {
   return [{ event: fields.action ?? '', account: `${fields._ak ?? ''}/${fields._ds ?? ''}`, params: fields }]
 }

@@ -13,9 +13,9 @@ const TYPES = new Map([
 ])
 
 /**
- * Segment's call types, which several vendors adopted: one call, or `{batch: [call, …]}`, where a call without a key
- * uses the batch's key. The account is the write key from the call or the query. A key sent in a header is not
- * available. https://segment.com/docs/connections/spec/
+ * Calls in Segment's format, which several vendors have adopted: one call, or `{batch: [call, …]}`, where the batch's
+ * key applies to calls that have none. The account is the write key from the call or the query. A key in a header is
+ * not available. https://segment.com/docs/connections/spec/
  */
 export function* readCalls({ path, query, json }: VendorRequest): Iterable<DecodedEvent> {
   const { batch, ...rest } = json
@@ -24,7 +24,7 @@ export function* readCalls({ path, query, json }: VendorRequest): Iterable<Decod
   for (const call of objectsOf(batch)) yield toEvent({ ...shared, ...call }, path, query)
 }
 
-/** Only `track` calls have event names. Other calls are named by their type. */
+/** Only `track` calls have event names. Other calls are named after their type. */
 export function toEvent(call: Record<string, unknown>, path: string, query: Params): DecodedEvent {
   const last = path.replace(/\/$/, '').split('/').at(-1) ?? ''
   const type = scalarText(call.type) || (TYPES.get(last) ?? last)

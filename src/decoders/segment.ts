@@ -20,12 +20,12 @@ export const segment: Decoder = {
   routes: [
     { path: /^\/v1\/(?:[tpigas]|track|page|identify|group|alias|screen|batch|b|import)\/?$/, read: readCalls },
     { path: /^\/v1\/pixel\/\w+$/, read: readPixel },
-    // Counters about the library itself, and settings of the source.
+    // Counters of the library, and settings of the source.
     sideChannel(/^\/v1\/(?:m|projects\/[^/]+\/(?:settings|integrations))$/),
     scriptLoad(/^\/analytics\.js\/v1\/(?<account>[^/]+)\//),
     scriptLoad(/^\/(?:analytics-next|next-integrations)\//),
-    // Both the API and the library may be served from the customer's own host. Compatible vendors use the same paths
-    // and keys; only their libraries identify them.
+    // The customer's own host may serve both the API and the library. Compatible vendors use the same paths and keys,
+    // and only their libraries reveal which vendor it is.
     {
       path: /^/,
       anyHost: true,

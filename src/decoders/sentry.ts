@@ -5,11 +5,12 @@ import { scriptLoad, sideChannel } from './route-builders.ts'
 import type { VendorRequest } from './vendor-request.ts'
 
 /**
- * Start of an envelope sent to a customer's own path (`tunnel`): a header with the project's URL, followed by a line
- * with the header of an item. The first line alone is not enough, because it could be settings that a site saves.
+ * Start of an envelope sent to a customer's own path (`tunnel`): a header with the URL of the project, and then a line
+ * with the header of an item. The first line alone is not sufficient, because it could belong to settings that a site
+ * saves.
  */
 const ADDRESS = /^\{.{0,2000}"dsn":"https?:\/\/\w+(?::\w+)?@[\w.:-]+\/(?:[^"\n]*\/)?\d+".{0,2000}\}\r?\n\{/
-/** Longer than any envelope header. */
+/** Maximum number of characters in which a header is searched; longer than any envelope header. */
 const MAX_HEADER = 4100
 
 /** The account is the project. */
@@ -20,10 +21,10 @@ export const sentry: Decoder = {
   routes: [
     { path: /^\/api\/(?<account>\d+)\/envelope\/?$/, read: readEnvelope },
     { path: /^\/api\/(?<account>\d+)\/store\/?$/, read: readEvent },
-    // The browser's own reports, and crash dumps.
+    // Reports that the browser sends itself, and crash dumps.
     sideChannel(/^\/api\/(?:\d+\/|embed\/)/),
     scriptLoad(/\.js$/),
-    // A self-hosted installation, or a tunnel.
+    // Requests to a self-hosted installation, or through a tunnel.
     {
       path: /^\/api\/(?<account>\d+)\/envelope\/?$/,
       anyHost: true,
@@ -52,8 +53,9 @@ function isTunnelled(body: string | null): boolean {
 const projectIn = (path: string) => /^\/api\/(\d+)\//.exec(path)?.[1]
 
 /**
- * A header, followed by items. Each item is a header line, with its type and often its length, and a payload. Each item
- * is an event named by its type: `event` (an error or message), `transaction`, `session`, `log`, `replay_event`, …
+ * A header, followed by items. Each item consists of a header line, which contains its type and often its length, and a
+ * payload. Each item is an event named after its type: `event` (an error or message), `transaction`, `session`, `log`,
+ * `replay_event`, …
  */
 function* readEnvelope({ path, body }: VendorRequest): Iterable<DecodedEvent> {
   const bytes = Buffer.from(body ?? '')
@@ -64,7 +66,7 @@ function* readEnvelope({ path, body }: VendorRequest): Iterable<DecodedEvent> {
     const start = endOfLine(bytes, at) + 1
     const { type, length } = objectOf(unfolded(bytes.toString('utf8', at, start - 1)))
     at = start - 1
-    // This line is not an item header: it is the rest of a payload that is not text.
+    // The line is not an item header. It belongs to a payload that is not text.
     if (typeof type !== 'string') continue
     at = typeof length === 'number' && length >= 0 ? start + length : endOfLine(bytes, start)
     yield { event: type, account, params: { event_id, sent_at, sdk, ...summaryOf(bytes.toString('utf8', start, at)) } }
@@ -76,13 +78,13 @@ function endOfLine(bytes: Buffer, from: number): number {
   return end === -1 ? bytes.length : end
 }
 
-/** One event as JSON, as sent by older versions. */
+/** A single event in JSON, as sent by older versions. */
 function* readEvent({ path, body }: VendorRequest): Iterable<DecodedEvent> {
   if (isJson(body)) yield { event: 'event', account: scalarOrNull(projectIn(path)), params: summaryOf(body) }
 }
 
 /**
- * Returns the payload without data that is only useful for debugging: stack traces, breadcrumbs, spans, lists of
+ * Returns the payload without data that is useful only for debugging: stack traces, breadcrumbs, spans and lists of
  * modules.
  */
 function summaryOf(payload: string): Record<string, unknown> {

@@ -4,7 +4,7 @@ import { scalarOrNull } from './params.ts'
 import { scriptLoad } from './route-builders.ts'
 import type { VendorRequest } from './vendor-request.ts'
 
-/** Paths of hits: `conv` is used by the current script, `conversion` by its predecessor. */
+/** Paths of hits. The current script uses `conv`; its predecessor used `conversion`. */
 const HIT = /^\/(?<kind>retargeting|conv|conversion)$/
 
 export const seznamSklik: Decoder = {

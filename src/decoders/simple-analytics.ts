@@ -13,7 +13,7 @@ export const simpleAnalytics: Decoder = {
   routes: [
     pixel(/^\/(?:simple|noscript|hello)\.gif$/, KEYS),
     { path: /^\/(?:events|post)\/?$/, read: readPost },
-    // Time spent on the page, which belongs to a page view sent earlier.
+    // Time spent on a page, which belongs to a page view that was sent earlier.
     sideChannel(/^\/(?:append|image\.gif)$/),
     scriptLoad(/^\/(?:latest|light|auto-events|hello|app|sri\/.*)(?:\.dev)?\.js$/),
     {

@@ -16,7 +16,7 @@ export const snapchatPixel: Decoder = {
     serverEvents(SERVER, { list: 'data', event: 'event_name' }),
     // The previous version: one event, or a list of events.
     { path: /^\/v2\/conversion\/?$/, read: readConversions },
-    // Validates events without counting them, and returns statistics of received events.
+    // Requests that validate events without counting them, or return statistics on received events.
     sideChannel(/^\/v\d\/(?:conversion\/|[^/]+\/events\/)/),
     // Identity sync.
     sideChannel(/^\/(?:cm|collector)\//),
@@ -25,7 +25,10 @@ export const snapchatPixel: Decoder = {
   ],
 }
 
-/** `{ctx, req: [{t: {pid, ev, …}}, …]}`. Entries without `t` are starts or logs. Formerly one event in a form. */
+/**
+ * `{ctx, req: [{t: {pid, ev, …}}, …]}`. Entries without `t` report the start of the pixel or are logs. The previous
+ * format was one event in a form.
+ */
 function* readTracks(request: VendorRequest): Iterable<DecodedEvent> {
   const { fields } = request
   if (!isJson(request.body) && 'pid' in fields) {

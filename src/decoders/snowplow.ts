@@ -4,11 +4,11 @@ import { objectOf, objectsOf, type Params, scalarOrNull, scalarText } from './pa
 import { scriptLoad } from './route-builders.ts'
 import type { VendorRequest } from './vendor-request.ts'
 
-/** Start of a POST body, with any path. */
+/** Start of a POST body. The path can be any. */
 const PAYLOAD = '{"schema":"iglu:com.snowplowanalytics.snowplow/payload_data/'
 
 /**
- * Meaning of `e`, with the names used in the vendor's event tables. A self-describing event (`ue`) is named by its
+ * Meaning of `e`, with the names used in Snowplow's event tables. A self-describing event (`ue`) is named after its
  * schema.
  */
 const NAMES = new Map([
@@ -24,7 +24,7 @@ const NAMES = new Map([
 /** Event codes. */
 const EVENT = /^(?:p[vp]|[su]e|t[ri]|ad)$/
 
-/** Collectors run on the customer's own host. `e` is the event, `aid` its application. */
+/** Collectors run on the customer's own host. `e` is the event, `aid` is the application that sent it. */
 export const snowplow: Decoder = {
   vendor: 'Snowplow',
   source: 'https://docs.snowplow.io/',
@@ -45,7 +45,8 @@ export const snowplow: Decoder = {
       when: (request) => request.search.includes('tv=') && 'tv' in request.query && EVENT.test(request.query.e ?? ''),
       read: ({ query }) => [toEvent(query)],
     },
-    // Renamed to escape ad blockers. All trackers send `p`, and the event's UUID as `eid`.
+    // Requests with a renamed path, which evades ad blockers. All trackers send `p`, and the UUID of the event as
+    // `eid`.
     {
       path: /^/,
       anyHost: true,
@@ -63,15 +64,15 @@ function isTrackers({ e = '', p, eid = '' }: Params): boolean {
   return EVENT.test(e) && p !== undefined && /^[\da-f-]{36}$/.test(eid)
 }
 
-/** `{schema, data: [event, …]}`. A GET request for this path carries no event. */
+/** `{schema, data: [event, …]}`. A GET request with this path carries no event. */
 function* readPost(request: VendorRequest): Iterable<DecodedEvent> {
   if (request.body === null) return
   for (const event of objectsOf(request.json.data)) yield toEvent(event)
 }
 
 /**
- * Returns an event. The JSON inside it, plain (`ue_pr`, `co`) or in base64 (`ue_px`, `cx`), is parsed and stored under
- * the plain key.
+ * Returns an event. It may contain JSON, in plain text (`ue_pr`, `co`) or in base64 (`ue_px`, `cx`), which is parsed
+ * and stored under the plain-text key.
  */
 function toEvent({ ue_px, ue_pr, cx, co, ...event }: Record<string, unknown>): DecodedEvent {
   const opened = { ue_pr: open(ue_pr, ue_px), co: open(co, cx) }
@@ -81,14 +82,14 @@ function toEvent({ ue_px, ue_pr, cx, co, ...event }: Record<string, unknown>): D
   return { event: name, account: scalarOrNull(event.aid), params: { ...event, ...opened } }
 }
 
-/** `iglu:com.snowplowanalytics.snowplow/link_click/jsonschema/1-0-1` → `link_click`; empty for anything else. */
+/** `iglu:com.snowplowanalytics.snowplow/link_click/jsonschema/1-0-1` → `link_click`. Empty for any other text. */
 function schemaName(schema: string): string {
   return /^iglu:[^/]+\/([^/]+)\//.exec(schema)?.[1] ?? ''
 }
 
 /**
- * `{schema, data}` or, with the schema in the query, a list of objects, one object, or the fields of a form or the
- * query: https://docs.snowplow.io/docs/sources/webhooks/iglu-webhook/
+ * `{schema, data}`. If the schema is in the query, the data is a list of objects, one object, or the fields of a form
+ * or the query: https://docs.snowplow.io/docs/sources/webhooks/iglu-webhook/
  */
 function* readWebhook({ body, query, fields }: VendorRequest): Iterable<DecodedEvent> {
   for (const sent of isJson(body) ? readJsonObjects(body) : [fields]) {

@@ -7,7 +7,8 @@ export const sojernPixel: Decoder = {
   source: 'https://www.sojern.com/pixel-privacy',
   hosts: ['beacon.sojern.com', 'pixel.sojern.com'],
   routes: [
-    // `et` is a code: hs for a hotel search, hpr for a hotel's product page, hc for a booking, etc. Now `pt`, in words.
+    // `et` is a code: hs for a hotel search, hpr for a hotel's product page, hc for a booking, etc. Newer tags send a
+    // word in `pt` instead.
     pixel(/^\/(?:pixel\/)?(?:p|img|cp|tracking)\/(?<account>\d+)\/?$/, { event: nameOf }),
     pixel(/^\/(?:pixel\/)?(?:p|img|cp|tracking)\/?$/, { account: 'pixelId', event: nameOf }),
     sideChannel(/^\/(?:idSync|partner|cid)\b/i),

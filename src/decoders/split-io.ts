@@ -15,7 +15,7 @@ const IMPRESSION: Params = {
   b: 'bucketingKey',
 }
 
-/** The SDK's key is in a header, except for beacons. */
+/** Except in beacons, the SDK's key is in a header. */
 export const splitIo: Decoder = {
   vendor: 'Split.io',
   source: 'https://help.split.io/hc/en-us/articles/360020448791-JavaScript-SDK',
@@ -23,14 +23,14 @@ export const splitIo: Decoder = {
   routes: [
     { path: /^\/api\/(?:v\d\/)?events\/(?:bulk|beacon)$/, read: (request) => read(request, 'eventTypeId') },
     { path: /^\/api\/(?:v\d\/)?testImpressions\/(?:bulk|beacon)$/, read: (request) => read(request, null) },
-    // Flag definitions, counts of sent data, performance.
+    // Flag definitions, counts of sent data, and performance data.
     sideChannel(/^\/(?:api|sse|event-stream)\b/),
   ],
 }
 
 /**
- * A list, or `{entries: […], token}`. Entries without an event name are impressions: the treatment that a flag
- * returned.
+ * A list, or `{entries: […], token}`. Entries without an event name are impressions. An impression records the
+ * treatment that a flag returned.
  */
 function* read({ body }: VendorRequest, key: string | null): Iterable<DecodedEvent> {
   for (const sent of readJsonObjects(body)) {
@@ -43,7 +43,7 @@ function* read({ body }: VendorRequest, key: string | null): Iterable<DecodedEve
 }
 
 /**
- * Converts `{f, i: [{k, t, …}]}` to the names used by the previous SDK: `{testName, keyImpressions: [{keyName,
+ * Converts `{f, i: [{k, t, …}]}` to the names that the previous SDK uses: `{testName, keyImpressions: [{keyName,
  * treatment, …}]}`.
  */
 function* impressionsOf(entry: Record<string, unknown>): Iterable<EmbeddedParam> {

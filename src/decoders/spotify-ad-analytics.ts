@@ -15,7 +15,7 @@ export const spotifyAdAnalytics: Decoder = {
   ],
 }
 
-/** `{batch: [{pid, events: [{action, body}]}]}`, formerly one event in the query: `key`, `action`. */
+/** `{batch: [{pid, events: [{action, body}]}]}`. The previous format was one event in the query: `key`, `action`. */
 function* readEvents(request: VendorRequest): Iterable<DecodedEvent> {
   const { fields } = request
   if (!isJson(request.body) && 'key' in fields) {

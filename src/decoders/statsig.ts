@@ -4,7 +4,7 @@ import { objectOf, objectsOf, readJsonObject, scalarOrNull, scalarText, sharedOf
 import { scriptLoad, sideChannel } from './route-builders.ts'
 import type { VendorRequest } from './vendor-request.ts'
 
-/** The paths are the same through a proxy. Browser keys have a common prefix. */
+/** Paths are the same through a proxy. Client keys have a common prefix. */
 const isFromBrowser = ({ search, query }: VendorRequest) =>
   search.includes('k=client-') && (query.k?.startsWith('client-') ?? false)
 
@@ -44,7 +44,7 @@ function* readEvents({ body, query }: VendorRequest): Iterable<DecodedEvent> {
   }
 }
 
-/** Decodes a body that the SDK hides from filters as reversed base64. */
+/** Decodes a body in reversed base64, which the SDK uses to evade filters. */
 function reversed(body: string | null): string {
   return [...(body ?? '')].reverse().join('')
 }

@@ -6,7 +6,7 @@ export const teadsPixel: Decoder = {
   source: 'https://support.teads.tv/support/solutions/articles/36000209100-teads-universal-pixel',
   hosts: ['t.teads.tv', 'cm.teads.tv', 'p.teads.tv'],
   routes: [
-    // Without an advertiser, the same URL reports on ads.
+    // Requests to the same URL that contain no advertiser report on ads.
     {
       ...pixel(/^\/(?:track|page|v\d\/advertiser)\/?$/, {
         account: 'buyer_pixel_id',

@@ -15,7 +15,7 @@ export const tealiumEventstream: Decoder = {
     { path: /^\/vdata\/i\.gif$/, read: ({ fields }) => [toEvent(fields, '')] },
     // Visitor identity and profile.
     sideChannel(/\/i\.js$|^\/[\w-]+\/[\w.-]+\/\w{20,}$|^\/(?:id|datacloud)\b/),
-    // On a host of the customer, where the path may differ.
+    // Requests to the customer's own host, where the path may be different.
     {
       path: /^/,
       anyHost: true,
@@ -33,7 +33,7 @@ export const tealiumEventstream: Decoder = {
   ],
 }
 
-/** One event, or `{shared, events: [event, …]}`. Without a body, the query contains the event. */
+/** One event, or `{shared, events: [event, …]}`. If there is no body, the query contains the event. */
 function* readEvents({ body, fields }: VendorRequest): Iterable<DecodedEvent> {
   if (!isJson(body)) {
     yield toEvent(fields, '')
@@ -46,7 +46,7 @@ function* readEvents({ body, fields }: VendorRequest): Iterable<DecodedEvent> {
   }
 }
 
-/** The field `data` of a form is `{data: {…}, event: 'view'}`. The path contains the account. */
+/** The form field `data` contains `{data: {…}, event: 'view'}`. The account is in the path. */
 function readPixel({ path, fields }: VendorRequest): DecodedEvent[] {
   const { data, ...rest } = fields
   const sent = objectOf(unfolded(data))

@@ -10,14 +10,14 @@ const LIBRARY: Route = {
   read: readLibrary,
 }
 
-/** The loader, a part of it that runs first, and one file per tag. The account is `<account>/<profile>`. */
+/** The loader, the part of it that runs first, and one file per tag. The account is `<account>/<profile>`. */
 export const tealiumIq: Decoder = {
   vendor: 'Tealium iQ',
   source: 'https://docs.tealium.com/platforms/javascript/install/',
   hosts: ['tiqcdn.com', 'tiqcdn.cn'],
   routes: [
     LIBRARY,
-    // Reports which version of the profile ran.
+    // Reports the version of the profile that ran.
     sideChannel(/^\/utag\/tiqapp\/utag\.\w+\.js$/),
     { ...LIBRARY, anyHost: true, mark: /\n$/ },
   ],

@@ -19,7 +19,7 @@ export const theTradeDesk: Decoder = {
 }
 
 /**
- * Reads a tag. Tags have no names, so the event is named by the tag's type: `up` is the universal pixel. `ct`
+ * Reads a tag. Tags have no names, so the event is named after the type of the tag. `up` is the universal pixel. `ct`
  * identifies the tag.
  */
 function readTag({ path, fields }: VendorRequest): DecodedEvent[] {

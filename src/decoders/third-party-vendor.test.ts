@@ -10,7 +10,7 @@ test.each([
   ['[::1]', null],
   ['localhost', null],
   ['', null],
-])('the third party of host %s is %p', (host, name) => {
+])('the owner of host %s is %p', (host, name) => {
   expect(thirdPartyOf(host)).toBe(name)
   expect(thirdPartyOf(host)).toBe(name)
 })

@@ -1,7 +1,10 @@
 /** The list is loaded at the first lookup, because it is not needed at startup. */
 const list = () => require('third-party-web/nostats-subset') as typeof import('third-party-web/nostats-subset')
 
-/** Cache of looked-up hosts and their owners, because pages call the same few hosts repeatedly. */
+/**
+ * Owners of the hosts that have been looked up. They are cached, because pages send requests to the same few hosts
+ * repeatedly.
+ */
 const known = new Map<string, string | null>()
 const MAX_KNOWN = 10_000
 /** Maximum length of a host name: https://www.rfc-editor.org/rfc/rfc1035#section-2.3.4 */

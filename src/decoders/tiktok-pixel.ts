@@ -9,7 +9,7 @@ export const tiktokPixel: Decoder = {
   hosts: ['analytics.tiktok.com', 'analytics.us.tiktok.com', 'business-api.tiktok.com'],
   routes: [
     { path: /^\/api\/v\d\/(?:pixel(?:\/(?:act|track|batch))?|track)\/?$/, read: readEvents },
-    // Reports about the code itself: performance, errors, supported features.
+    // Reports on the vendor's own code: performance, errors, supported features.
     sideChannel(/^\/api\/v\d\//),
     // https://business-api.tiktok.com/portal/docs?id=1771101303285761
     serverEvents(/^\/open_api\/v[\d.]+\/event\/track\/?$/, {
@@ -33,7 +33,10 @@ function readEvents({ json }: VendorRequest): Iterable<DecodedEvent> {
   return (Array.isArray(json.batch) ? objectsOf(json.batch) : [json]).map(toEvent)
 }
 
-/** `event` is reported by the page, `action` automatically by the code (`Click`, `Metadata`). */
+/**
+ * `event` is set for events that the page reports, `action` for those that the vendor's code reports automatically
+ * (`Click`, `Metadata`).
+ */
 function toEvent(sent: Record<string, unknown>): DecodedEvent {
   const { pixel } = objectOf(sent.context)
   return { event: scalarText(sent.event ?? sent.action), account: scalarOrNull(objectOf(pixel).code), params: sent }

@@ -5,12 +5,12 @@ import { scriptLoad } from './route-builders.ts'
 import type { VendorRequest } from './vendor-request.ts'
 
 /**
- * Start of a call's body on any host. The website is a UUID; with any other value, the body could belong to a form of
- * the site itself.
+ * Start of the body of a call to any host. The website must be a UUID, because with any other value the body could come
+ * from one of the site's own forms.
  */
 const CALL = /^\{"type":"\w+","payload":\{"website":"[\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12}"/
 
-/** Usually self-hosted with a configurable path, so calls are recognised by their body. */
+/** Usually self-hosted. The path can be configured, so calls are recognised by their body. */
 export const umami: Decoder = {
   vendor: 'Umami',
   source: 'https://umami.is/docs/api/sending-stats',

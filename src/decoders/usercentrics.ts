@@ -28,14 +28,14 @@ export const usercentrics: Decoder = {
     { path: /^\/uct\/?$/, read: readInteraction },
     jsonEvent(/^\/consent\/u\w\/\d$/, { account: 'settingsId', event: 'action' }),
     { path: /^\/graphql$/, read: readQuery },
-    // Counts sessions for billing.
+    // Sessions counted for billing.
     pixel(/^\/session\/1px\.png$/, { account: 'settingsId', event: () => 'session' }),
     scriptLoad(/^\/(?:latest\/)?settings\/(?<account>[\w-]+)\//),
     scriptLoad(/\.js$/),
   ],
 }
 
-/** `t` is the event, `sid` the settings id; in the query or as JSON. */
+/** `t` is the event and `sid` the settings id. Both are in the query or in JSON. */
 function readInteraction(request: VendorRequest): DecodedEvent[] {
   const sent = isJson(request.body) ? { ...request.query, ...request.json } : request.fields
   const type = scalarText(sent.t ?? sent.eventType)

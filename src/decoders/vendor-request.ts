@@ -2,9 +2,9 @@ import { isJson, openedBase64 } from './json.ts'
 import { emptyParams, type Params, readForm, readJsonObject, readQuery } from './params.ts'
 
 /**
- * A request prepared for reading. `search`, `query` and the getters below are computed once, on first access;
- * destructuring them also counts as access. A route for any path must test the cheap ones first, because it sees every
- * request of unknown vendors.
+ * A request that is prepared for decoders. `search`, `query` and the getters below are computed once, on first access;
+ * destructuring them counts as access. A route for any path must test the ones that are fast to compute first, because
+ * every request of an unknown vendor reaches the route.
  */
 export class VendorRequest {
   readonly host: string
@@ -22,7 +22,7 @@ export class VendorRequest {
     this.path = url.pathname
   }
 
-  /** The query string as sent, with its `?`; empty when there is none. */
+  /** The query string as sent, including its `?`; empty when there is none. */
   get search(): string {
     this.#search ??= this.url.search
     return this.#search
@@ -34,7 +34,8 @@ export class VendorRequest {
   }
 
   /**
-   * Query and form body combined; the body's fields take precedence. For vendors that move a long query into the body.
+   * The parameters of the query and the form body combined. Those of the body take precedence. For vendors that move a
+   * long query into the body.
    */
   get fields(): Params {
     this.#fields ??= this.body ? Object.assign(emptyParams(), this.query, readForm(this.body)) : this.query
@@ -42,7 +43,7 @@ export class VendorRequest {
   }
 
   /**
-   * The sent parameters, from JSON or a form, combined with those of the query; the body's values take precedence.
+   * The parameters of the JSON or form body, combined with those of the query. Those of the body take precedence.
    * Throws for invalid JSON.
    */
   get sent(): Record<string, unknown> {
@@ -50,8 +51,8 @@ export class VendorRequest {
   }
 
   /**
-   * The JSON that an SDK sends as the body, plain or in base64, or as the field `data` of a form or the query. Empty
-   * for other requests, whose body is not parsed as a form.
+   * The JSON that an SDK sends, in plain text or base64. It is the body, or the field `data` of a form or the query.
+   * Empty for other requests, whose body is not parsed as a form.
    */
   get sdkJson(): string {
     this.#sdkJson ??= this.readSdkJson()

@@ -17,7 +17,7 @@ export const vercelAnalytics: Decoder = {
     VITALS,
     { ...scriptLoad(/\/_vercel\/(?:speed-)?insights\/script\.js$/), anyHost: true },
     scriptLoad(/^\/v1\/.*\.js$/),
-    // With a path specific to the project, to escape ad blockers.
+    // Requests with a project-specific path, which evades ad blockers.
     {
       path: /^\/[\w-]+\/(?:view|event)$/,
       anyHost: true,
@@ -34,7 +34,7 @@ function readEvent({ path, json }: VendorRequest): DecodedEvent[] {
   return [{ event: scalarText(json.en) || kind, account: null, params: json }]
 }
 
-/** Reads performance metrics in JSON or, in older versions, in a form. */
+/** Reads performance metrics, which are in JSON, or in a form if sent by an older version. */
 function readVitals(request: VendorRequest): DecodedEvent[] {
   if (!request.body?.startsWith('{')) return []
   const { json } = request

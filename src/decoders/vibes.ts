@@ -1,7 +1,7 @@
 import type { Decoder } from './decoder.ts'
 import { jsonEvent } from './route-builders.ts'
 
-/** Conversions after mobile messages. The company is identified by a cookie. */
+/** Conversions that follow messages to mobile phones. A cookie identifies the company. */
 export const vibes: Decoder = {
   vendor: 'Vibes',
   source: 'https://developer-platform.vibes.com/docs/implementing-vibes-tags',

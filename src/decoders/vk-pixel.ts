@@ -6,7 +6,7 @@ import { readSemicolons } from './semicolon-params.ts'
 
 const TOP = /^\/(?:counter|tracker)$/
 
-/** The social network's retargeting pixel, and the VK Ads pixel, which is the Top.Mail.Ru counter. */
+/** The retargeting pixel of the social network, and the VK Ads pixel, which is the counter of Top.Mail.Ru. */
 export const vkPixel: Decoder = {
   vendor: 'VK Pixel',
   source: 'https://ads.vk.com/help/articles/pixel',
@@ -16,14 +16,14 @@ export const vkPixel: Decoder = {
       account: 'p',
       event: ({ event, products_event, goal }) => event || products_event || goal || 'hit',
     }),
-    // Page performance.
+    // Performance data of the page.
     { ...sideChannel(TOP), when: ({ path, search }) => path === '/tracker' && !/[?;]e=(?!RT)/.test(search) },
     { path: TOP, read: ({ search }) => readCounter(readSemicolons(search.slice(1))) },
     scriptLoad(/^\/js\/(?:code|dyn-goal-config)\.js$/, 'ids'),
   ],
 }
 
-/** Reads a hit. `e=RG:<value>/<goal>` is a reached goal; a request without `e` is a page view. */
+/** Reads a hit. `e=RG:<value>/<goal>` means that a goal was reached. A request without `e` is a page view. */
 function readCounter(sent: Params): DecodedEvent[] {
   const { e = '' } = sent
   const [, value, goal] = /^RG:([^/]*)\/(.*)$/s.exec(e) ?? []

@@ -3,7 +3,7 @@ import { objectOf, scalarOrNull, scalarText } from './params.ts'
 import { jsonEvent, scriptLoad, sideChannel } from './route-builders.ts'
 import type { VendorRequest } from './vendor-request.ts'
 
-/** Image requests without event names, by the letter of their file. */
+/** Events of image requests that contain no event name, by the letter in the file name. */
 const IMAGES = new Map([
   ['v', 'page_view'],
   ['l', 'variation'],
@@ -20,7 +20,7 @@ export const vwo: Decoder = {
   source: 'https://developers.vwo.com/docs/javascript-sdk',
   hosts: ['visualwebsiteoptimizer.com'],
   routes: [
-    // The first path segment, if there is one, is the region.
+    // If the path begins with an additional segment, this segment is the region.
     { path: /^\/(?:[a-z]{2}\d\d\/)?events\/t$/, read: readEvent },
     { path: IMAGE, read: readImage },
     jsonEvent(/^\/(?:[a-z]{2}\d\d\/)?(?:server-side|mobile-app)\/(?<event>[\w-]+)$/, {
@@ -33,7 +33,7 @@ export const vwo: Decoder = {
   ],
 }
 
-/** `{"d": {"event": {"name": …, "props": …}}}`. The query also contains name and account. */
+/** `{"d": {"event": {"name": …, "props": …}}}`. The name and the account are also in the query. */
 function readEvent(request: VendorRequest): DecodedEvent[] {
   const { query } = request
   const data = request.body ? objectOf(request.json.d) : {}

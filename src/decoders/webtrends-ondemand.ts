@@ -4,7 +4,7 @@ import { emptyParams, type Params } from './params.ts'
 import { sideChannel } from './route-builders.ts'
 import type { VendorRequest } from './vendor-request.ts'
 
-/** The visitor's action by value of `WT.dl`. */
+/** The visitor's action, by value of `WT.dl`. */
 const TYPES = new Map([
   ['0', 'Page View'],
   ['20', 'Download'],
@@ -25,20 +25,20 @@ const PRODUCTS: Params = { 'WT.pn_sku': 'sku', 'WT.pn': 'name', 'WT.tx_u': 'unit
 const HIT = /\/dcs\.gif$/
 const ACCOUNT = /^\/(dcs\w+)\//
 
-/** Webtrends' own parameters. The successor product writes them in lower case. */
+/** Parameters that only Webtrends sends. The successor product writes them in lower case. */
 const OWN = /^(?!.*[?&]wt\.).*[?&](?:dcs|WT\.)\w+=/
 
 const COLLECT: Route = { path: HIT, read: readHit }
 
-/** The account is the id of the data source, the first segment of the path. */
+/** The account is the id of the data source, which is the first segment of the path. */
 export const webtrendsOndemand: Decoder = {
   vendor: 'Webtrends OnDemand',
   source: 'https://github.com/MisterPhilip/omnibug',
   hosts: ['webtrendslive.com', 'webtrends.com'],
   routes: [
-    // The same hit, repeated after a cookie was set.
+    // The same hit, sent again after a cookie has been set.
     { ...sideChannel(HIT), anyHost: true, when: ({ search }) => search.includes('dcsredirect=') },
-    // A second copy, sent to a streaming service.
+    // A copy that is sent to a streaming service.
     { ...sideChannel(HIT), when: ({ host }) => host === 'scs.webtrends.com' },
     COLLECT,
     // Requests the visitor's id.

@@ -11,13 +11,13 @@ export const woopra: Decoder = {
   hosts: ['woopra.com'],
   routes: [
     { path: /^\/track\/(?:ce|identify|push)\/?$/, read: readCall },
-    // Reports that the visitor is still on the page, and the links they left by.
+    // Reports that the visitor is still on the page, and links through which the visitor left the site.
     sideChannel(/^\/track\/\w+\/?$/),
     scriptLoad(/^\/(?:js\/)?(?:w|wpt\.min|t\/\d+)\.js$/),
   ],
 }
 
-/** Reads a call: all parameters in the query or, from servers, in JSON. */
+/** Reads a call. All parameters are in the query, or in JSON if a server sent the call. */
 function* readCall({ path, body, fields }: VendorRequest): Iterable<DecodedEvent> {
   const kind = /^\/track\/(\w+)/.exec(path)?.[1] ?? ''
   for (const sent of isJson(body) ? readJsonObjects(body) : [fields]) {

@@ -5,7 +5,7 @@ import { scriptLoad, serverEvents, sideChannel } from './route-builders.ts'
 
 const ADSCT = /^\/(?:1\/)?i\/adsctp?\/?$/
 
-/** Formerly Twitter. Each event is sent to two hosts; the request to `t.co` is the copy. */
+/** Formerly Twitter. Each event is sent to two hosts. The request to `t.co` is the copy. */
 export const xPixel: Decoder = {
   vendor: 'X Pixel',
   source: 'https://business.x.com/en/help/campaign-measurement-and-analytics/conversion-tracking-for-websites',
@@ -18,7 +18,7 @@ export const xPixel: Decoder = {
     'ads-api.twitter.com',
   ],
   routes: [
-    // Without a pixel, the request is an identity sync.
+    // A request without a pixel id only synchronises ids.
     { ...sideChannel(ADSCT), when: ({ host, fields }) => host === 't.co' || !('txn_id' in fields) },
     { path: ADSCT, read: ({ fields }) => readEvents(fields) },
     // https://docs.x.com/x-ads-api/measurement/web-conversions
@@ -28,8 +28,8 @@ export const xPixel: Decoder = {
 }
 
 /**
- * Events have names in `events` (`[["pageview", {…}]]`), or belong to Events Manager and are named by their id:
- * `txn_id=tw-<pixel>-<event>`. When the tag is configured, it sends a request with only the pixel id.
+ * Events have names in `events` (`[["pageview", {…}]]`), or were created in Events Manager and are named after their
+ * id: `txn_id=tw-<pixel>-<event>`. When the tag is configured, it sends a request that contains only the pixel id.
  */
 function* readEvents(fields: Params): Iterable<DecodedEvent> {
   const { txn_id = '' } = fields

@@ -1,7 +1,7 @@
 import type { Decoder } from './decoder.ts'
 import { pixel, scriptLoad } from './route-builders.ts'
 
-/** Custom events are named by their action, as in the call that sends them. */
+/** Custom events are named after their action, as in the call that sends them. */
 export const yahooDot: Decoder = {
   vendor: 'Yahoo Dot Tag',
   source: 'https://developer.yahooinc.com/dsp/api/docs/traffic/info/dot-pixel.html',

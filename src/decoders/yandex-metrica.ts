@@ -6,7 +6,7 @@ import type { VendorRequest } from './vendor-request.ts'
 
 const WATCH = /\/watch\/(?<account>\d+)(?:\/\d+)?\/?$/
 
-/** Flags in `browser-info`, with the methods that a page calls. All other hits are page views. */
+/** Flags in `browser-info`, with the method that a page calls for each. All other hits are page views. */
 const METHODS: [flag: string, method: string][] = [
   ['dl:1', 'file'],
   ['ln:1', 'extLink'],
@@ -35,7 +35,7 @@ export const yandexMetrica: Decoder = {
     // Recordings, click maps, identity sync.
     sideChannel(/^\/(?:webvisor|clmap|map|sync_cookie|metrika\/advert|user_storage_set)\b/),
     scriptLoad(/^\/metrika\/[\w-]+\.js$/, 'id'),
-    // Through a server of the customer.
+    // Requests through the customer's own server.
     {
       ...watch,
       anyHost: true,
@@ -45,13 +45,13 @@ export const yandexMetrica: Decoder = {
   ],
 }
 
-/** Reads a hit. The page's custom parameters, including e-commerce data, are JSON in `site-info`. */
+/** Reads a hit. `site-info` contains the page's custom parameters, including e-commerce data, as JSON. */
 function readHit({ path, fields }: VendorRequest): DecodedEvent[] {
   const account = scalarOrNull(WATCH.exec(path)?.groups?.account)
   return [{ event: hitName(fields), account, params: { ...fields, 'site-info': unfolded(fields['site-info']) } }]
 }
 
-/** Returns the name of a hit. A reached goal has its own URL: `goal://shop.example/order`. */
+/** Returns the name of a hit. A reached goal has a special URL: `goal://shop.example/order`. */
 function hitName({ 'page-url': page = '', 'browser-info': info = '' }: Params): string {
   const goal = /^goal:\/\/[^/]*\/(.*)$/s.exec(page)?.[1]
   if (goal !== undefined) return goal

@@ -2,7 +2,7 @@ import type { DecodedEvent, Decoder } from './decoder.ts'
 import { scriptLoad, sideChannel } from './route-builders.ts'
 import type { VendorRequest } from './vendor-request.ts'
 
-/** Path of a pixel. Without a name it reports a page view. */
+/** Path of a pixel. A path without an event name is a page view. */
 const PIXEL = /^\/(?:v\d\/)?p\/(?:(?:ns|js|s2s)\/)?(?<account>\d+)(?:\/(?<event>[^/]+))?\/?$/
 
 export const zemantaPixel: Decoder = {

@@ -9,12 +9,12 @@ const ESCALATION = 2
 const CALM_ROWS = 2
 /** Additional deviations required of a single row, compared with two consecutive rows. */
 const SINGLE_ROW_PENALTY = 3
-/** Maximum level, as a share of a root; corresponds to 20 % of a count. */
+/** Maximum level, as a fraction of a root; corresponds to 20 % of a count. */
 const MAX_LEVEL = 0.1
 const MAX_DROP_SHARE = 0.7
 const MIN_RISE_SHARE = 1.5
 const MIN_CHANGE = 5
-/** Score of a row that belongs to an earlier alarm, as a share of the sensitivity. */
+/** Score of a row that belongs to an earlier alarm, as a fraction of the sensitivity. */
 const REPEAT_SCORE = 0.99
 
 /** The verdict on one row at one sensitivity. */
@@ -93,8 +93,8 @@ export class Alarm {
 
   /**
    * Raises one alarm per deviation, and no further alarm in the same direction for half a day unless a burst becomes
-   * much worse. Other measures grow without a new cause: silences and sums with every row, and deviations from a season
-   * with the traffic of the hour.
+   * much worse. Other measures grow without a new cause: silences and sums grow with every row, and deviations from the
+   * season grow with the usual traffic of the hour.
    */
   private raises({ t, scale }: Reading, up: number, down: number): boolean {
     if (down > up) {

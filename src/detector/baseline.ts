@@ -9,7 +9,10 @@ export const HISTORY_DAYS = 14
 /** Minimum number of values required for a median. */
 export const MIN_HISTORY_VALUES = 2
 const MIN_LEVEL_VALUES = 12
-/** Maximum number of deviations by which an hour of the week is shrunk towards the same hour on other days. */
+/**
+ * Maximum number of deviations by which the median of an hour of the week is moved towards that of the same hour on
+ * other days.
+ */
 const MAX_SHRINKAGE = 0.5
 /** Minimum difference between weekdays and weekends, in deviations, at which they are treated separately. */
 const MIN_DAY_KIND_DIFFERENCE = 3

@@ -1,11 +1,11 @@
 const BIN = 0.02
-/** The bins cover up to e^22, 3.6 billion, events per row. */
+/** The bins cover up to e^22 (3.6 billion) events per row. */
 const BINS = 1100
 const LAST_BIN = BINS - 1
 /** Minimum number of rows; with fewer rows, a frequency of one in 500 can't be estimated. */
 const LEARNING_ROWS = 500
 const QUANTILE = 0.99
-/** Rows above the quantile are one in 10^2. */
+/** One row in 10^2 is above the quantile. */
 const DECADES = 2
 const DECADES_PER_K = 0.675
 const MIN_SLOPE = 0.05
@@ -38,8 +38,8 @@ export class BurstRarity {
   }
 
   /**
-   * Returns the rarity in deviations, k. Each deviation is 4.7 times rarer than the previous one; 4 is one row in 500.
-   * NaN when there are too few rows.
+   * Returns the rarity in deviations, k. Each further deviation is 4.7 times rarer; 4 deviations correspond to one row
+   * in 500. NaN when there are too few rows.
    */
   score(sum: number): number {
     this.fit()

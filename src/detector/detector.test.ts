@@ -160,7 +160,7 @@ describe('a normal series', () => {
     expect(found).toEqual([])
   })
 
-  test('in local time raises no alarm over both clock changes', () => {
+  test('in local time raises no alarm across both clock changes', () => {
     for (const day of ['2026-03-29', '2026-10-25']) {
       const start = Date.parse(`${day}T00:00Z`) - 5 * WEEK * HOUR_MS
       const random = randomOf(4)
@@ -247,7 +247,7 @@ describe('silence between rows', () => {
     expect(detector.silenceAt(end + 60 * MINUTE_MS, end + 59 * MINUTE_MS)).toBeLessThan(2)
   })
 
-  test('has a score that grows until the row ends, and the row does not lower it', () => {
+  test('has a score that grows until the row ends and is not lowered by the row', () => {
     const { detector, end } = afterRows(flat.slice(0, rows))
     const growing = [0, 10, 20, 40, 60].map((minute) => detector.silenceAt(end + minute * MINUTE_MS))
     expect(growing).toEqual(growing.toSorted((a, b) => a - b))

@@ -10,7 +10,7 @@ export type SeriesState = 'learning' | 'normal' | 'high' | 'low' | 'silent'
 export interface Verdict {
   /** The baseline as a count; null until the second row. */
   expected: number | null
-  /** The band: counts that are not an anomaly, bounds included. Null while unknown. */
+  /** The band: counts that are not an anomaly, inclusive. Null while unknown. */
   low: number | null
   high: number | null
   /** Deviations above and below the baseline, k; at least 0. */
@@ -150,8 +150,9 @@ const orNull = (value: number) => (Number.isNaN(value) ? null : value)
 const MAX_DIFFERENCES = 48
 
 /**
- * Evaluates a series with an unknown step. The step is the median difference between the rows so far, up to the first
- * 48. When a row changes the step, earlier rows are re-evaluated, so that a verdict never depends on later rows.
+ * Evaluates a series with an unknown step. The step is the median of the differences between the rows so far, at most
+ * the first 48. When a row changes the step, earlier rows are re-evaluated, so that a verdict never depends on later
+ * rows.
  */
 export class InferredStepDetector {
   private readonly rows: { t: Instant; value: number | null }[] = []

@@ -43,7 +43,7 @@ describe('episode outcomes', () => {
       ['', ''],
     ],
     [
-      'a silence reports it, and a row in the same state does not',
+      'a silence reports the drop, and a row in the same state does not report it again',
       [
         [25, null, true],
         [30, null, true],
@@ -53,7 +53,7 @@ describe('episode outcomes', () => {
       ['!', '', 'low', 'low'],
     ],
     [
-      'a row reports it, and the following silence does not',
+      'a row reports the drop, and the following silence does not report it again',
       [
         [60, { ...fallen, alarm: true }, false],
         [65, null, true],
@@ -63,7 +63,7 @@ describe('episode outcomes', () => {
     ],
     ['a row and a silence at the same time are one episode', [[60, { ...fallen, alarm: true }, true]], ['low!']],
     [
-      'it raises another alarm half a day later',
+      'a continuing drop raises another alarm half a day later',
       [
         [25, null, true],
         [60, { ...fallen, alarm: true }, true],
@@ -72,7 +72,7 @@ describe('episode outcomes', () => {
       ['!', 'low', 'low!'],
     ],
     [
-      'a silence within two hours belongs to the same episode, a later one does not',
+      'a silence within two hours belongs to the same episode, but a later one does not',
       [
         [25, null, true],
         [30, null, false],
@@ -99,7 +99,7 @@ describe('episode outcomes', () => {
       ['high!', 'high!'],
     ],
     [
-      'it ends when the latest rows are normal, although sums still deviate',
+      'a drop ends when the latest rows are normal, although sums still deviate',
       [
         [60, { ...fallen, alarm: true }, false],
         [120, { ...fallen, count: 60 }, false],
@@ -110,7 +110,7 @@ describe('episode outcomes', () => {
       ['low!', 'low', '', '', ''],
     ],
     [
-      'it continues when rows deviate again',
+      'a drop continues when rows deviate again',
       [
         [60, { ...fallen, alarm: true }, false],
         [120, { ...fallen, count: 60 }, false],
@@ -121,7 +121,7 @@ describe('episode outcomes', () => {
       ['low!', 'low', '', 'low', 'low'],
     ],
     [
-      'with few events, it needs more rows to end',
+      'with few events, a drop ends only after more rows',
       [
         [60, { ...fallen, count: 0, expected: 6, alarm: true }, false],
         ...[120, 180, 240, 300, 360].map((minute): Step => [minute, { ...fallen, expected: 6, count: 6 }, false]),
@@ -138,7 +138,7 @@ describe('episode outcomes', () => {
       ['high!', 'high', ''],
     ],
     [
-      'without an expected count, it ends when the detector reports a normal state',
+      'without an expected count, a rise ends when the detector reports a normal state',
       [
         [60, { ...risen, expected: null, alarm: true }, false],
         [120, { ...risen, expected: null, count: 0 }, false],

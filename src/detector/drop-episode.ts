@@ -15,7 +15,7 @@ export const EPISODE_MEMORY_MS = REST_MS + QUIET_MS
 const MIN_RECOVERY_EVENTS = 30
 const MIN_RECOVERY_ROWS = 2
 const MAX_RECOVERY_ROWS = 12
-/** Shares of the baseline at which a series has recovered. At `DEVIATING` it deviates again. */
+/** Fractions of the baseline at which a series has recovered. At `DEVIATING`, it deviates again. */
 const RECOVERED = { low: 0.85, high: 1.2 }
 const DEVIATING = { low: 0.7, high: 1.5 }
 

@@ -22,8 +22,8 @@ export class NoiseLevel {
 
   /**
    * Estimates the noise from the first `size` distances of roots from the median, each with the root of its baseline.
-   * Half of the distances are then as large as in a normal distribution. `cluster`: number of events that occur
-   * together. `heavy`: factor by which the tails are heavier, at least 1.
+   * The estimate is the noise at which the median distance equals that of a normal distribution. `cluster`: number of
+   * events that occur together. `heavy`: factor by which the tails are heavier, at least 1.
    */
   static of(
     distances: Float64Array,
@@ -32,7 +32,7 @@ export class NoiseLevel {
     cluster = 1,
   ): { noise: NoiseLevel; heavy: number } {
     for (let at = 0; at < size; at++) {
-      // Square of the share for which this distance would be the median.
+      // Square of the noise share at which this distance would be the median.
       scratch[at] = ((MAD_TO_SD * (distances[at] ?? 0)) ** 2 - cluster) / (expected[at] ?? 1) ** 2
     }
     const noise = new NoiseLevel(Math.sqrt(Math.max(0, medianOf(scratch, size))), Math.sqrt(cluster))

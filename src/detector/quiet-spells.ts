@@ -4,7 +4,7 @@
  */
 const MAX_SPELLS = 50
 const MIN_SPELLS = 20
-/** Share of the learned sums that decays per day; half remains after 9 days. */
+/** Fraction of the learned sums that decays per day; half remains after 9 days. */
 const DAILY_DECAY = 1 / 14
 /** Number of levels of missing events: below 1/2, and then from each power of 2 to the next. */
 const LEVELS = 20
@@ -16,8 +16,8 @@ const levelOf = (missing: number) => Math.min(LEVELS - 1, missing < 0.5 ? 0 : Ma
  * probability that a spell continues decreases by a factor of e with each missing event. But a page sends several
  * events at once, and a visit has several pages, so the probability decreases by e with each missing cluster. The
  * number of events per cluster is estimated like a lifetime (Kaplan and Meier 1958,
- * https://doi.org/10.1080/01621459.1958.10501452): missing events per ended spell, from the longest spells only,
- * because a visit contains many short spells.
+ * https://doi.org/10.1080/01621459.1958.10501452): it is the number of missing events per ended spell. Only the longest
+ * spells are used, because a visit contains many short spells.
  */
 export class QuietSpells {
   /** Missing events since the last minute with events. NaN before the first such minute and after unknown rows. */
@@ -33,7 +33,7 @@ export class QuietSpells {
   /**
    * Adds the minutes of a row. `quietRuns`: lengths of the runs of minutes without events before, between and after
    * minutes with events. `expected`: the baseline of a minute; NaN while unknown. A spell with `most` or more missing
-   * events is an outage and is not learned from.
+   * events is considered an outage and excluded from learning.
    */
   take(quietRuns: readonly number[], expected: number, most: number): void {
     if (Number.isNaN(expected)) return this.interrupt()

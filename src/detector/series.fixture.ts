@@ -33,7 +33,8 @@ export function poisson(mean: number, random: Random): number {
 }
 
 /**
- * Share of the average traffic for an hour of the week: quiet nights, an afternoon peak, a quarter less on weekends.
+ * Returns the traffic in an hour of the week as a fraction of the average: quiet nights, an afternoon peak, a quarter
+ * less on weekends.
  */
 export function profileAt(hour: number): number {
   const ofDay = hour % 24

@@ -11,7 +11,9 @@ const MIN_ROW_SPELLS = 20
  */
 const MIN_GUARD = 1.5
 const GUARD_MARGIN = 1.25
-/** A spell with more missing events than this multiple of the factor is an outage and is not learned from. */
+/**
+ * A spell with more missing events than this multiple of the factor is considered an outage and excluded from learning.
+ */
 const OUTAGE_FACTOR = 20
 
 const scratch = new Float64Array(MAX_ROW_SPELLS)

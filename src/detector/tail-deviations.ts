@@ -22,8 +22,8 @@ function tails(): Float64Array {
 
 /**
  * Returns the number of standard deviations whose one-sided normal tail has the same probability as no event when
- * `expected` events were expected (e^−expected): 3, 4, 5, 6 for 6.6, 10.4, 15.1, 20.7. Linear from 0 below 1; at most
- * 40.
+ * `expected` events were expected (e^−expected). It is 3, 4, 5 and 6 for 6.6, 10.4, 15.1 and 20.7 expected events.
+ * Linear from 0 below 1; at most 40.
  */
 export function tailDeviations(expected: number): number {
   const known = tails()

@@ -19,7 +19,7 @@ describe('the sections of a digest', () => {
     ['privacy', ['Personal data and consent', 'At a glance']],
     ['Meta Pixel', ['Your topics', 'At a glance']],
     ['privacy of Meta Pixel', ['Your topics', 'Personal data and consent']],
-    // The first audience determines the wording, the second the order of the following sections.
+    // The first audience determines the wording and the first sections. The second determines which sections follow.
     ['developer, privacy', ['Issues', 'Releases and changes', 'New events and parameters', 'Compliance']],
   ])('are ordered for the context %j', (context, first) =>
     expect(titles(context).slice(0, first.length)).toEqual(first),
@@ -108,7 +108,7 @@ describe('the subject of a digest', () => {
   )
 })
 
-test("developers get a sample of each issue, and other audiences don't", () => {
+test("developers get a sample of each issue, but other audiences don't", () => {
   expect(htmlOf(write(aDay(), 'developer'))).toContain('ep.transaction_id</td>')
   expect(htmlOf(write(aDay(), 'marketing'))).not.toContain('ep.transaction_id</td>')
 })

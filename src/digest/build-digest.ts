@@ -28,7 +28,7 @@ const FIRST: Readonly<Record<Audience, readonly DigestSection['id'][]>> = {
   privacy: ['compliance'],
 }
 
-/** Weight added to leads from the sections that an audience sees first. */
+/** Weight added to leads from the sections shown first to the recipient's audience. */
 const OWN_WEIGHT = 10_000
 
 export interface BuildOptions {
@@ -86,7 +86,10 @@ const MAX_OTHERS = 3
 
 const NOTHING: Lead = { weight: WEIGHT.usual, text: 'Everything is normal' }
 
-/** Sorts leads: first names in the recipient's context, then the audience's sections, then by weight. */
+/**
+ * Sorts leads: those about names in the recipient's context come first, then those from the audience's sections, then
+ * by weight.
+ */
 function leadsOf(written: readonly Written[], audience: Audience | null): Lead[] {
   const own = audience ? FIRST[audience] : []
   const bonusOf = (id: DigestSection['id'], { weight }: Lead) => {
@@ -111,7 +114,7 @@ function toneOf({ weight }: Lead): Tone {
   return weight === WEIGHT.resolved || weight === WEIGHT.usual ? 'good' : 'plain'
 }
 
-/** Text of a digest without activity. Confirms that digests work, and reports the last event and open issues. */
+/** Text of a digest without activity. It shows that digests work, and reports the last event and open issues. */
 function quietText({ orgName, lastEventAt, issues: { open } }: DigestFacts) {
   const last =
     lastEventAt === null

@@ -88,7 +88,7 @@ export class DigestComposer {
     return facts
   }
 
-  /** Times in the future were recorded before the clock was set back. */
+  /** A time in the future is never fresh, because it was recorded before the clock was set back. */
   private isFresh(at: Instant, forMs: number): boolean {
     const now = this.deps.clock.now()
     return at <= now && now < at + forMs

@@ -40,7 +40,7 @@ export type Block =
   | { kind: 'figures'; figures: readonly Figure[] }
   /** Number of events by hour; `before` is null if the counts a week earlier are unknown. */
   | { kind: 'hours'; from: Instant; now: readonly number[]; before: readonly number[] | null }
-  /** The first column contains names, the others numbers. `more`: describes the omitted rows; may be empty. */
+  /** The first column contains names, the other columns numbers. `more`: describes the omitted rows; may be empty. */
   | { kind: 'table'; head: readonly string[]; rows: readonly (readonly Cell[])[]; more: string }
   | { kind: 'items'; items: readonly Item[]; more: string }
 

@@ -78,9 +78,7 @@ export interface DigestFacts {
   suggestions: readonly DigestSuggestion[]
   /** Report on the previous week, on Mondays; null on other days. */
   week: WeeklyReport | null
-  /**
-   * Time for which this server could not collect data, within the 24 hours and within the same hours a week earlier.
-   */
+  /** Time in ms for which this server could not collect data, in the 24 hours and in the same hours a week earlier. */
   gaps: { nowMs: number; beforeMs: number }
   lastEventAt: Instant | null
   /** Names that a context can refer to. */

@@ -6,7 +6,7 @@ import { OTHER } from '../warehouse/relation-columns.ts'
 import type { History } from '../warehouse/warehouse.ts'
 import type { DigestPeriod } from './schedule.ts'
 
-/** Sum of weights for one event of one vendor in one domain. */
+/** Total weight of one vendor event in one domain. */
 export interface NameCount {
   domainId: string
   vendor: string
@@ -19,7 +19,7 @@ export interface NameCount {
 export interface Traffic {
   /** Most events first. */
   names: NameCount[]
-  /** Names that occur now but not in the 7 days before, in domains that had events in those days. */
+  /** Names seen in the 24 hours but not in the preceding 7 days, in domains that had events in those 7 days. */
   fresh: NameCount[]
   /** Number of events by hour, oldest first. `before` is null unless it is known for all domains. */
   hours: { now: number[]; before: number[] | null }
@@ -95,7 +95,7 @@ export function moveOf(now: number, before: number | null): Move {
   return { kind: Math.abs(share) < 0.005 ? 'same' : share > 0 ? 'rise' : 'fall', share }
 }
 
-/** Thresholds of a notable change: minimum number of events in either period, and minimum relative change. */
+/** Thresholds for a notable change: minimum number of events in either period, and minimum relative change. */
 const MIN_EVENTS = 20
 const MIN_SHARE = 0.2
 /**
@@ -114,7 +114,7 @@ export function isNotable(now: number, before: number | null): boolean {
   return (share === null || Math.abs(share) >= MIN_SHARE) && surenessOf(now, before) > MIN_DEVIATIONS
 }
 
-/** Sums of the counts of several names. */
+/** Total counts of several names. */
 export interface Sum {
   now: number
   before: number | null

@@ -14,7 +14,7 @@ export interface NewParameter {
   events: number
 }
 
-/** Maximum number of new names; above it none are reported, because parameter names are external input. */
+/** Maximum number of new names. If there are more, none are reported, because parameter names are external input. */
 const MAX_KEYS = 40
 /** Margin at the boundaries of a time range, because names are stored per file, which covers up to an hour. */
 const EDGE_MS = 2 * HOUR_MS
@@ -59,8 +59,8 @@ export function parameterNamesQuery(orgId: string, window: Query['window']): Que
 }
 
 /**
- * Returns the query for the weights of events with each key, by event name: since `from` (`now…`) and before it
- * (`before…`).
+ * Returns a query for the total weight of events with each key, by event name. Columns named `now…` cover the time
+ * since `from`, and columns named `before…` the time before `from`.
  */
 export function parameterUseQuery(
   orgId: string,

@@ -5,8 +5,8 @@ export const AUDIENCES = ['executive', 'marketing', 'developer', 'privacy'] as c
 export type Audience = (typeof AUDIENCES)[number]
 
 /**
- * A name that a context can refer to. `members`: the events that the name represents, as for a label; absent for a
- * domain.
+ * A name that a context can refer to. `members`: the events that the name represents, of which a label can have
+ * several; absent for a domain.
  */
 export interface Nameable {
   kind: 'domain' | 'vendor' | 'event' | 'label'
@@ -66,7 +66,7 @@ export function parseContext(context: string, names: readonly Nameable[]): Focus
 
 const KINDS: readonly Nameable['kind'][] = ['domain', 'label', 'vendor', 'event']
 
-/** Longest first. For equal strings, only the first is used. */
+/** Returns the words to search for, longest first. Of equal words, only the first is used. */
 function wordsOf(names: readonly Nameable[]): Word[] {
   const audiences = AUDIENCES.flatMap((audience): Word[] =>
     [audience, `${audience}s`].map((text) => ({ text, meant: { audience } })),

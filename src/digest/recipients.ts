@@ -47,7 +47,7 @@ export function recipients(db: Db): Recipient[] {
   ]
 }
 
-/** Stored records contain no e-mail addresses. */
+/** Addresses are hashed because stored records must not contain e-mail addresses. */
 const hashOf = (address: string) => createHash('sha256').update(address.toLowerCase()).digest('hex').slice(0, 32)
 
 /** A recipient whose digest is due and has not been started. */

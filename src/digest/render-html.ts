@@ -79,8 +79,8 @@ const moreOf = (more: string) =>
   more === '' ? '' : `<p ${themed('muted', 'margin:-4px 0 12px;font-size:13px')}>${escapeHtml(more)}</p>\n`
 
 /**
- * Side-by-side tiles: two per row on a phone, all in one row on a desktop. No white space between them, so that they
- * fit.
+ * Side-by-side tiles: two per row on a phone, all in one row on a desktop. There is no white space between the tiles,
+ * because it would make the row too wide.
  */
 function figuresOf(figures: readonly Figure[]): string {
   const width = Math.floor(CONTENT_WIDTH / figures.length)
@@ -96,8 +96,8 @@ const CONTENT_WIDTH = 592
 const BARS_HEIGHT = 56
 
 /**
- * Bar chart by hour, next to the same hour a week earlier. Built from coloured table cells, because many clients block
- * images.
+ * Bar chart of events by hour. Next to each bar is the bar for the same hour a week earlier. The chart consists of
+ * coloured table cells, because many clients block images.
  */
 function hoursOf({ from, now, before }: Extract<Block, { kind: 'hours' }>): string {
   const most = Math.max(...now, ...(before ?? []), 1)

@@ -14,7 +14,7 @@ describe('the two-hour due period of a digest', () => {
     [7, '2026-01-06T09:00', null],
     [0, '2026-01-06T00:00', '2026-01-06'],
     [0, '2026-01-06T01:59', '2026-01-06'],
-    // Starts on one day, ends on the next, and belongs to the first.
+    // This period starts on one day and ends on the next. It belongs to the first day.
     [23, '2026-01-06T23:00', '2026-01-06'],
     [23, '2026-01-07T00:59', '2026-01-06'],
     [23, '2026-01-07T01:00', null],

@@ -1,6 +1,6 @@
 import { DAY_MS, HOUR_MS, type Instant, MINUTE_MS } from '../core/clock.ts'
 
-/** Time after its scheduled hour in which an unsent digest is due. */
+/** Period after the scheduled hour during which an unsent digest is due. */
 export const DUE_MS = 2 * HOUR_MS
 /** Weekday on which a digest is sent even without activity: Monday (0 is Sunday). */
 const WEEKLY_DAY = 1
@@ -15,18 +15,18 @@ interface DigestDay {
 
 const dayAt = (day: number, hourUtc: number): DigestDay => ({ day, from: day * DAY_MS + hourUtc * HOUR_MS })
 
-/** Most recent day whose hour has passed. If the hour is 23, the two hours end on the next day. */
+/** Most recent day whose hour has passed. If the hour is 23, the two-hour period ends on the next day. */
 function latestDay(hourUtc: number, now: Instant): DigestDay {
   return dayAt(Math.floor((now - hourUtc * HOUR_MS) / DAY_MS), hourUtc)
 }
 
-/** Returns the day whose digest is due at `now`; null outside the two hours. */
+/** Returns the day whose digest is due at `now`; null outside the two-hour period. */
 export function dueDay(hourUtc: number, now: Instant): DigestDay | null {
   const latest = latestDay(hourUtc, now)
   return now < latest.from + DUE_MS ? latest : null
 }
 
-/** Returns the time at which the next digest is due; `now` while a digest is due and not started. */
+/** Returns the time at which the next digest is due, or `now` if a digest is due and has not been started. */
 export function nextDue(hourUtc: number, now: Instant, isBegun: (day: number) => boolean): Instant {
   const due = dueDay(hourUtc, now)
   if (due && !isBegun(due.day)) return now
@@ -56,7 +56,7 @@ export interface DigestPeriod {
 
 const WEEK_MS = 7 * DAY_MS
 
-/** Aligned to minutes, the resolution of stored counts. */
+/** Returns the time ranges of a digest, aligned to minutes, which is the resolution of stored counts. */
 export function digestPeriod(at: Instant): DigestPeriod {
   const to = (Math.floor(at / MINUTE_MS) + 1) * MINUTE_MS
   const from = to - DAY_MS

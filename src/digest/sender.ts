@@ -51,8 +51,8 @@ export class DigestSender {
   async run(stopping?: AbortSignal): Promise<void> {
     const { db, dispatcher } = this.deps
     const { mailConfigured, clock } = dispatcher.deps
-    // Without a mail server, no digest is started. The digest is still sent if a mail server is configured within the
-    // two hours.
+    // Without a mail server, no digest is started. A due digest is still sent if a mail server is configured within the
+    // two-hour period.
     if (!mailConfigured) return
     for (const [orgId, due] of Map.groupBy(dueRecipients(db, clock.now()), ({ orgId }) => orgId)) {
       if (stopping?.aborted) return

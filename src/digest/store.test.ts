@@ -3,7 +3,7 @@ import { cast, memoryDb, testClock } from '../../test/fixtures.ts'
 import { HOUR_MS } from '../core/clock.ts'
 import { dueMails, startMail } from './store.ts'
 
-test('an organization with hundreds of digests does not delay others', () => {
+test('an organization with hundreds of digests does not delay other organizations', () => {
   const db = memoryDb()
   const clock = testClock()
   const { orgId, mallory } = cast(db, clock)

@@ -136,7 +136,7 @@ export function removeOldDigests(db: Db, now: Instant): void {
   db.prepare('DELETE FROM digestMail WHERE day < ?').run(Math.floor((now - RECORD_RETENTION_MS) / DAY_MS))
 }
 
-/** Local part of the Message-ID. Unique per recipient and day, without revealing either. */
+/** Local part of the Message-ID. It is unique per recipient and day, but reveals neither. */
 export function messageIdOf({ orgId, reader, day }: Pick<PendingMail, 'orgId' | 'reader' | 'day'>): string {
   const hash = createHash('sha256').update(`digest\0${orgId}\0${reader}\0${day}`).digest('hex')
   return `digest-${hash.slice(0, 40)}`

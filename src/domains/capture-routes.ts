@@ -8,7 +8,7 @@ import {
 } from './capture-settings.ts'
 import { type DomainRouteDeps, sharesText } from './domain-route-deps.ts'
 
-/** Routes for the settings of a domain's browser script. */
+/** Returns the routes for the settings of a domain's browser script. */
 export function captureRoutes({ db, changed, noteSetting }: DomainRouteDeps): Route[] {
   const common = {
     path: '/v1/domains/{id}/capture',

@@ -5,8 +5,8 @@ import { SAMPLING_RATES } from './domain.ts'
 import type { DomainKey } from './store.ts'
 
 /**
- * `memory`: a session lasts as long as the page, and nothing is stored. `sessionStorage`: a session spans the pages of
- * a tab, once the page has allowed storage. `customer`: the page sets the session id.
+ * `memory`: a session lasts as long as the page is open, and nothing is stored. `sessionStorage`: a session spans the
+ * pages of a tab, once the page has allowed storage. `customer`: the page sets the session id.
  */
 const SESSION_MODES = ['memory', 'sessionStorage', 'customer'] as const
 export type SessionMode = (typeof SESSION_MODES)[number]
@@ -42,7 +42,7 @@ export const CaptureSettingsInputSchema = Closed(
 )
 export type CaptureSettingsInput = Static<typeof CaptureSettingsInputSchema>
 
-/** The domain's columns for these settings. */
+/** The columns of a domain that contain these settings. */
 export interface CaptureRow {
   captureEnabled: number
   captureProdRate: number
@@ -58,7 +58,7 @@ export function captureOf({ captureEnabled, captureProdRate, captureDevRate, ses
   } as CaptureSettings
 }
 
-/** Returns the settings of a domain. Fails with `notFound`. */
+/** Returns the settings of a domain. Throws `notFound`. */
 export function captureSettings(db: Db, { orgId, id }: DomainKey): CaptureSettings {
   const row = db
     .prepare<[string, string], CaptureRow>(
@@ -69,7 +69,7 @@ export function captureSettings(db: Db, { orgId, id }: DomainKey): CaptureSettin
   return captureOf(row)
 }
 
-/** Changes the settings and returns the new settings. Fails with `notFound`. */
+/** Changes the settings and returns the new settings. Throws `notFound`. */
 export function changeCapture(db: Db, domain: DomainKey, change: CaptureSettingsInput): CaptureSettings {
   const present = captureSettings(db, domain)
   const next = { ...present, ...change, sampleRate: { ...present.sampleRate, ...change.sampleRate } }

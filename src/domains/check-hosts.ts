@@ -7,7 +7,7 @@ export interface CheckHostsDeps {
   db: Db
   clock: Clock
   transport: Transport
-  /** Called if the collector must reread the hostnames. */
+  /** Called when the collector must reload the hostnames. */
   changed(): void
   /** Aborted when the program shuts down. */
   signal: AbortSignal
@@ -15,12 +15,12 @@ export interface CheckHostsDeps {
 
 /** Interval after which a hostname is checked again. */
 const EVERY_MS = 10 * MINUTE_MS
-/** Maximum number of hostnames per round. */
+/** Maximum number of hostnames checked per round. */
 const HOSTS_PER_ROUND = 10
 
 /**
- * Checks whether customers' hostnames point to this collector. New hostnames are checked soon, all others every ten
- * minutes. If a check is aborted, the status of its hostname does not change.
+ * Checks whether customers' hostnames point to this collector. New hostnames are checked soon after they are added, and
+ * all others every ten minutes. When a check is aborted, the status of its hostname does not change.
  */
 export async function checkHosts({ db, clock, transport, changed, signal }: CheckHostsDeps): Promise<void> {
   const hosts = hostsToCheck(db, clock.now() - EVERY_MS, HOSTS_PER_ROUND)

@@ -23,7 +23,7 @@ function setUp(db: Db = memoryDb()) {
   return { db, clock, cast: people, directory, create }
 }
 
-test('a token resolves to its domain and the salt of its organization', () => {
+test("a token resolves to its domain and its organization's salt", () => {
   const { db, cast, directory, create } = setUp()
   const [ours, theirs] = [create('Shop'), create('Shop', cast.mallory.orgId)]
   for (const { id, orgId, token } of [ours, theirs]) {
@@ -44,7 +44,7 @@ test('a token resolves to its domain and the salt of its organization', () => {
 })
 
 describe('a replaced token', () => {
-  test('works for exactly 24 hours, without a refresh', () => {
+  test('works for exactly 24 hours, even without a refresh', () => {
     const { db, clock, directory, create } = setUp()
     const { token, ...domain } = create('Shop')
     const rotated = rotateToken(db, clock, domain)

@@ -5,16 +5,16 @@ import { type CaptureRow, type CaptureSettings, captureOf } from './capture-sett
 import { type DomainVendorConfig, normalizeHostname } from './domain.ts'
 import { type NameVendor, vendorsByPattern } from './vendor-pattern.ts'
 
-/** The domain data that the collector needs. */
+/** The data about a domain that the collector needs. */
 export interface CollectorDomain {
   id: string
   orgId: string
-  /** The organization's salt for hashing customer ids. */
+  /** The salt with which the organization's customer ids are hashed. */
   customerSalt: string
   vendors: readonly DomainVendorConfig[]
-  /** Returns the vendor of a request according to the domain's own patterns. */
+  /** Returns the vendor of a request according to the patterns of the domain. */
   nameVendor: NameVendor
-  /** Share of sessions whose page views are stored: greater than 0, at most 1. */
+  /** Fraction of sessions whose page views are stored, greater than 0 and at most 1. */
   pageViewRate: Readonly<Record<Environment, number>>
   /** The settings of the domain's browser script. */
   capture: Readonly<CaptureSettings>
@@ -24,7 +24,7 @@ export interface CollectorDomain {
 export interface ImportDomain {
   id: string
   orgId: string
-  /** The organization's salt for hashing customer ids. */
+  /** The salt with which the organization's customer ids are hashed. */
   customerSalt: string
   /** Hostnames whose events are not imported. */
   denied: ReadonlySet<string>
@@ -41,23 +41,24 @@ export function importDomains(db: Db): Map<string, ImportDomain> {
   return new Map(rows.map((row) => [row.id, { ...row, denied: denied.get(row.id) ?? new Set() }]))
 }
 
-/** A cache of all domains in memory, which the collector reads on every request without a database query. */
+/** An in-memory cache of all domains. The collector reads it on every request without a database query. */
 export interface DomainDirectory {
   /** Returns the domain of a property token; null when the token is unknown or was replaced more than 24 hours ago. */
   byToken(token: string): CollectorDomain | null
   /** True when events from this host must be dropped. The host must be normalized with `normalizeHostname`. */
   isDenied(domainId: string, hostname: string): boolean
   /**
-   * Reloads the cache if another connection changed the database. Otherwise takes microseconds. Call it once a second.
+   * Reloads the cache if another connection has changed the database. Otherwise, the call takes microseconds. Must be
+   * called once a second.
    */
   refresh(): void
-  /** Invalidates the cache. Must be called after a change made through this directory's own connection. */
+  /** Invalidates the cache. Must be called after a change through the directory's own connection. */
   invalidate(): void
 }
 
 interface Entry {
   domain: CollectorDomain
-  /** Time when the token stops working; null for the current token. */
+  /** Time at which the token stops working; null for the current token. */
   until: Instant | null
 }
 
@@ -129,14 +130,14 @@ function readDenied(db: Db): Map<string, Set<string>> {
 }
 
 export function domainDirectory({ db, clock }: { db: Db; clock: Clock }): DomainDirectory {
-  // Changes when another connection commits, never when this connection does:
+  // The value changes when another connection commits, but not when this connection does:
   // https://sqlite.org/pragma.html#pragma_data_version
   const dataVersion = db.prepare('PRAGMA data_version').pluck()
   let seenVersion: unknown
   let view: View | null = null
 
   const read = (): View => {
-    // Set before reading, so a commit in between causes an extra reload instead of being missed.
+    // Set before reading, so that a commit in between causes an additional reload instead of being missed.
     seenVersion = dataVersion.get()
     view = { entries: readEntries(db), denied: readDenied(db) }
     return view

@@ -6,22 +6,22 @@ import type { DomainKey } from './store.ts'
 export interface DomainRouteDeps {
   db: Db
   clock: Clock
-  /** Public URL of the collector, without a path: `https://collect.example`. */
+  /** Public URL of the collector, without a path, such as `https://collect.example`. */
   collectUrl: string
-  /** Public URL of the interface, without a path. */
+  /** Public URL of the dashboard, without a path. */
   publicUrl: string
   /** True when the operator does not allow users to change where domains send their events. */
   isEndpointLocked: boolean
-  /** True for a hostname that the operator allows in a private network. If omitted, none is allowed. */
+  /** True for a hostname that the operator allows in a private network. If omitted, no such hostname is allowed. */
   isHostAllowed?: (hostname: string) => boolean
   /**
-   * Logs, in the current transaction, that a user changed a setting that affects collection. `what`: a sentence without
-   * its full stop.
+   * Records, in the current transaction, that a user has changed a setting that affects collection. `what` is a
+   * sentence without its full stop.
    */
   noteSetting?: (domain: DomainKey, what: string) => void
   /** Returns the number of open issues for each of these domains of an organization. */
   openIssues: (orgId: string, ids: readonly string[]) => Record<string, number>
-  /** Returns the time of the last order for each of these domains. Domains without orders are omitted. */
+  /** Returns the time of the most recent order for each of these domains. Domains without orders are omitted. */
   lastOrders: (ids: readonly string[]) => Record<string, Instant>
   /** Returns a function that masks personal data in a string. If omitted, nothing is masked. */
   maskTextOf?: (orgId: string) => (text: string) => string

@@ -29,7 +29,7 @@ test.each([
   [now - DAY_MS + 1, 'active'],
   [now - DAY_MS, 'silent'],
   [0, 'silent'],
-  // The server's clock was set back.
+  // The server's clock has been set back.
   [now + 1, 'active'],
 ] as const)('a domain with its last event at %p is %s', (lastEventAt, status) => {
   expect(domainStatus(lastEventAt, now)).toBe(status)
@@ -103,7 +103,7 @@ describe('describeDomain', () => {
     ['default', now - DAY_MS, false],
     ['legacy', now, false],
   ] as const)(
-    'in mode %s with the legacy script last requested at %p, reports its use: %p',
+    'in mode %s with the legacy script last requested at %p, reports use of the legacy script: %p',
     (mode, legacyScriptAt, said) => {
       const described = { ...record, routingMode: mode, legacyScriptAt }
       expect(describeDomain(described, { now, ...viewpoint, showToken: true }).legacyScript).toBe(said)

@@ -14,20 +14,24 @@ export const SYSTEMS = [
 ] as const
 
 /**
- * `waiting`: no events yet. `active`: an event in the last 24 hours. `silent`: events, but none in the last 24 hours.
+ * `waiting`: the domain has never had an event. `active`: it had an event in the last 24 hours. `silent`: it has had
+ * events, but none in the last 24 hours.
  */
 const DOMAIN_STATUSES = ['waiting', 'active', 'silent'] as const
 export type DomainStatus = (typeof DOMAIN_STATUSES)[number]
 
 /**
- * The host for a domain's script and events. `default`: the collector's host. `custom`: a hostname of the customer that
- * points to the collector. `legacy`: the dashboard's host, which also served as the collector's before the collector
- * had its own.
+ * The host that serves a domain's script and receives its events. `default`: the collector's host. `custom`: a hostname
+ * of the customer that points to the collector. `legacy`: the dashboard's host, which was also the collector's host
+ * before the collector had its own.
  */
 export const ROUTING_MODES = ['legacy', 'custom', 'default'] as const
 export type RoutingMode = (typeof ROUTING_MODES)[number]
 
-/** Result of checking whether a customer's hostname points to the collector: not checked yet, yes, no. */
+/**
+ * Result of checking whether a customer's hostname points to the collector. `pending`: not checked yet. `active`: it
+ * does. `failing`: it does not.
+ */
 const COLLECT_STATUSES = ['pending', 'active', 'failing'] as const
 export type CollectStatus = (typeof COLLECT_STATUSES)[number]
 
@@ -35,7 +39,8 @@ export type CollectStatus = (typeof COLLECT_STATUSES)[number]
 export const SAMPLING_RATES = [1, 0.5, 0.25, 0.1, 0.05, 0.02, 0.01] as const
 
 /**
- * The collector drops events from a `denied` hostname. The other two values only record whether a user has reviewed it.
+ * The collector drops events from a `denied` hostname. The other two values only record whether a user has reviewed the
+ * hostname.
  */
 export const HOSTNAME_STATUSES = ['unreviewed', 'approved', 'denied'] as const
 export type HostnameStatus = (typeof HOSTNAME_STATUSES)[number]
@@ -133,7 +138,9 @@ const EXAMPLE = {
 export const DomainSchema = Closed(domainFields, { $id: 'Domain', examples: [EXAMPLE] })
 export type Domain = Static<typeof DomainSchema>
 
-/** A domain with the settings that a `PUT` replaces, so a caller can read it, change it and write it back. */
+/**
+ * A domain with the settings that a `PUT` replaces, so that a caller can read the domain, change it and write it back.
+ */
 export const DomainDetailSchema = Closed(
   {
     ...domainFields,
@@ -178,7 +185,7 @@ export const HostnameSchema = Closed(
 )
 export type Hostname = Static<typeof HostnameSchema>
 
-/** A stored domain, with its events of the last 24 hours. */
+/** A stored domain, including its events in the last 24 hours. */
 export interface DomainRecord {
   id: string
   orgId: string
@@ -207,17 +214,17 @@ export function domainStatus(lastEventAt: Instant | null, now: Instant): DomainS
   return now - lastEventAt < DAY_MS ? 'active' : 'silent'
 }
 
-/** The time and public URLs used to describe domains. */
+/** The current time and the public URLs that the description of a domain depends on. */
 export interface Viewpoint {
   now: Instant
   /** Public URL of the collector, without a path. */
   collectUrl: string
-  /** Public URL of the interface, without a path. */
+  /** Public URL of the dashboard, without a path. */
   publicUrl: string
   showToken: boolean
 }
 
-/** Returns a domain as the API shows it. */
+/** Returns a domain in the form shown by the API. */
 export function describeDomain(record: DomainRecord, viewpoint: Viewpoint): Domain {
   const { id, orgId, name, system, monitoredUrls, createdAt, projectId, events24h, lastEventAt, prodVersion } = record
   const { now, showToken } = viewpoint
@@ -242,7 +249,10 @@ export function describeDomain(record: DomainRecord, viewpoint: Viewpoint): Doma
   }
 }
 
-/** Returns the routing of a domain's script and events. Mode `custom` without a hostname is treated as `default`. */
+/**
+ * Returns which host serves a domain's script and receives its events. Mode `custom` without a hostname is treated as
+ * `default`.
+ */
 export function routingOf(
   { routingMode, collectHostname }: Pick<DomainRecord, 'routingMode' | 'collectHostname'>,
   { collectUrl, publicUrl }: Pick<Viewpoint, 'collectUrl' | 'publicUrl'>,
@@ -256,7 +266,7 @@ export function routingOf(
   }
 }
 
-/** Like `describeDomain`, with the settings that a `PUT` replaces. */
+/** Like `describeDomain`, but includes the settings that a `PUT` replaces. */
 export function describeDomainInDetail(record: DomainRecord, viewpoint: Viewpoint): DomainDetail {
   const { vendors, allowManualMonitoring, screenshotBase64 } = record
   return { ...describeDomain(record, viewpoint), vendors, allowManualMonitoring, screenshotBase64 }
@@ -265,7 +275,7 @@ export function describeDomainInDetail(record: DomainRecord, viewpoint: Viewpoin
 /**
  * Top-level names that can't be registered on the internet: this machine (`localhost`), the local link (`local`),
  * private networks (`internal`, `home.arpa`), other name systems (`onion`, `alt`), reserved names (`invalid`, `test`),
- * addresses (`arpa`). `example` is allowed, because it is never resolved.
+ * and addresses (`arpa`). `example` is allowed, because it never resolves.
  *
  * Sources: https://www.rfc-editor.org/rfc/rfc6761, rfc6762, rfc7686, rfc8375, rfc9476, and ICANN resolution
  * 2024.07.29.06 for `internal`.
@@ -273,8 +283,8 @@ export function describeDomainInDetail(record: DomainRecord, viewpoint: Viewpoin
 const SPECIAL_ENDS = ['localhost', 'local', 'internal', 'onion', 'alt', 'invalid', 'test', 'arpa']
 
 /**
- * A label: letters, digits, hyphens that are not at either end (https://www.rfc-editor.org/rfc/rfc1123#section-2.1),
- * and `_`, which DNS allows.
+ * A label of a hostname: letters, digits, hyphens that are not at either end
+ * (https://www.rfc-editor.org/rfc/rfc1123#section-2.1), and `_`, which DNS allows.
  */
 const LABEL = /^(?!-)[a-z\d_-]{1,63}(?<!-)$/
 
@@ -284,7 +294,7 @@ export function isFullName(hostname: string): boolean {
   return labels.length > 1 && labels.every((label) => LABEL.test(label)) && !/^\d+$/.test(labels.at(-1) ?? '')
 }
 
-/** True when the name ends in one of `SPECIAL_ENDS`, and so may resolve to a host in the operator's network. */
+/** True when the name ends in one of `SPECIAL_ENDS` and may therefore resolve to a host in the operator's network. */
 export function isSpecialName(hostname: string): boolean {
   return SPECIAL_ENDS.includes(hostname.slice(hostname.lastIndexOf('.') + 1))
 }
@@ -292,9 +302,10 @@ export function isSpecialName(hostname: string): boolean {
 const HOSTNAME_LENGTH_MAX = 253
 
 /**
- * Returns the normalized hostname, used to store and compare hostnames: lower case, international names in punycode, no
- * trailing dots, IP addresses as in the URL standard (https://url.spec.whatwg.org/#host-parsing). Null when the string
- * contains anything else: a port, a path, a user name, white space or percent signs.
+ * Returns the normalized hostname, in which form hostnames are stored and compared: in lower case, with international
+ * names in punycode, without trailing dots, and with IP addresses as in the URL standard
+ * (https://url.spec.whatwg.org/#host-parsing). Null when the string contains anything else: a port, a path, a user
+ * name, white space or percent signs.
  */
 export function normalizeHostname(text: string): string | null {
   // The URL parser would silently drop or decode these characters and return a different name.

@@ -59,7 +59,7 @@ describe('the endpoint of a domain', () => {
     [{ name: 'Shop' }, null],
     [{ monitoredUrls: ['http://127.0.0.1:8080/'] }, null],
     [{ monitoredUrls: ['http://localhost/'] }, null],
-  ])('for a domain with %j and no hostname is %p', async (settings, hostname) => {
+  ])('with the settings %j and no hostname is %p', async (settings, hostname) => {
     const { set } = setUp(settings)
     const { status, body } = await set({ mode: 'custom' })
     if (hostname === null) expect([status, body.error]).toEqual([400, expect.stringMatching(/^hostname: /)])

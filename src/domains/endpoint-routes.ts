@@ -38,7 +38,7 @@ const EndpointSchema = Closed(
   },
 )
 
-/** Routes for the host from which a domain's script is loaded and to which its events are sent. */
+/** Returns the routes for the host from which a domain's script is loaded and to which its events are sent. */
 export function endpointRoutes(parts: DomainRouteDeps): Route[] {
   const { db, clock, changed, isEndpointLocked, noteSetting } = parts
   return [
@@ -73,7 +73,7 @@ export function endpointRoutes(parts: DomainRouteDeps): Route[] {
 
 function hostnameOf(text: string, { isHostAllowed }: DomainRouteDeps): string {
   const hostname = normalizeHostname(text)
-  // Browsers require a certificate, and certificates are not issued for IP addresses and single-label names.
+  // Browsers require a certificate, and certificates are issued neither for IP addresses nor for single-label names.
   if (hostname === null || !isFullName(hostname)) throw new AppError('invalid', 'hostname: is not a valid host name')
   if (isSpecialName(hostname) && !isHostAllowed?.(hostname)) {
     const end = hostname.slice(hostname.lastIndexOf('.') + 1)

@@ -15,7 +15,7 @@ const SamplingInput = Closed(
   { $id: 'PageViewSamplingInput', examples: [{ prodRate: 0.5 }] },
 )
 
-/** Routes for the share of a domain's page views that is stored. */
+/** Returns the routes for the fraction of sessions whose page views are stored. */
 export function pageViewRoutes({ db, clock, changed, noteSetting }: DomainRouteDeps): Route[] {
   return [
     route({

@@ -167,7 +167,9 @@ test('after any sequence of changes, a domain is in the project that it was last
       const { orgId } = cast
       const ids = Array.from({ length: 5 }, (_, i) => domain(`Domain ${i}`))
       const projects = new Map<number, string>()
-      /** The project of each domain, by number; null for none. Deleted domains are omitted. */
+      /**
+       * Maps each domain to the index of its project; null for domains without a project. Deleted domains are omitted.
+       */
       const places = new Map<string, number | null>(ids.map((id) => [id, null]))
       const leave = (project: number) => {
         for (const [id, place] of places) if (place === project) places.set(id, null)

@@ -12,7 +12,7 @@ const ProjectList = Closed(
   { $id: 'ProjectList' },
 )
 
-/** Routes for groups of domains under `/v1/projects`. */
+/** Returns the routes for groups of domains under `/v1/projects`. */
 export function projectRoutes({ db, clock }: { db: Db; clock: Clock }): Route[] {
   return [
     route({

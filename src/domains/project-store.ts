@@ -5,7 +5,7 @@ import { type Db, tx } from '../store/database.ts'
 import type { Project, ProjectInput, ProjectPatch } from './project.ts'
 import type { Slice } from './store.ts'
 
-/** Identifies a project within one organization; projects of other organizations are not found. */
+/** Identifies a project within one organization. Projects of other organizations are not found. */
 export interface ProjectKey {
   orgId: string
   id: string
@@ -13,7 +13,7 @@ export interface ProjectKey {
 
 type ProjectRow = Omit<Project, 'domainIds'> & { domainIds: string }
 
-// Oldest first, the order in which domains are listed.
+// The domains of each project are in the order in which domains are listed: oldest first.
 const SELECT_PROJECT = `
   SELECT id, name, createdAt,
     (SELECT json_group_array(domain.id ORDER BY domain.id) FROM domain WHERE projectId = project.id) AS domainIds
@@ -21,7 +21,7 @@ const SELECT_PROJECT = `
 
 const projectOf = (row: ProjectRow): Project => ({ ...row, domainIds: JSON.parse(row.domainIds) })
 
-/** Returns projects, oldest first: at most `limit + 1`, so the caller can see whether there are more. */
+/** Returns at most `limit + 1` projects, oldest first, so that the caller can detect a next page. */
 export function listProjects(db: Db, orgId: string, { after, limit }: Slice): Project[] {
   return db
     .prepare<[object], ProjectRow>(`${SELECT_PROJECT} AND (@after IS NULL OR id > @after) ORDER BY id LIMIT @limit + 1`)
@@ -29,23 +29,23 @@ export function listProjects(db: Db, orgId: string, { after, limit }: Slice): Pr
     .map(projectOf)
 }
 
-/** Returns the project. Fails with `notFound` when the organization has no project with this id. */
+/** Returns the project. Throws `notFound` when the organization has no project with this id. */
 export function findProject(db: Db, { orgId, id }: ProjectKey): Project {
   const row = db.prepare<[object], ProjectRow>(`${SELECT_PROJECT} AND id = @id`).get({ orgId, id })
   if (!row) throw new AppError('notFound', 'no such project')
   return projectOf(row)
 }
 
-/** List filter. A domain must match both fields. */
+/** A filter for domains. A domain must match both fields. */
 export interface DomainsNamed {
   domainId?: string | readonly string[] | undefined
   projectId?: string | undefined
 }
 
 /**
- * Returns the ids of the domains that match the filter; null when the filter is empty. Fails with `notFound` when the
- * organization does not have the project, or not the only domain in the filter. Unknown ids in a list of several match
- * nothing.
+ * Returns the ids of the domains that match the filter; null when the filter is empty. Throws `notFound` when the
+ * project does not exist in the organization, or when `domainId` is a single id that does not exist there. Unknown ids
+ * in a list are ignored.
  */
 export function domainIdsNamed(db: Db, orgId: string, { domainId, projectId }: DomainsNamed): readonly string[] | null {
   if (
@@ -61,8 +61,8 @@ export function domainIdsNamed(db: Db, orgId: string, { domainId, projectId }: D
 }
 
 /**
- * Returns the trimmed name. Fails with `invalid` when it is blank, and with `conflict` when another project in the
- * organization has this name.
+ * Returns the trimmed name. Throws `invalid` when the name is blank, and `conflict` when another project in the
+ * organization has the same name.
  */
 function freeName(db: Db, { orgId, id }: ProjectKey, name: string): string {
   const trimmed = name.trim()
@@ -74,7 +74,9 @@ function freeName(db: Db, { orgId, id }: ProjectKey, name: string): string {
   return trimmed
 }
 
-/** Sets the domains of a project. Fails with `invalid`, naming the first domain that the organization does not have. */
+/**
+ * Sets the domains of a project. Throws `invalid`, naming the first domain that does not belong to the organization.
+ */
 function setDomains(db: Db, { orgId, id }: ProjectKey, domainIds: readonly string[]): void {
   db.prepare('UPDATE domain SET projectId = NULL WHERE projectId = ?').run(id)
   const move = db.prepare('UPDATE domain SET projectId = ? WHERE orgId = ? AND id = ?')
@@ -85,8 +87,8 @@ function setDomains(db: Db, { orgId, id }: ProjectKey, domainIds: readonly strin
 }
 
 /**
- * Creates a project. Fails with `invalid` on a blank name or an unknown domain, and with `conflict` when the name is
- * taken, ignoring case.
+ * Creates a project. Throws `invalid` for a blank name or an unknown domain, and `conflict` when the name is taken,
+ * ignoring case.
  */
 export function createProject(db: Db, clock: Clock, orgId: string, { name, domainIds = [] }: ProjectInput): Project {
   const createdAt = clock.now()
@@ -102,7 +104,7 @@ export function createProject(db: Db, clock: Clock, orgId: string, { name, domai
   })
 }
 
-/** Changes the given fields. Fails with `notFound`, and like `createProject`. */
+/** Changes the given fields. Throws `notFound` and the errors of `createProject`. */
 export function updateProject(db: Db, project: ProjectKey, { name, domainIds }: ProjectPatch): Project {
   return tx(db, () => {
     findProject(db, project)
@@ -114,7 +116,7 @@ export function updateProject(db: Db, project: ProjectKey, { name, domainIds }: 
   })
 }
 
-/** Deletes a project. Its domains then belong to no project. Fails with `notFound`. */
+/** Deletes a project. Its domains then belong to no project. Throws `notFound`. */
 export function deleteProject(db: Db, project: ProjectKey): void {
   tx(db, () => {
     findProject(db, project)

@@ -1,33 +1,36 @@
 import { DAY_MS, type Instant } from '../core/clock.ts'
 import { type Db, prepared } from '../store/database.ts'
 
-/** The events of a domain from one hostname in one hour. Without a hostname, the events of apps and servers. */
+/**
+ * The number of events that a domain received from one hostname in one hour. Events from apps and servers have no
+ * hostname.
+ */
 export interface HostSighting {
   domainId: string
   host: string | null
   hour: Instant
   events: number
   lastReceivedAt: Instant
-  /** The version from the last production event that had one. */
+  /** The version in the most recent production event that had one. */
   lastVersion: number | null
 }
 
-/** A vendor in a domain, and the time when its last event was received. */
+/** A vendor in a domain, and the time at which the vendor's most recent event was received. */
 export interface VendorSighting {
   domainId: string
   vendor: string
   lastReceivedAt: Instant
 }
 
-/** Maximum number of vendors per domain, because anyone with its token can invent vendors. */
+/** Maximum number of vendors per domain. Anyone with the domain's token can invent vendors. */
 const MAX_VENDORS = 1000
 
-/** Maximum number of hostnames per domain: the token is public in browsers, so anyone can invent hostnames. */
+/** Maximum number of hostnames per domain. The token is public in browsers, so anyone can invent hostnames. */
 const MAX_HOSTNAMES = 1000
 
 /**
- * Records the versions, hostnames and vendors seen in domains. Idempotent. Sightings recorded late do not overwrite
- * newer ones. Deleted domains are skipped.
+ * Records the versions, hostnames and vendors seen in domains. Idempotent. Data that is recorded late does not
+ * overwrite newer data. Deleted domains are skipped.
  */
 export function recordSightings(
   db: Db,
@@ -69,7 +72,9 @@ function recordHosts(db: Db, counts: readonly HostSighting[]): void {
   }
 }
 
-/** Returns the time when the last recorded event of an organization was received; null when there is none. */
+/**
+ * Returns the time at which the most recent recorded event of an organization was received; null when there is none.
+ */
 export function lastEventAt(db: Db, orgId: string): Instant | null {
   return (
     prepared<[string], { at: Instant | null }>(db, 'SELECT max(lastEventAt) AS at FROM domain WHERE orgId = ?').get(
@@ -78,7 +83,7 @@ export function lastEventAt(db: Db, orgId: string): Instant | null {
   )
 }
 
-/** Adds to the hourly event counts of hostnames, which must already have been recorded. */
+/** Adds to the hourly event counts of hostnames. The hostnames must already have been recorded. */
 export function recordHostUsage(db: Db, counts: readonly HostSighting[]): void {
   const add = db.prepare(
     `INSERT INTO hostnameUsage SELECT domainId, hostname, @hour, @events FROM hostname
@@ -88,12 +93,12 @@ export function recordHostUsage(db: Db, counts: readonly HostSighting[]): void {
   for (const count of counts) if (count.host !== null) add.run(count)
 }
 
-/** Records the age of a domain: the time of its oldest event. */
+/** Records the age of a domain, which is the time of its oldest event. */
 export function recordAge(db: Db, { domainId, firstAt }: { domainId: string; firstAt: Instant }): void {
   db.prepare('UPDATE domain SET createdAt = min(createdAt, ?) WHERE id = ?').run(firstAt, domainId)
 }
 
-/** Deletes hourly counts older than two days. Only those of the last day are displayed. */
+/** Deletes hourly counts older than two days. Only the counts of the last day are displayed. */
 export function removeOldHostUsage(db: Db, now: Instant): void {
   db.prepare('DELETE FROM hostnameUsage WHERE hour < ?').run(now - 2 * DAY_MS)
 }

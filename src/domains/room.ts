@@ -14,7 +14,7 @@ interface Needs extends Pick<DomainRouteDeps, 'maskTextOf' | 'noteSetting' | 'op
   org: { changed: Emitter<string>; deleted: Emitter<string> }
 }
 
-/** Opens domains and projects. */
+/** Creates the module for domains and projects. */
 export function openDomains(base: Base, { org, ...queries }: Needs): DomainsRoom {
   const { db, clock, config, guard, transport, publicUrl, collectUrl, stopping } = base
   const directory = domainDirectory({ db, clock })

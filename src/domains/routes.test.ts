@@ -69,7 +69,7 @@ describe('domain permissions', () => {
     if (status >= 400) expect(dump()).toBe(before)
   })
 
-  test('the list of one organization does not include domains of another', async () => {
+  test('the domain list of an organization does not include domains of other organizations', async () => {
     const { call, cast, create } = setUp()
     create('Shop')
     const theirs = create('Shop', cast.mallory.orgId)

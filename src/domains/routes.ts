@@ -72,14 +72,14 @@ const HostnameVerdict = Closed(
   { $id: 'HostnameVerdict', examples: [{ status: 'denied' }] },
 )
 
-/** Returns the normalized hostname. Fails with `invalid` when the path contains no valid hostname. */
+/** Returns the normalized hostname. Throws `invalid` when the path contains no valid hostname. */
 function hostnameOf(text: string): string {
   const hostname = normalizeHostname(text)
   if (hostname === null) throw new AppError('invalid', 'path.hostname: is not a hostname')
   return hostname
 }
 
-/** Functions shared by the handlers below. */
+/** Returns functions that the handlers below share. */
 function views({ db, clock, collectUrl, publicUrl, maskTextOf, openIssues, lastOrders }: DomainRouteDeps) {
   const viewpoint = (principal: Principal): Viewpoint => ({
     now: clock.now(),
@@ -110,7 +110,7 @@ function views({ db, clock, collectUrl, publicUrl, maskTextOf, openIssues, lastO
   }
 }
 
-/** Routes for domains, their tokens and their hostnames. */
+/** Returns the routes for domains, their tokens and their hostnames. */
 export function domainRoutes(parts: DomainRouteDeps): Route[] {
   return [
     ...readingRoutes(parts),

@@ -10,9 +10,10 @@ interface RoutingRow {
 }
 
 /**
- * Sets the routing of the domain's script and events. `hostname`: the customer's hostname for mode `custom`; null for
- * the previous hostname or, if there is none, `collect.` before the host that the domain monitors. A new hostname is
- * `pending` until it is checked. Fails with `notFound`, and with `invalid` when no hostname is known.
+ * Sets the host that serves the domain's script and receives its events. `hostname` is the customer's hostname for mode
+ * `custom`. When it is null, the previous hostname is used or, without one, `collect.` before the host that the domain
+ * monitors. A new hostname is `pending` until it is checked. Throws `notFound`, and `invalid` when no hostname is
+ * known.
  */
 export function setRouting(db: Db, { orgId, id }: DomainKey, mode: RoutingMode, hostname: string | null): void {
   const row = db
@@ -42,7 +43,7 @@ function likelyHostname({ monitoredUrls, name }: RoutingRow): string | null {
   return host && isFullName(host) && !isSpecialName(host) ? `collect.${host.replace(/^www\./, '')}` : null
 }
 
-/** A customer's hostname, and the token of a domain that uses it. */
+/** A customer's hostname, and the token of a domain that uses the hostname. */
 export interface CollectHost {
   id: string
   hostname: string
@@ -51,8 +52,8 @@ export interface CollectHost {
 }
 
 /**
- * Returns hostnames last checked before `checkedBefore` or never checked: at most `limit`, least recently checked
- * first.
+ * Returns at most `limit` hostnames that were last checked before `checkedBefore` or never checked, least recently
+ * checked first.
  */
 export function hostsToCheck(db: Db, checkedBefore: number, limit: number): CollectHost[] {
   return db
@@ -63,7 +64,7 @@ export function hostsToCheck(db: Db, checkedBefore: number, limit: number): Coll
     .all(checkedBefore, limit)
 }
 
-/** Makes hostnames with a check time in the future due for a check, after the clock was set back. */
+/** Makes hostnames whose check time is in the future due for a check. Called after the clock has been set back. */
 export function recheckHosts(db: Db, now: number): void {
   db.prepare('UPDATE domain SET collectCheckedAt = NULL WHERE collectCheckedAt > ?').run(now)
 }
@@ -78,18 +79,18 @@ export function noteHostCheck(db: Db, { id, hostname }: CollectHost, status: Col
   )
 }
 
-/** Stores the time when pages last requested the domain's script from the legacy host. */
+/** Stores the time at which pages most recently requested the domain's script from the legacy host. */
 export function noteLegacyScript(db: Db, id: string, now: number): void {
   db.prepare('UPDATE domain SET legacyScriptAt = ? WHERE id = ?').run(now, id)
 }
 
-/** Shares of sessions, 0 to 1, whose page views are stored. */
+/** Fractions of sessions, from 0 to 1, whose page views are stored. */
 export interface PageViewRates {
   devRate: number
   prodRate: number
 }
 
-/** Returns the rates of a domain. Fails with `notFound`. */
+/** Returns the rates of a domain. Throws `notFound`. */
 export function pageViewRates(db: Db, { orgId, id }: DomainKey): PageViewRates {
   const row = db
     .prepare<[string, string], PageViewRates>('SELECT devRate, prodRate FROM domain WHERE orgId = ? AND id = ?')
@@ -98,7 +99,7 @@ export function pageViewRates(db: Db, { orgId, id }: DomainKey): PageViewRates {
   return row
 }
 
-/** Sets the given rates. Fails with `notFound`. */
+/** Sets the given rates. Throws `notFound`. */
 export function setPageViewRates(db: Db, { orgId, id }: DomainKey, rates: Partial<PageViewRates>): void {
   const { devRate, prodRate } = { ...pageViewRates(db, { orgId, id }), ...rates }
   db.prepare('UPDATE domain SET devRate = ?, prodRate = ? WHERE id = ?').run(devRate, prodRate, id)

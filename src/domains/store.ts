@@ -5,16 +5,16 @@ import { type Db, likePattern, tx } from '../store/database.ts'
 import type { DomainInput, DomainRecord, Hostname, HostnameStatus } from './domain.ts'
 import { isBlankPattern } from './vendor-pattern.ts'
 
-/** Period for which a replaced property token still works. */
+/** Time for which a replaced property token still works. */
 export const TOKEN_GRACE_MS = DAY_MS
 
-/** Identifies a domain within one organization; domains of other organizations are not found. */
+/** Identifies a domain within one organization. Domains of other organizations are not found. */
 export interface DomainKey {
   orgId: string
   id: string
 }
 
-/** One page of a list: up to `limit` rows after the position `after`, or from the start when `after` is null. */
+/** One page of a list: up to `limit` rows after the position `after`, or from the beginning when `after` is null. */
 export interface Slice {
   after: string | number | null
   limit: number
@@ -27,7 +27,7 @@ interface DomainRow extends Omit<DomainRecord, 'monitoredUrls' | 'vendors' | 'al
   allowManualMonitoring: number
 }
 
-// `usage` is stored by hour. The period includes every hour that began in the last 24 hours, including the current one.
+// `usage` is stored by hour. The period consists of the current hour and every hour that began in the last 24 hours.
 const SELECT_DOMAIN = `
   SELECT id, orgId, projectId, name, system, token, monitoredUrls, vendors, allowManualMonitoring, lastEventAt,
     prodVersion, createdAt, routingMode, collectHostname, collectStatus, legacyScriptAt,
@@ -50,7 +50,7 @@ const since = (now: Instant) => ({ since: now - DAY_MS, seenSince: now - SEEN_MS
 
 const noSuchDomain = () => new AppError('notFound', 'no such domain')
 
-/** Returns the domain. Fails with `notFound` when the organization has no domain with this id. */
+/** Returns the domain. Throws `notFound` when the organization has no domain with this id. */
 export function findDomain(db: Db, { orgId, id }: DomainKey, now: Instant): DomainRecord {
   const row = db
     .prepare<[object], DomainRow>(`${SELECT_DOMAIN}, screenshotBase64 FROM domain WHERE orgId = @orgId AND id = @id`)
@@ -59,7 +59,7 @@ export function findDomain(db: Db, { orgId, id }: DomainKey, now: Instant): Doma
   return recordOf(row)
 }
 
-/** Domain filter. An empty filter matches all domains. */
+/** A filter for domains. An empty filter matches all domains. */
 export interface DomainFilter {
   /** Part of the name, ignoring the case of ASCII letters, or the id. */
   q?: string
@@ -67,8 +67,8 @@ export interface DomainFilter {
 }
 
 /**
- * Returns the matching domains, oldest first, without screenshots: at most `limit + 1`, so the caller can see whether
- * there are more.
+ * Returns at most `limit + 1` matching domains, oldest first, without screenshots, so that the caller can detect a next
+ * page.
  */
 export function listDomains(
   db: Db,
@@ -97,8 +97,8 @@ export function listDomains(
 }
 
 /**
- * Returns the trimmed name. Fails with `invalid` when it is blank, and with `conflict` when another domain in the
- * organization has this name.
+ * Returns the trimmed name. Throws `invalid` when the name is blank, and `conflict` when another domain in the
+ * organization has the same name.
  */
 function freeName(db: Db, { orgId, id, name }: { orgId: string; id: string | null; name: string }): string {
   const trimmed = name.trim()
@@ -110,7 +110,7 @@ function freeName(db: Db, { orgId, id, name }: { orgId: string; id: string | nul
   return trimmed
 }
 
-/** Returns the column values of an input, with defaults. Fails with `invalid` when a pattern would match everything. */
+/** Returns the column values for an input, with defaults. Throws `invalid` when a pattern would match everything. */
 function columnsOf(input: DomainInput) {
   for (const [index, { urlPatternMatches = [] }] of (input.vendors ?? []).entries()) {
     const blank = urlPatternMatches.findIndex(isBlankPattern)
@@ -128,7 +128,7 @@ function columnsOf(input: DomainInput) {
 
 /**
  * Recreates a domain of which only the id is known, with a new token. Returns false and changes nothing when the domain
- * exists or its organization does not.
+ * exists or its organization does not exist.
  */
 export function recoverDomain(
   db: Db,
@@ -146,7 +146,7 @@ export function recoverDomain(
   return changes > 0
 }
 
-/** Creates a domain with a property token and returns its id. Fails like `renameDomain`. */
+/** Creates a domain with a property token and returns its id. Throws `invalid` and `conflict` like `renameDomain`. */
 export function createDomain(db: Db, clock: Clock, orgId: string, input: DomainInput): string {
   const createdAt = clock.now()
   const id = newId('dom', createdAt)
@@ -168,7 +168,10 @@ export function createDomain(db: Db, clock: Clock, orgId: string, input: DomainI
   return id
 }
 
-/** Replaces all settings. Fields omitted from the input are set to their defaults. Fails like `renameDomain`. */
+/**
+ * Replaces all settings. Fields omitted from the input are set to their defaults. Throws the same errors as
+ * `renameDomain`.
+ */
 export function updateDomain(db: Db, { orgId, id }: DomainKey, input: DomainInput): void {
   tx(db, () => {
     renameDomain(db, { orgId, id }, input.name)
@@ -180,8 +183,8 @@ export function updateDomain(db: Db, { orgId, id }: DomainKey, input: DomainInpu
 }
 
 /**
- * Renames a domain. Fails with `notFound`, with `invalid` when the name is blank, and with `conflict` when another
- * domain in the organization has this name, ignoring case.
+ * Renames a domain. Throws `notFound`, `invalid` when the name is blank, and `conflict` when another domain in the
+ * organization has the same name, ignoring case.
  */
 export function renameDomain(db: Db, { orgId, id }: DomainKey, name: string): void {
   tx(db, () => {
@@ -191,8 +194,8 @@ export function renameDomain(db: Db, { orgId, id }: DomainKey, name: string): vo
 }
 
 /**
- * Creates a new property token. The current token works for another 24 hours; one that was replaced earlier stops
- * working immediately. Fails with `notFound`.
+ * Creates a new property token. The current token works for another 24 hours. A token that was replaced earlier stops
+ * working immediately. Throws `notFound`.
  */
 export function rotateToken(db: Db, clock: Clock, { orgId, id }: DomainKey) {
   const token = newSecret('pt')
@@ -209,7 +212,7 @@ export function rotateToken(db: Db, clock: Clock, { orgId, id }: DomainKey) {
 
 /**
  * Deletes the domain, its hostnames and its ledger. Its usage is retained for the organization's totals, and its events
- * until their retention ends. Fails with `notFound`.
+ * are retained until their retention period ends. Throws `notFound`.
  */
 export function deleteDomain(db: Db, { orgId, id }: DomainKey): void {
   tx(db, () => {
@@ -225,8 +228,7 @@ function requireDomain(db: Db, { orgId, id }: DomainKey): void {
 }
 
 /**
- * Returns hostnames sorted by name: at most `limit + 1`. Fails with `notFound` when the organization has no such
- * domain.
+ * Returns at most `limit + 1` hostnames, sorted by name. Throws `notFound` when the organization has no such domain.
  */
 export function listHostnames(db: Db, domain: DomainKey, { after, limit }: Slice, now: Instant): Hostname[] {
   requireDomain(db, domain)
@@ -241,8 +243,8 @@ export function listHostnames(db: Db, domain: DomainKey, { after, limit }: Slice
 }
 
 /**
- * Sets the status of a normalized hostname, even if it was never seen. Returns false when the hostname already had this
- * status; an unknown hostname is `unreviewed`. Fails with `notFound` when there is no such domain.
+ * Sets the status of a normalized hostname, even if no event has come from it. Returns false when the hostname already
+ * had this status. An unknown hostname counts as `unreviewed`. Throws `notFound` when there is no such domain.
  */
 export function setHostnameStatus(db: Db, domain: DomainKey, hostname: string, status: HostnameStatus): boolean {
   return tx(db, () => {

@@ -5,14 +5,14 @@ export type NameVendor = (url: string) => string | null
 
 interface Pattern {
   vendorName: string
-  /** Strings that must occur in this order. */
+  /** Strings that must occur in the URL in this order. */
   parts: readonly string[]
 }
 
 /**
- * Returns a function that identifies vendors by a domain's patterns; the first match is used. A pattern is a part of
- * the URL without its scheme, in which `*` matches anything: `metrics.shop.example/c*&k=`. Case is ignored. Takes
- * linear time.
+ * Returns a function that identifies a vendor by the patterns of a domain. The first matching pattern is used. A
+ * pattern is a part of a URL without the scheme, in which `*` matches anything: `metrics.shop.example/c*&k=`. Case is
+ * ignored. Matching takes linear time.
  */
 export function vendorsByPattern(vendors: readonly DomainVendorConfig[]): NameVendor {
   const patterns = vendors.flatMap(({ vendorName, urlPatternMatches = [] }) =>
@@ -30,7 +30,7 @@ export function isBlankPattern(pattern: string): boolean {
   return partsOf(pattern).length === 0
 }
 
-/** Returns the pattern in lower case, without its scheme and redundant `*`. */
+/** Returns the pattern in lower case, without the scheme and redundant `*`. */
 export function plainPattern(pattern: string): string {
   return partsOf(pattern).join('*')
 }

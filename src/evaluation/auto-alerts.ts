@@ -30,8 +30,8 @@ export interface AutoAlertDeps {
 }
 
 /**
- * Returns the job that creates a domain's automatic alert when its first signal appears, and removes the alert together
- * with the domain.
+ * Returns the job that creates a domain's automatic alert when the domain's first signal appears, and deletes the alert
+ * together with the domain.
  */
 export function autoAlertJob(parts: AutoAlertDeps): () => Promise<void> {
   const directory = new SignalCache(parts.warehouse)

@@ -122,7 +122,7 @@ test('three missed hours are each evaluated once, window by window and in order'
   const { found } = state(shop)
   expect(found).toMatchObject({
     data_validation: 2 + 3 + 4,
-    // Rises from 30 to 150 in the first window, and is unchanged in the others.
+    // The count rises from 30 to 150 in the first window and does not change afterwards.
     tag_volume_change: 1,
     volume_threshold: 3,
     journey: 3,
@@ -153,7 +153,7 @@ test('after three hours of downtime, earlier events are evaluated and the gap is
   await send(shop, at(1) + 10 * MINUTE_MS, 20, 2)
   world.clock.set(at(1.5))
   await alive(world)
-  // Killed, and restarted from disk three hours later.
+  // The program is killed, and restarted from disk three hours later.
   world.clock.set(at(4.5))
   await world.crash()
   await evaluate(shop)

@@ -32,9 +32,9 @@ export interface EvaluateSeriesDeps extends CommitDeps {
 }
 
 /**
- * Evaluates the alerts that monitor series, at every tick. Runs separately, because other alerts must not wait for the
- * relearning after a start. If an alert fails, it is retried in the next round, and the promise rejects at the end.
- * Returns early when the program stops; the remaining alerts are due at the next start.
+ * Evaluates the alerts that monitor series, at every tick. Runs separately, so that other alerts do not wait while the
+ * baselines are relearned after startup. If an alert fails, it is retried in the next round, and the promise rejects at
+ * the end. Returns early when the program stops; the remaining alerts are due at the next start.
  */
 export async function evaluateSeries(parts: EvaluateSeriesDeps, stopping?: AbortSignal): Promise<void> {
   const { db, spool } = parts

@@ -174,7 +174,7 @@ function inOneTurn(): Disposable {
 describe('a failing alert', () => {
   const broken: (ids: string[]) => Partial<StoredEvent>[] = (ids) => [{ violations: ids }]
 
-  test('does not affect others, does not advance its cursor, and is counted once when it works again', async () => {
+  test('does not affect others or advance its cursor, and counts its violations once when it works again', async () => {
     using world = await setUp([hourly, hourly, quarterly], broken)
     const [first = ''] = world.ids
     let isFailing = true
@@ -272,7 +272,7 @@ describe('the early evaluation of an alert', () => {
     ['an acknowledged issue that fires', issue('acknowledged', 1), false],
     ['an acknowledged issue that is clear', issue('acknowledged', 0), true],
     ['a resolved issue', issue('resolved', 0), true],
-  ])('after a violation depends on the issue of the domain: %s', async (_what, state, expected) => {
+  ])('after a violation depends on the state of the issue: %s', async (_what, state, expected) => {
     using world = await setUp([hourly], (ids) => [{ violations: ids }])
     const [id = ''] = world.ids
     await world.run()
@@ -334,7 +334,7 @@ describe('the early evaluation of an alert', () => {
     expect(world.counted()).toEqual([1])
   })
 
-  test('is signalled for a possible new issue, and again when it was too late for a round', () => {
+  test('is requested for a possible new issue, and again if a violation came too late for a round', () => {
     const db = memoryDb()
     const woken = new WokenAlerts()
     woken.roundEnded()

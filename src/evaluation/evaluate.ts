@@ -51,8 +51,8 @@ export class WokenAlerts {
   /** Emits when a violation may open a new issue, but not for further violations that are only counted. */
   readonly emitter = new Emitter()
   /**
-   * True in the first round. Violations from shortly before a stop are only in the history, so all alerts are
-   * evaluated.
+   * True in the first round, which evaluates all alerts. Violations received shortly before the program stopped are
+   * only in the history.
    */
   private all = true
   /** True when a violation was received too late for this round. */
@@ -75,8 +75,8 @@ export class WokenAlerts {
 
   /**
    * Returns true if the alert must be evaluated before its window ends: it has no active issue yet in one of the
-   * domains, or it was last evaluated in an earlier minute. Alerts that are not taken remain for a later round, as do
-   * events received at or after `watermark`, which can't be queried yet.
+   * domains, or it was last evaluated in an earlier minute. Other alerts remain for a later round, as do events
+   * received at or after `watermark`, which can't be queried yet.
    */
   take(db: Db, alertId: string, watermark: Instant): boolean {
     const places = [...(this.violatedAt.get(alertId) ?? [])]
@@ -93,7 +93,10 @@ export class WokenAlerts {
     return true
   }
 
-  /** To be called when the evaluation of a taken alert has failed, so that it is evaluated again in the next round. */
+  /**
+   * To be called when the evaluation of an alert has failed after `take`, so that the alert is evaluated again in the
+   * next round.
+   */
   retry(alertId: string): void {
     this.failed.add(alertId)
   }
@@ -106,8 +109,8 @@ export class WokenAlerts {
 }
 
 /**
- * True when a minute has ended since the last evaluation. Also true when the alert has been deleted or disabled, so
- * that it is removed.
+ * True when a minute has ended since the last evaluation. Also true for a deleted or disabled alert, so that it is
+ * removed.
  */
 function isCountDue(db: Db, alertId: string, watermark: Instant): boolean {
   const sql = 'SELECT evaluatedThrough FROM alert WHERE id = ? AND enabled = 1'
@@ -231,7 +234,7 @@ function totalQueryOf(
   return isShared ? totalsQuery(first.alert.orgId, findings, { ...window, from: windowStartAt }) : null
 }
 
-/** Returns one query for all tasks, starting at the earliest beginning. */
+/** Returns one query for all tasks, from the earliest start of their windows. */
 function queryOf(
   type: MeasuredType,
   group: readonly EvaluationTask[],

@@ -42,7 +42,7 @@ describe('an evaluation', () => {
   })
 
   test.each([1, 3])(
-    "of two alerts with %i results commits none, because results can't be matched to tasks",
+    "of two alerts with %i results commits neither, because results can't be matched to alerts",
     async (count) => {
       const { evaluate, states, through } = await setUp()
       const failures = await evaluate(Array.from({ length: count }, () => clear))

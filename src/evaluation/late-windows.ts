@@ -23,7 +23,7 @@ export interface LateWindow {
  */
 export function restartAlerts(db: Db, { at, lastSeq }: ClockStep, lastReceivedAt: Instant): void {
   tx(db, () => {
-    // Without new events since the previous step, the late windows of that step cover everything.
+    // Without new events since the previous step, the late windows of that step already cover all unevaluated events.
     const hasEvents = lastSeq > lastStepSeq(db)
     const addLate = db.prepare('INSERT INTO lateWindow (alertId, fromAt, toAt, lastSeq) VALUES (?, ?, ?, ?)')
     for (const { alert, cursor } of activeAlerts(db)) {
@@ -63,8 +63,8 @@ export function dropLateWindow(db: Db, { alertId, lastSeq }: LateWindow): boolea
 const BEFORE_MS = 24 * HOUR_MS
 
 /**
- * Returns the query restricted to events that have not been evaluated yet: without events that were received before the
- * clock was set back but have a later timestamp. For a late window: only events received between two clock steps.
+ * Returns the query restricted to events that have not been evaluated yet. Excludes events that were received before
+ * the clock was set back but have a later timestamp. For a late window: only events received between two clock steps.
  */
 export function onlyUnjudged(db: Db, query: Query, late: LateWindow | null): Query {
   if (query.over === 'counts' || query.over === 'pages') return query

@@ -28,7 +28,7 @@ function imports(db: Db): (orgId: string) => ReadonlyMap<string, Instant> {
   }
 }
 
-/** Returns the tasks. For types that can evaluate partial windows, windows begin after the last imported event. */
+/** Returns the tasks. For types that can evaluate partial windows, each window begins after the last imported event. */
 export function skipImported(db: Db, tasks: readonly EvaluationTask[]): EvaluationTask[] {
   const untilOf = imports(db)
   return tasks.map((task) => {

@@ -42,7 +42,7 @@ describe('the series of an anomaly', () => {
     volume: { vendor: 'ga4', event: 'purchase' },
   }
 
-  /** Returns the series, and the arguments with which it was charted. */
+  /** Returns the series, and the arguments with which its chart was requested. */
   async function anomaly(values: Partial<AlertInput>, finding: Partial<Finding> = {}, first = 3 * HOUR_MS) {
     const base = problemFrom({ ...anomalyInput, ...values }, { first, last: Math.min(first, 3 * HOUR_MS) })
     if (!base.rule) throw new Error('no rule')

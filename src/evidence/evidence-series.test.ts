@@ -98,7 +98,7 @@ const startsOf = async (trouble: IssueProblem) => (await seriesOf(trouble, nothi
 /** Noon on 2026-04-01. */
 test.each<[string, AlertInput, Parameters<typeof problemFrom>[1], [string, string, number]]>([
   [
-    'hours, starting six before the first occurrence',
+    'hours, starting six hours before the first occurrence',
     validationInput,
     { first: HOUR_MS },
     ['04-01T05:00', '04-01T12:00', 8],
@@ -238,7 +238,7 @@ describe('the query of a series', () => {
     ['1h', 398 * DAY_MS, 13],
     ['45m', COUNT_RETENTION_MS + DAY_MS, 0],
     ['20m', MINUTES_MS - DAY_MS, 13],
-    // Minutes that are older have already been aggregated to quarters of an hour.
+    // Older minutes have already been aggregated to quarter-hours.
     ['20m', MINUTES_MS + DAY_MS, 0],
   ])('reads counts far enough back for windows of %s: %d ms', async (period, agoMs, length) => {
     const { queries, series } = await queriesOf(problemFrom({ ...volumeInput, period }, { first: agoMs }))

@@ -147,7 +147,7 @@ export class EvidenceFixture {
   }
 }
 
-/** Returns an issue of this alert that began and was last seen the given times before noon. */
+/** Returns an issue of this alert. `first` and `last`: how long before noon it began and was last seen, in ms. */
 export function problemFrom(
   input: AlertInput,
   values: { first: number; last?: number } & Partial<IssueProblem>,

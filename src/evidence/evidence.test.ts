@@ -338,7 +338,7 @@ test('evidence contains at most the 50 most recent deliveries, all for the same 
   expect(deliveries.map(({ id }) => id)).toEqual(newest as string[])
 })
 
-test('the evidence request fails with the error of the warehouse', async () => {
+test('the evidence request fails with the warehouse error', async () => {
   world = await EvidenceFixture.open()
   const { issueId } = await validationStory()
   const refusal = new AppError('unavailable', 'the warehouse did not respond', 5)

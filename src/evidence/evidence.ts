@@ -140,7 +140,7 @@ export function summaryOf(issue: IssueRecord, { domain, explainedBy }: SummaryCo
   const cause = explainedBy === null ? '' : `; explained by "${name(explainedBy.title)}"`
   const what = whatOf(issue)
   const hosts = issue.hosts ?? []
-  // Findings of an audit already contain the URL.
+  // Audit findings already contain the URL.
   const isPlaced = hosts.some((host) => what.includes(`//${host}/`))
   return `${name(alertName)}: ${what}${placeOf(domain, isPlaced ? [] : hosts)}, ${timesOf(issue)} ${spanOf(issue)} UTC${state}${cause}.`
 }

@@ -75,8 +75,8 @@ describe('the issue referenced by the latest finding', () => {
 })
 
 /**
- * A threshold alert: the hours in which the alert and the domain's total traffic fired, and whether the latter finally
- * explains the former.
+ * A threshold alert: the hours in which the alert and the domain's total traffic fired, and whether the drop in traffic
+ * then explains the alert's issue.
  */
 test.each<[string, { own: number[]; whole: number[]; clear?: number[] }, boolean]>([
   ['at the same time', { own: [0, 1], whole: [0, 1] }, true],
@@ -89,7 +89,7 @@ test.each<[string, { own: number[]; whole: number[]; clear?: number[] }, boolean
   ['recurring with the issue', { own: [9], whole: [0, 9], clear: [1, 2] }, true],
   ['before, but not when the issue recurred', { own: [0, 9], whole: [0], clear: [1, 2] }, false],
   ['when the issue recurred', { own: [0, 9], whole: [9], clear: [1, 2] }, true],
-])('whether a drop in total traffic explains an issue: %s', (_, { own, whole: fell, clear = [] }, explained) => {
+])('a drop in total traffic explains an issue or not: %s', (_, { own, whole: fell, clear = [] }, explained) => {
   const hours = [...new Set([...own, ...fell, ...clear])].toSorted((a, b) => a - b)
   for (const hour of hours) {
     hourTo(hour, automatic, fell.includes(hour) ? [whole] : [])

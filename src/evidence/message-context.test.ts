@@ -89,7 +89,7 @@ test('issues of other organizations are not found', async () => {
   expect(await tellerOf()({ orgId: world.people.mallory.orgId, id }, never)).toBeNull()
 })
 
-test('parts for which the warehouse query fails are null, others are included', async () => {
+test('parts whose warehouse query fails are null, and other parts are included', async () => {
   const issue = await broken()
   const { warehouse, clock } = world.fixture
   // The last hour is searched first for a valid event.

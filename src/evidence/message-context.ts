@@ -15,8 +15,8 @@ import { problemOf } from './issue-problem.ts'
 type MessageHistoryDeps = InsightRouteDeps & { clock: Clock }
 
 /**
- * Returns a function that fetches the event history for messages, which is a part of the issue's evidence. Each field
- * is null if its query fails.
+ * Returns a function that fetches the part of an issue's evidence that messages show. Each field is null if its query
+ * fails.
  */
 export function messageHistoryFetcher(deps: MessageHistoryDeps): FetchHistory {
   return async ({ orgId, id }, signal) => {
@@ -66,10 +66,7 @@ function pointsOf(series: readonly ChartPoint[]): MessageHistory['series'] {
     }))
 }
 
-/**
- * Parameters used in a rule's conditions, in order and without duplicates. Excludes `*`, which stands for any
- * parameter.
- */
+/** Parameters used in a rule's conditions, in order and without duplicates. Excludes `*`, which means any parameter. */
 function fieldsOf(rule: Alert): string[] {
   const own = alertTypeOf(rule.alertType).ownConditions(rule)
   const groups = rule.conditionGroups?.flatMap(({ items }) => items) ?? []

@@ -47,11 +47,14 @@ describe('derived expectations', () => {
       'Klaviyo',
     ],
   ]
-  test.each(cases.map(([name, ...rest]) => ({ name, rest })))('$name', ({ rest: [params, data, vendor] }) => {
-    expect(dataOf(params, vendor)).toEqual(data as never)
-  })
+  test.each(cases.map(([name, ...rest]) => ({ name, rest })))(
+    'are correct for $name',
+    ({ rest: [params, data, vendor] }) => {
+      expect(dataOf(params, vendor)).toEqual(data as never)
+    },
+  )
 
-  test('contain five parameters, most valuable first', () => {
+  test('contain five parameters, most relevant first', () => {
     const params = Object.fromEntries(['a', 'b', 'c', 'd', 'value', 'currency'].map((key) => [`ep.${key}`, 'x']))
     expect(dataOf(params).map(({ parameter }) => parameter)).toEqual([
       'ep.currency',
@@ -62,7 +65,7 @@ describe('derived expectations', () => {
     ])
   })
 
-  test('contain only the data that two events have in common', () => {
+  test('contain only the data that both events have in common', () => {
     const [one] = own(
       { event: 'view_item', params: { cu: 'EUR', 'ep.kind': 'a', 'ep.only': 'x' } },
       { event: 'view_item', params: { cu: 'EUR', 'ep.kind': 'b' } },
@@ -77,7 +80,7 @@ describe('derived expectations', () => {
     expect(own({ event })).toEqual([])
   })
 
-  test('are limited to 100, preferring events related to money', () => {
+  test('are limited to 100, with priority for events related to money', () => {
     const many = Array.from({ length: 120 }, (_, n) => ({ event: `e${n}` }))
     const kept = own(...many, { event: 'purchase', step: 3 })
     expect(kept).toHaveLength(100)

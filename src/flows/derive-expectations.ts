@@ -16,13 +16,13 @@ const MAX_VALUE_LENGTH = 40
 
 /** Replacement for secrets. */
 const MASKED = '***'
-/** Events that vendors' libraries send automatically. Small timing differences decide whether they are sent. */
+/** Events that vendors' libraries send automatically. Whether they are sent depends on small timing differences. */
 const BY_THEMSELVES = /^(?:scroll|user_engagement|session_start|first_visit|microdata|subscribedbuttonclick)$/i
 
 /**
  * Returns expectations that the events meet. Each combination of vendor, event and account is expected once per step,
- * with the meaningful parameters that are the same in every run. Of more than 100 expectations, those related to money
- * are kept.
+ * with those relevant parameters that have the same value in every run. When there are more than 100 expectations,
+ * those related to money are kept.
  */
 export function deriveExpectations(events: readonly OwnEvent[], privacy: Privacy): Expectation[] {
   const isPersonal = (field: string, text: string) =>
@@ -70,25 +70,25 @@ function dataOf(events: readonly OwnEvent[], privacy: Privacy): Condition[] {
 }
 
 /**
- * Returns whether a parameter was set by the page. For vendors whose libraries are unknown, returns whether it is
+ * Returns whether the page set a parameter. For vendors whose libraries are unknown, returns whether the parameter is
  * related to money.
  */
 function isPageSpecific(vendor: string, key: string): boolean {
   return knowsProtocol(vendor) ? !isProtocolKey({ vendor, key }) : moneyOf({ event: '', key }) > 0
 }
 
-/** Keys of parameters that identify a person. */
+/** Parameter keys that identify a person. */
 const OF_A_PERSON =
   /mail|phone|tel$|first.?name|last.?name|sur.?name|full.?name|user|client|customer|visitor|session|address|birth|(?:^|[._[])(?:c|u|s)id\b/i
-/** Keys of parameters whose value differs in each run. */
+/** Parameter keys whose value differs in each run. */
 const OF_ONE_RUN = /(?:id|number|nr|code|token|hash|sku|ref)\]?$/i
-/** Keys of parameters whose value depends on the content of the site. */
+/** Parameter keys whose value depends on the content of the site. */
 const OF_CONTENT = /name|title|url|location|referrer|text|term|query|search|description|list|path/i
 const WORDS = /^\p{L}[\p{L} _-]*$/u
 
 /**
- * Returns the strictest condition for a parameter: equal to its value if that is a word, a positive number, or not
- * blank.
+ * Returns the condition to expect for a parameter: equal to its value if the value is a word, otherwise a positive
+ * number, otherwise not blank.
  */
 function conditionOf(key: string, vendor: string, events: readonly OwnEvent[], privacy: Privacy): Condition | null {
   const values = events.map(({ params }) => (Object.hasOwn(params, key) ? (params[key] ?? '') : ''))

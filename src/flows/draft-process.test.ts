@@ -33,8 +33,8 @@ const bodyOf = (value: object) => new TextEncoder().encode(JSON.stringify(value)
 const about = { orgId: 'org_1', privacy: { phoneRegions: [], piiPatterns: [] }, signal: new AbortController().signal }
 
 /**
- * Runs `work`. Returns its result, and the longest period in which the event loop was blocked, as a share of the total
- * time.
+ * Runs `work`. Returns its result, and the longest time for which the event loop was blocked, as a fraction of the
+ * total time.
  */
 async function watched<T>(work: () => Promise<T>): Promise<{ result: T; longestShare: number }> {
   let longest = 0
@@ -54,7 +54,7 @@ async function watched<T>(work: () => Promise<T>): Promise<{ result: T; longestS
 }
 
 describe('a draft from a HAR', () => {
-  test('is the same when a large HAR is read in a separate process', async () => {
+  test('is the same whether or not the HAR is read in a separate process', async () => {
     const [small, large] = [await post({ har: harOf(0) }), await post({ har: harOf(300_000) })]
     expect(small).toMatchObject({ status: 200, body: { expectations: [{ event: 'page_view' }] } })
     expect(large.body).toEqual(small.body)
@@ -93,7 +93,7 @@ describe('a draft from a HAR', () => {
     const body = bodyOf({ har: harOf(29_000_000) })
     const { result: draft, longestShare } = await watched(() => new DraftProcesses().draft(body, about))
     expect(draft.recording.steps).toHaveLength(1)
-    // Without a separate process, the share would be close to 1.
+    // Without a separate process, the fraction would be close to 1.
     expect(longestShare).toBeLessThan(0.3)
   })
 
@@ -178,7 +178,7 @@ describe('a draft process', () => {
     await drafting.catch(() => {})
   })
 
-  test('runs one at a time per organization; three wait and further ones are rejected', async () => {
+  test('runs one at a time per organization, three others wait, and further ones are rejected', async () => {
     const processes = new DraftProcesses()
     const body = bodyOf({ har: harOf(100_000) })
     const asked = await Promise.allSettled(Array.from({ length: 6 }, () => processes.draft(body, about)))

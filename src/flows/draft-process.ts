@@ -12,7 +12,7 @@ import { checkJson, parseJson } from '../http/json-body.ts'
 import { type Draft, draftOf, sightingsOfHar } from './draft.ts'
 import { type DraftInput, DraftInputSchema } from './draft-input.ts'
 
-/** Settings read by `privacyFrom`. */
+/** The settings read by `privacyFrom`. */
 type PrivacySettings = Parameters<typeof privacyFrom>[0]
 
 /**
@@ -25,7 +25,7 @@ const MEMORY_BYTES = 2 ** 30
 const LOOK_EVERY_MS = 100
 const NICENESS = 10
 const PIECE_BYTES = 256 * 1024
-/** Maximum number of concurrent processes. Each organization may use one. */
+/** Maximum number of concurrent processes. Each organization may use one at a time. */
 const AT_ONCE = 2
 /** Maximum number of waiting requests per organization. */
 const WAITING = 3
@@ -38,8 +38,8 @@ const readInput = parser(DraftInputSchema)
 const ARCHIVE: ArchiveLimits = { harBytes: 32 * 1024 * 1024, attachmentBytes: 32 * 1024 * 1024, entries: 20_000 }
 
 /**
- * Returns the parsed body. Throws `invalid` as for other JSON bodies, but allows NUL characters and lone surrogates in
- * the HAR, which recorders use for binary bodies.
+ * Returns the parsed body. Throws `invalid` for the same reasons as for other JSON bodies, but allows NUL characters
+ * and lone surrogates in the HAR, because recorders use them for binary bodies.
  */
 export function draftInputOf(body: Uint8Array): DraftInput {
   const value = parseJson(new TextDecoder().decode(body))
@@ -67,22 +67,22 @@ async function draftOfArchive(text: string, privacy: Privacy): Promise<Draft> {
 type Answer = { draft: Draft } | { error: { code: ErrorCode; message: string } }
 
 /**
- * Reads HARs in separate processes. A large HAR takes seconds and hundreds of megabytes, and a small one may contain
- * large compressed bodies.
+ * Reads HARs in separate processes, because a large HAR takes seconds and hundreds of megabytes, and even a small one
+ * may contain large compressed bodies.
  */
 export class DraftProcesses {
   private readonly queue = new FairQueue(AT_ONCE, ALL_WAITING)
 
   constructor(private readonly limits: { command?: string[]; limitMs?: number; memoryBytes?: number } = {}) {}
 
-  /** Returns whether a body is too large to be parsed in the server process. */
+  /** Returns whether a body must be parsed in a separate process because of its size. */
   takes(body: Uint8Array): boolean {
     return body.length > SMALL_BYTES
   }
 
   /**
-   * Returns the draft for the HAR in a body. Throws `invalid` when the body is not a HAR, `tooLarge` when reading it
-   * takes more than 30 s or 1 GiB, and `rateLimited` when the organization has too many waiting requests.
+   * Returns the draft for the HAR in a body. Throws `invalid` when the body is not a HAR, `tooLarge` when reading the
+   * HAR takes more than 30 s or 1 GiB, and `rateLimited` when the organization has too many waiting requests.
    */
   draft(
     body: Uint8Array,
@@ -98,7 +98,7 @@ export class DraftProcesses {
       env: workerEnv(),
       stdio: ['pipe', 'pipe', 'inherit'],
     })
-    // A failure means that the process has exited, which its exit code shows.
+    // Writing fails when the process has exited. Its exit code then shows the reason.
     void feed(child.stdin, [new TextEncoder().encode(`${JSON.stringify(privacy)}\n`), body]).catch(() => undefined)
     let exceeded: string | null = null
     const stop = (limit: string) => {

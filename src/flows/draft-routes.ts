@@ -25,7 +25,7 @@ export interface DraftDeps {
   processes?: DraftProcesses
 }
 
-/** Maximum size of a body in bytes. A HAR includes the content of a page's scripts and images. */
+/** Maximum body size in bytes. A HAR includes the content of a page's scripts and images. */
 const HAR_BYTES = 32 * 1024 * 1024
 
 const DraftSchema = Closed(
@@ -96,17 +96,18 @@ export function draftRoutes({
   ]
 }
 
-/** Maximum length of a session. Only the end of a longer session is used. */
+/** Maximum duration of a session. Of a longer session, only the end is used. */
 const MAX_SESSION_MS = DAY_MS
 const MAX_EVENTS = 1000
 const AT_ONCE = 200
 
-/** The sources from which a session's events are read. */
+/** The sources from which the events of a session are read. */
 type SessionSources = Pick<Sources, 'db' | 'history' | 'privacy' | 'retentionMs'>
 
 /**
- * Returns the stored events of a visitor's session in order, limited to those that a browser would send again. Of more
- * than 1,000 events, the most recent are returned. Values are masked for callers who may not see personal data.
+ * Returns the stored events of a visitor's session in chronological order. Includes only events that a browser would
+ * send again. When there are more than 1,000 events, returns the most recent ones. Values are masked for callers who
+ * may not see personal data.
  * @throws {AppError} `notFound` when the organization has no events in this session
  */
 async function sightingsOfSession(sessionId: string, sources: SessionSources, caller: Caller): Promise<Sighting[]> {

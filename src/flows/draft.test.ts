@@ -25,9 +25,9 @@ const outline = (...sightings: Sighting[]) => {
 describe('a draft from sightings', () => {
   test.each<[string, Sighting[], string[], string[]]>([
     ['a page', [seen(0, '/')], ['/'], []],
-    ['its event', [seen(0, '/', 'page_view')], ['/'], ['0 page_view']],
+    ['a page with an event', [seen(0, '/', 'page_view')], ['/'], ['0 page_view']],
     [
-      'the same page continues',
+      'two events on the same page',
       [seen(0, '/', 'page_view'), seen(9, '/', 'scrolled')],
       ['/'],
       ['0 page_view', '0 scrolled'],
@@ -44,8 +44,8 @@ describe('a draft from sightings', () => {
       ['/', '/cart'],
       ['1 view_cart', '0 left', '1 more'],
     ],
-    ['the same page later', [seen(0, '/'), seen(5000, '/cart'), seen(60_000, '/')], ['/', '/cart', '/'], []],
-    ['no page', [seen(0, '/'), seen(1, null, 'purchase')], ['/'], []],
+    ['the same page visited again', [seen(0, '/'), seen(5000, '/cart'), seen(60_000, '/')], ['/', '/cart', '/'], []],
+    ['an event without a page', [seen(0, '/'), seen(1, null, 'purchase')], ['/'], []],
     [
       'a URL with personal data',
       [seen(0, '/'), seen(5000, '/u/ann@example.com', 'x'), seen(6000, '/b')],
@@ -86,7 +86,7 @@ const entry = (time: string, url: string, more: object = {}) => ({
   ...more,
 })
 
-test('a draft from a HAR contains the pages of its tab in order, vendor events, and no libraries', () => {
+test('a draft from a HAR contains the pages of its tab in order and the vendor events, but no libraries', () => {
   const collect = 'https://www.google-analytics.com/g/collect?v=2&tid=G-1&en=purchase&cu=EUR'
   const har = {
     log: {

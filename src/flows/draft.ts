@@ -10,11 +10,11 @@ import { deriveExpectations, type OwnEvent } from './derive-expectations.ts'
 import type { Expectation } from './expectation.ts'
 import type { RecordedStep, Recording } from './recording.ts'
 
-/** A draft of a flow test, which a person completes. */
+/** A draft of a flow test for a person to complete. */
 export interface Draft {
   recording: Recording
   expectations: Expectation[]
-  /** Up to 50 requests in a HAR that are missing from the draft because the HAR lacks their bodies. */
+  /** Up to 50 requests in a HAR that are missing from the draft because the HAR does not contain their bodies. */
   missingBodies: MissingRequest[]
 }
 
@@ -27,7 +27,7 @@ export interface MissingRequest {
   reason: string
 }
 
-/** A page view or, with `event`, a vendor's event in a tab. */
+/** A page view in a tab or, with `event`, an event that a vendor received from a tab. */
 export interface Sighting {
   at: Instant
   /** URL of the page in the tab; null when unknown. */
@@ -39,16 +39,16 @@ const MAX_STEPS = 200
 const MAX_MISSING = 50
 /** Replacement for values that callers may not see. */
 const MASKED = '***'
-/** Period after leaving a page in which its events may still arrive. */
+/** Time after leaving a page in which events from that page may still be sent. */
 const LATE_MS = 3000
-/** Maximum length of a query value. Longer values are session ids, signatures and the like. */
+/** Maximum length of a value in a URL's query. Longer values are session ids, signatures and the like. */
 const MAX_QUERY_VALUE = 40
-/** Parameters that identify the source of a visit but not the page. */
+/** Query parameters that identify the source of a visit, not the page. */
 const CAMPAIGN = /^(?:utm_\w+|[a-z]{1,4}clid|_gl|_ga|mc_[a-z]+id|gad_source|gbraid|wbraid|_hs\w+)$/i
 
 /**
- * Returns steps that open the pages in order, with the events fired on each page as expectations. Pages whose URL
- * contains personal data are omitted, including their events.
+ * Returns steps that open the pages in order, with the events sent from each page as expectations. Pages whose URL
+ * contains personal data are omitted, together with their events.
  * @param sightings in chronological order
  * @param path path of the field, for error messages
  * @throws {AppError} `invalid` when there is no usable page
@@ -84,8 +84,8 @@ const openStep = (url: string): RecordedStep => ({
 })
 
 /**
- * Returns the URL with which the page can be opened again; null when that is impossible or the URL contains personal
- * data.
+ * Returns the URL with which the page can be opened again. Null when the page can't be opened again or the URL contains
+ * personal data.
  */
 function pageOf(address: string, privacy: Privacy): string | null {
   const url = URL.parse(address)
@@ -101,9 +101,9 @@ function pageOf(address: string, privacy: Privacy): string | null {
 }
 
 /**
- * Returns the pages in a HAR, the decoded events of vendors, and the requests whose bodies are missing.
+ * Returns the pages in a HAR, the decoded vendor events, and the requests whose bodies are missing.
  * @param path path of the field, for error messages
- * @throws {AppError} `invalid` when it is not a HAR
+ * @throws {AppError} `invalid` when the value is not a HAR
  */
 export function sightingsOfHar(har: unknown, path: string, attachmentOf?: AttachmentReader) {
   const requests = requestsOfHar(har, attachmentOf)

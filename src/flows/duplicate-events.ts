@@ -1,8 +1,8 @@
 import type { SeenEvent } from '../browser/traffic.ts'
 
 /**
- * The fields that determine whether two events are duplicates. `host` and `path` identify the page when several pages
- * are compared.
+ * The fields that determine whether two events are duplicates. `host` and `path` identify the page when events from
+ * several pages are compared.
  */
 export type Repeatable = Pick<SeenEvent, 'vendor' | 'event' | 'account' | 'params'> &
   Partial<Pick<SeenEvent, 'host' | 'path'>>
@@ -16,11 +16,11 @@ export const isRecurring = (event: string): boolean => RECURRING.test(event)
 
 /**
  * Keys that vendors' libraries fill with counters, times or random numbers. Only vendors whose key names do not reveal
- * this are listed. Keys are spelled as in the decoders.
+ * this are listed. Keys are written as in the decoders.
  */
 const OF_LIBRARY = new Map<string, RegExp>(
   Object.entries({
-    // Everything except the data, URL and title of the page.
+    // Every key except those for the data, URL and title of the page.
     'Google Analytics 4': /^(?!(?:ep|epn|up|upn|pr\d+)\b|(?:cu|uid|dl|dt)$)/,
     'Meta Pixel': /^(?!(?:cd|ud|udff|ap)\b|dl$)/,
     'Google Universal Analytics': /^(?:_[a-z]+|a|z|gjid|jid|ht|qt)$/,
@@ -38,10 +38,10 @@ const COUNTING = new Set([
   ...['seq', 'sequence', 'counter', 'nonce', 'rand', 'random', 'rnd', 'rn', 'cb', 'cachebuster', 'buster'],
   ...['uuid', 'guid', 'z', 'dtm', 'stm', 'eid'],
 ])
-/** Names of values generated for each request. */
+/** Words in the names of values that are generated for each request. */
 const OF_ONE_SENDING =
   /^\$?(?:event|message|request|req|hit|insert|batch|impression|page_?view|view|trace|span|packet|beacon|dedup\w*)_?(?:id|key)$/i
-/** Last parts of keys that are counters when the key has no other part. */
+/** Last parts of keys that are counters only when they match as a whole. */
 const BARE = /^(?:_+|num|ord|_s|_n|sent_?at|created_?at|received_?at|original_?timestamp)$/i
 
 /**
@@ -51,7 +51,7 @@ const BARE = /^(?:_+|num|ord|_s|_n|sent_?at|created_?at|received_?at|original_?t
 const INSTANT =
   /^(?:\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:?\d{2})?|\d{1,2}\/\d{1,2}\/\d{2,4} \d{1,2}:\d{2}:\d{2}.*|1[6-9]\d{8}(?:\.\d+|\d{3}|\d{6}))$/
 
-/** Returns the last part of a dotted or bracketed key and its words. */
+/** Returns the last part of a dotted or bracketed key, and its words. */
 function wordsIn(key: string): { last: string; words: string[] } {
   const last =
     key
@@ -76,9 +76,9 @@ export function isCounter(vendor: string, key: string, value: string): boolean {
 }
 
 /**
- * Returns events that were sent more than once, each as a list of its occurrences, ordered by first occurrence.
- * Duplicates have the same vendor, account, event, page and data, ignoring counters and times. Events that are sent
- * repeatedly by design are omitted.
+ * Returns events that were sent more than once, each as a list of its occurrences, in the order of their first
+ * occurrence. Duplicates have the same vendor, account, event, page and data, ignoring counters and times. Events that
+ * are sent repeatedly by design are omitted.
  */
 export function duplicatesIn<Event extends Repeatable>(events: readonly Event[]): [Event, Event, ...Event[]][] {
   const groups = Map.groupBy(

@@ -1,7 +1,7 @@
 import { ConditionSchema } from '../conditions/condition.ts'
 import { Closed, Int, Nullable, type Static, Text, Type } from '../core/schema.ts'
 
-/** Fields that describe an expected event, shared with the expectations of audits. */
+/** Fields that describe an expected event. Audits use the same fields. */
 export const expectedEventFields = {
   label: Type.Optional(Text(1, 80, { description: 'Label that the event must have. No event has an unknown label' })),
   vendor: Type.Optional(Text(1, 200, { description: 'Vendor, as listed in `/docs/api/vendors`; default: any' })),

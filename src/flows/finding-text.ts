@@ -2,11 +2,11 @@ import { COMPLEMENTS, type Condition, type Operator, targetOf } from '../conditi
 import { conditionText } from '../conditions/condition-text.ts'
 import { compileMask, maskPersonal } from '../conditions/mask-personal.ts'
 import type { Privacy } from '../conditions/privacy-settings.ts'
-import { cutText } from '../core/text.ts'
+import { capitalized, cutText } from '../core/text.ts'
 import { conditionEventOf, type ExpectedEvent, type MatchedEvent } from './match-expectations.ts'
 import type { StepResult } from './run.ts'
 
-/** Descriptions of events, steps and data in findings. They never contain personal data. */
+/** Descriptions of events, steps and data in findings. These descriptions never contain personal data. */
 
 const MAX_VALUE_LENGTH = 60
 
@@ -19,13 +19,22 @@ export function eventName({ vendor, event }: Pick<MatchedEvent, 'vendor' | 'even
 }
 
 /**
- * Describes an expected event, for example `Google Analytics 4 purchase`, `an event of Google Analytics 4`, `an event
- * with the label “Checkout”`.
+ * Describes an expected event, for example `Google Analytics 4 purchase`, `Hotjar event`, `event with the label
+ * “Checkout”`.
  */
 export function expectedName({ label, vendor, event, account }: ExpectedEvent): string {
-  const what = event === undefined ? ['an event', vendor && `of ${vendor}`] : [vendor, event]
+  const what = [vendor, event ?? 'event']
   const labelled = label && `with the label ${quoted(label)}`
   return [...what, labelled, account && `for the account ${account}`].filter(Boolean).join(' ')
+}
+
+/** Says how often an expected event fired: `No Hotjar event fired`, `purchase fired once in the run, not 2 times`. */
+export function shortfallText(expected: ExpectedEvent & { min: number }, count: number, where = ''): string {
+  const name = expectedName(expected)
+  const place = where && ` ${where}`
+  const isAny = expected.event === undefined
+  if (count === 0) return isAny ? `No ${name} fired${place}` : `${name} did not fire${place}`
+  return `${isAny ? capitalized(name) : name} fired ${timesText(count)}${place}, not ${timesText(expected.min)}`
 }
 
 /** Describes a step by its number, counted from 1, and its title: `step 5, Click “Buy”`. */
@@ -37,7 +46,7 @@ export function stepName(step: number, steps: readonly StepResult[], privacy: Pr
 /** Returns `once`, `2 times` and so on. */
 export const timesText = (count: number): string => (count === 1 ? 'once' : `${count} times`)
 
-/** Describes the condition that a correct event meets: `` `currency` equal to "EUR" ``. */
+/** Describes the condition that a correct event meets, for example `` `currency` equal to "EUR" ``. */
 export const conditionRequirement = (condition: Condition): string => withoutHad(conditionText(condition))
 
 const withoutHad = (words: string) => words.replace(/^had /, '').replace(/^did not have /, 'not ')
@@ -50,14 +59,15 @@ const OPPOSITES = new Map<Operator, Operator>(
 )
 
 /**
- * Describes how an event violates a condition, as it would follow `had`: ``no `currency` ``, ``"USD" as `currency` ``.
+ * Describes how an event violates a condition, in words that can follow `had`: ``no `currency` ``, ``"USD" as
+ * `currency` ``.
  */
 export function deviationOf(condition: Condition, seen: MatchedEvent, privacy: Privacy): string {
   const target = targetOf(condition)
   const opposite = OPPOSITES.get(condition.op)
   if (target.kind === 'any' || target.kind === 'label') {
     return opposite
-      ? conditionRequirement({ ...condition, op: opposite })
+      ? conditionRequirement({ ...condition, op: opposite }).replace(/^not the /, 'no ')
       : conditionRequirement(condition).replace(/^an? /, 'no ')
   }
   const value = shownValue(condition, seen, privacy)

@@ -52,10 +52,10 @@ const healed: WalkMessage = {
   element: button,
 }
 
-/** A walk that sends these messages, a walk that ends with an error, or one that runs until it is stopped. */
+/** A scripted attempt: sends these messages, ends with an error, or runs until it is stopped. */
 type Walk = readonly WalkMessage[] | { told: readonly WalkMessage[]; error: string } | 'until it is stopped'
 
-/** Creates flow tests whose walks are scripted by the test, in this order. */
+/** Sets up flow tests whose attempts are scripted. Scripts are used in the given order. */
 function world() {
   const db = memoryDb()
   const clock = testClock()
@@ -137,7 +137,7 @@ describe('a run', () => {
     expect(storedFlowTest(db, { orgId, id })).toMatchObject({ test: { status: 'passed' }, elements: { 1: button } })
   })
 
-  test('is repeated before an issue opens, and the last attempt counts', async () => {
+  test('is repeated before an issue is opened, and only the last attempt counts', async () => {
     const { make, run, issues } = world()
     const { id } = make({ retries: 2 })
     expect(await run(id, MISSING, MISSING, GOOD)).toMatchObject({ status: 'passed', attempts: 3 })
@@ -148,7 +148,7 @@ describe('a run', () => {
     expect(issues()).toMatchObject([{ status: 'resolved' }])
   })
 
-  test('that ended early reports the reason and the steps it did not reach', async () => {
+  test('that ended early reports the reason and the steps that it did not reach', async () => {
     const { make, run, issues } = world()
     const { id } = make({ retries: 0 })
     const ended = await run(id, { told: [opened], error: 'it took longer than 150 s' })
@@ -158,7 +158,7 @@ describe('a run', () => {
     expect(issues()).toHaveLength(1)
   })
 
-  test('receives its values, with the current secrets', async () => {
+  test('uses its own values and the current secrets', async () => {
     const { make, put, run, plans, db, orgId } = world()
     const secrets = { password: 'horse' }
     const { id } = make({ variables: { coupon: 'A', password: 'plain' }, secrets })
@@ -181,7 +181,7 @@ describe('a run', () => {
     expect(plans[1]).toMatchObject({ values: {}, browsing: { secrets: [] } })
   })
 
-  test('requires secrets that were lost with the key of the folder', () => {
+  test('requires secrets that were lost together with the key of the data folder', () => {
     const { make, db, orgId } = world()
     const { id } = make({ secrets: { password: 'horse' } })
     expect(dropUnreadableSecrets(db, testBox)).toEqual([])
@@ -240,7 +240,7 @@ describe('a run', () => {
     expect(faults).toEqual([])
   })
 
-  test('is rejected when 100 others are waiting', () => {
+  test('is rejected when 100 runs are already waiting', () => {
     const { make, queue } = world()
     const { id } = make()
     for (let n = 0; n < 100; n++) queue(id)
@@ -296,7 +296,7 @@ describe('automatic runs', () => {
   const runsOf = ({ db, orgId }: ReturnType<typeof world>) =>
     listRuns(db, orgId, {}, { limit: 50 }).runs.map(({ trigger, status }) => [trigger, status])
 
-  test('start on schedule, and missed runs are made up for once', async () => {
+  test('start on schedule, and only one run makes up for several missed ones', async () => {
     const around = world()
     const { clock, make, put, flowRuns } = around
     const { id } = make({ schedule: '0 6 * * *', timezone: 'Europe/Berlin' })
@@ -317,7 +317,7 @@ describe('automatic runs', () => {
     expect(runsOf(around)).toEqual([['schedule', 'passed']])
   })
 
-  test('start after a change of the domain while the change is monitored', () => {
+  test('start after a change to the domain while the change is monitored', () => {
     const around = world()
     const { db, clock, orgId, make } = around
     const [domainId, other] = ['Shop', 'Blog'].map((name) => createDomain(db, clock, orgId, { name }))

@@ -48,10 +48,10 @@ export interface FlowRunDeps {
   report(error: unknown, where: string): void
 }
 
-/** Additional time to start a browser before a walk and to write its files afterwards. */
+/** Additional time for starting the browser and writing the files of an attempt. */
 const AROUND_WALK_MS = 30 * SECOND_MS
 
-/** Result of a single walk in a run. */
+/** Result of one attempt in a run. */
 interface Attempt {
   facts: RunFacts
   error: string | null
@@ -62,7 +62,7 @@ interface Attempt {
 export class FlowRuns {
   private readonly underWay = new ActiveRuns<StoredRun>()
 
-  /** Marks runs interrupted by a stop or kill as failed. */
+  /** Marks runs that were interrupted by a shutdown or crash as failed. */
   constructor(private readonly parts: FlowRunDeps) {
     failInterruptedRuns(parts.db, parts.clock.now())
   }
@@ -90,7 +90,7 @@ export class FlowRuns {
     return this.underWay.idle()
   }
 
-  /** Interrupts active runs, which are marked as failed at the next start. */
+  /** Interrupts active runs, which are marked as failed at the next startup. */
   close(): Promise<void> {
     return this.underWay.close()
   }
@@ -104,7 +104,7 @@ export class FlowRuns {
     }
   }
 
-  /** Stores the result of the run and what was learned about the test, and opens or resolves issues. */
+  /** Stores the result of the run and what was learned about the test. Opens or resolves issues. */
   private settle(run: StoredRun, { facts, error, pausedMs }: Attempt): void {
     const { db, clock, enqueue, privacyOf } = this.parts
     const { orgId, id: runId } = run
@@ -133,7 +133,7 @@ export class FlowRuns {
   /** Marks a run as failed because of an internal error. */
   private failFor(run: StoredRun, fault: unknown): void {
     const { db, clock, report } = this.parts
-    // The test has been deleted, and with it its runs.
+    // The test and its runs have been deleted.
     if (fault instanceof AppError && fault.code === 'notFound') return
     report(fault, `run of a flow test: ${messageOf(fault)}`)
     const facts: RunFacts = { steps: [], findings: [], events: [], errors: [], elements: {} }
@@ -169,7 +169,7 @@ export class FlowRuns {
     }
   }
 
-  /** Walks the recording once and evaluates the result. */
+  /** Executes the recording once and evaluates the result. */
   private async walk(run: StoredRun, kept: StoredFlowTest, stopping: AbortSignal): Promise<Attempt> {
     const { db, clock, browsers, files, privacyOf } = this.parts
     const { orgId } = run
@@ -216,7 +216,7 @@ function hostsOf(events: readonly RunEvent[]): string[] {
 /** Maximum number of events stored per run. */
 const MAX_EVENTS = 5000
 
-/** Collects the messages sent during a walk. */
+/** Collects the messages sent during an attempt. */
 class Walked {
   private readonly told = new Map<number, StepResult>()
   readonly events: RunEvent[] = []
@@ -234,7 +234,7 @@ class Walked {
     }
   }
 
-  /** Time the walk waited for tags, in milliseconds; null when the walk was interrupted. */
+  /** Time that the attempt waited for tags, in milliseconds; null when the attempt was interrupted. */
   get pausedMs(): number | null {
     return this.end?.pausedMs ?? null
   }
@@ -244,8 +244,8 @@ class Walked {
   }
 
   /**
-   * Returns the reason why the walk ended early; null when all steps were executed. `cause`: reason why the browser
-   * process ended early, or null.
+   * Returns the reason why the attempt ended early; null when all steps were executed. `cause` is the reason why the
+   * browser process ended early, or null.
    */
   errorOf(cause: string | null): string | null {
     if (this.end) return this.end.error

@@ -19,7 +19,7 @@ const RECORDING = {
 }
 const EXPECTATION = { step: 1, vendor: 'Google Analytics 4', event: 'add_to_cart' }
 
-/** Unversioned fields of a flow test. All of them are present in stored tests. */
+/** Unversioned fields of a flow test. Stored tests contain all of them. */
 const settings = {
   name: Text(1, 200, {
     description: 'Name of the test, used as the title of its notifications',
@@ -103,7 +103,7 @@ export const FlowTestInputSchema = Closed(
   },
 )
 export type FlowTestInput = Static<typeof FlowTestInputSchema>
-/** Secrets given by a caller, by name; null: keep the stored value. */
+/** Secrets in a request, by name. Null keeps the stored value. */
 export type GivenSecrets = NonNullable<FlowTestInput['secrets']>
 
 const HealingSchema = Closed({

@@ -44,12 +44,12 @@ describe('findings of a run', () => {
     [
       'no event from a vendor',
       { expectations: [{ vendor: 'Hotjar' }] },
-      [['missing', null, 'An event of Hotjar did not fire in the run']],
+      [['missing', null, 'No Hotjar event fired in the run']],
     ],
     [
       'no event with a label',
       { expectations: [{ label: 'Checkout', account: 'G-1' }] },
-      [['missing', null, 'An event with the label “Checkout” for the account G-1 did not fire in the run']],
+      [['missing', null, 'No event with the label “Checkout” for the account G-1 fired in the run']],
     ],
     [
       'fewer than expected',
@@ -113,7 +113,7 @@ describe('findings of a run', () => {
         events: [purchase()],
         expectations: [{ event: 'purchase', data: [{ parameter: '$label', op: 'equals', values: ['Checkout'] }] }],
       },
-      [['wrong_data', 2, `${GA4} purchase had not the label "Checkout" in step 3, Click “Buy”`]],
+      [['wrong_data', 2, `${GA4} purchase had no label "Checkout" in step 3, Click “Buy”`]],
     ],
     [
       'two events, of which the one with fewer faults is meant',

@@ -5,26 +5,34 @@ import type { Privacy } from '../conditions/privacy-settings.ts'
 import { capitalized } from '../core/text.ts'
 import { duplicatesIn } from './duplicate-events.ts'
 import type { Expectation } from './expectation.ts'
-import { conditionRequirement, deviationOf, eventName, expectedName, stepName, timesText } from './finding-text.ts'
+import {
+  conditionRequirement,
+  deviationOf,
+  eventName,
+  expectedName,
+  shortfallText,
+  stepName,
+  timesText,
+} from './finding-text.ts'
 import { type CompiledExpectation, compileExpectations, type LabelMembers, spanOf } from './match-expectations.ts'
 import type { RunEvent, RunFinding, StepResult } from './run.ts'
 
-/** A finished walk with its expectations. */
+/** A finished attempt with its expectations. */
 export interface FinishedWalk {
   steps: readonly StepResult[]
   events: readonly RunEvent[]
-  /** Reason why the walk ended early; null when all steps were executed. */
+  /** Reason why the attempt ended early; null when all steps were executed. */
   error: string | null
   expectations: readonly Expectation[]
   labels: LabelMembers
-  /** Privacy settings of the organization. Its personal data never appears in findings. */
+  /** Privacy settings of the organization. Findings never contain the personal data that these settings define. */
   privacy: Privacy
 }
 
 /**
- * Returns the findings of a run: the reason for an early end, then unmet expectations in order, then duplicates. Events
- * are expected only in completed steps, so steps that were not reached have no missing events. Events of the whole run
- * are expected only when all steps were completed.
+ * Returns the findings of a run: first the reason for an early end, then unmet expectations in order, then duplicates.
+ * Only events of completed steps are expected, so steps that were not reached have no missing events. Expectations for
+ * the whole run apply only when all steps were completed.
  */
 export function judgeRun(run: FinishedWalk): RunFinding[] {
   const compiled = compileExpectations(run.expectations, run.labels)
@@ -54,7 +62,7 @@ function failuresIn({ steps, error, privacy }: FinishedWalk): RunFinding[] {
 
 const isDone = ({ status }: StepResult) => status === 'passed' || status === 'healed'
 
-/** Returns whether the walk got far enough for events of this step, or of the whole run, to be expected. */
+/** Returns whether the attempt got far enough for events of this step, or of the whole run, to be expected. */
 function isWalked(step: number | undefined, { steps, error }: FinishedWalk): boolean {
   if (step === undefined) return error === null && steps.every(isDone)
   return steps.some((one) => one.index === step && isDone(one))
@@ -71,15 +79,13 @@ function tooFew(one: CompiledExpectation, all: readonly CompiledExpectation[], r
   if (wrong) return [wrongData(wrong, run)]
   if (!isWalked(step, run)) return []
   const name = expectedName(expectation)
-  const where = placeOf(step, run)
-  const fired = count === 0 ? `did not fire ${where}` : `fired ${timesText(count)} ${where}, not ${timesText(min)}`
   return [
     {
       kind: 'missing',
       step: step ?? null,
       vendor: expectation.vendor ?? null,
       event: expectation.event ?? null,
-      sentence: `${expectation.event === undefined ? capitalized(name) : name} ${fired}${insteadOf(one, run)}`,
+      sentence: `${shortfallText(expectation, count, placeOf(step, run))}${insteadOf(one, run)}`,
       expected: min === 1 ? name : `${name}, ${timesText(min)}`,
       observed: count === 0 ? null : timesText(count),
     },
@@ -89,11 +95,12 @@ function tooFew(one: CompiledExpectation, all: readonly CompiledExpectation[], r
 const placeOf = (step: number | undefined, { steps, privacy }: FinishedWalk) =>
   step === undefined ? 'in the run' : `in ${stepName(step, steps, privacy)}`
 
-/** Describes where the event occurred instead, or the other account that received it. */
+/** Describes the step in which the event fired instead, or the other account that received it. */
 function insteadOf({ expectation, matches }: CompiledExpectation, run: FinishedWalk): string {
   const { step, account, vendor, event } = expectation
   const elsewhere = step === undefined ? undefined : run.events.find((seen) => seen.step !== step && matches(seen))
-  if (elsewhere) return `; it fired in ${stepName(elsewhere.step, run.steps, run.privacy)}`
+  if (elsewhere)
+    return `; ${event === undefined ? 'one' : 'it'} fired in ${stepName(elsewhere.step, run.steps, run.privacy)}`
   if (account === undefined || event === undefined) return ''
   const other = spanOf(expectation, run.events).find(
     (seen) => seen.event === event && seen.account !== account && (vendor === undefined || seen.vendor === vendor),
@@ -111,8 +118,9 @@ interface Wrong {
 }
 
 /**
- * Returns the event that was probably meant, or null. It has the right name and the fewest faults, and no other
- * expectation with the same parameters claims it. Of equal candidates, the latest is returned.
+ * Returns the event that was probably meant; null when there is none. The event has the right name and the fewest
+ * faults, and is not claimed by another expectation with the same parameters. Of equal candidates, the latest is
+ * returned.
  */
 function closest(
   { expectation, isNamed, faultsIn }: CompiledExpectation,
@@ -177,8 +185,8 @@ function tooMany({ expectation, matches }: CompiledExpectation, run: FinishedWal
 }
 
 /**
- * Returns `duplicate` findings for events repeated within a step. If an event has several variants of data, the most
- * frequent one is reported.
+ * Returns `duplicate` findings for events repeated within a step. When several variants of an event's data are
+ * repeated, only the most frequent variant is reported.
  */
 function repeatedIn(run: FinishedWalk): RunFinding[] {
   const most = new Map<string, [RunEvent, ...RunEvent[]]>()

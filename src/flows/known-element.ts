@@ -1,4 +1,4 @@
-/** Properties of an element other than its selectors, used to find it again after a release. */
+/** Properties of an element other than its selectors, by which it can be found again after a release. */
 export interface KnownElement {
   /** ARIA role as computed by Chromium; empty when it has none. */
   role: string
@@ -8,7 +8,7 @@ export interface KnownElement {
   tag: string
   /** Visible text of the element with whitespace collapsed, at most 200 characters. */
   text: string
-  /** The frame that contained the element; absent when the recording specifies none. */
+  /** The frame that contains the element. Undefined when the recording specifies no frame. */
   frame?: KnownFrame
 }
 
@@ -16,6 +16,6 @@ export interface KnownElement {
 export interface KnownFrame {
   /** Name of the frame element, at most 200 characters; empty when it has none. */
   name: string
-  /** Host and path of the frame's URL, at most 200 characters; empty when it is not a web address. */
+  /** Host and path of the frame's URL, at most 200 characters. Empty when the URL is not a web address. */
   place: string
 }

@@ -18,20 +18,20 @@ import type { Expectation } from './expectation.ts'
 /** The fields of an expectation that describe a single event. */
 export type ExpectedEvent = Pick<Expectation, 'label' | 'vendor' | 'event' | 'account' | 'data'>
 
-/** Members of labels, by the label name used in expectations. Unknown labels have no members. */
+/** Members of labels, by label name as used in expectations. Unknown labels have no members. */
 export type LabelMembers = Readonly<Record<string, readonly LabelMember[]>>
 
-/** The fields of a seen event that expectations read. Missing fields are unknown. */
+/** The fields of a recorded event that expectations read. Missing fields are unknown. */
 export type MatchedEvent = Pick<SeenEvent, 'vendor' | 'event' | 'account' | 'params'> &
   Partial<Pick<SeenEvent, 'host' | 'path' | 'status' | 'answered'>>
 
-/** Tests of single events against an expectation. */
+/** Functions that check a single event against an expectation. */
 interface EventTests {
   /** Returns whether the event's label, vendor, event name and account match. */
   isNamed(event: MatchedEvent): boolean
-  /** Returns whether the event's data matches as well. */
+  /** Like `isNamed`, and also returns whether the event's data matches. */
   matches(event: MatchedEvent): boolean
-  /** Returns the conditions of `data` that the event does not meet, as given by the user. */
+  /** Returns the conditions in `data` that the event does not meet, as entered by the user. */
   faultsIn(event: MatchedEvent): Condition[]
 }
 
@@ -39,7 +39,7 @@ interface EventTests {
 export interface CompiledExpectation extends EventTests {
   /** Index in the list of expectations. */
   index: number
-  /** The expectation with defaults for `min`, `max` and `withinMs`. `min` is 0 when `max` is 0. */
+  /** The expectation, with defaults for `min`, `max` and `withinMs`. `min` is 0 when `max` is 0. */
   expectation: Expectation & { min: number; max: number | null; withinMs: number }
 }
 
@@ -53,7 +53,7 @@ export function compileExpectations(expectations: readonly Expectation[], labels
   })
 }
 
-/** Returns the tests of single events. An event must meet all conditions of `data`. */
+/** Returns the functions that check single events. An event must meet all conditions in `data`. */
 function compileEvent({ label, vendor, event, account, data = [] }: ExpectedEvent, labels: LabelMembers): EventTests {
   const membersOf: MembersOf = (name) => (Object.hasOwn(labels, name) ? (labels[name] ?? []) : [])
   const read = (conditions: readonly Condition[]) => compileFilters(resolveLabelConditions(conditions, membersOf))
@@ -72,7 +72,8 @@ function compileEvent({ label, vendor, event, account, data = [] }: ExpectedEven
 }
 
 /**
- * Converts an event to the form that conditions read. A request answered inside the browser is treated as successful.
+ * Converts an event to the form that conditions read. A request that was answered inside the browser counts as
+ * successful.
  */
 export function conditionEventOf(seen: MatchedEvent): ConditionEvent {
   const { host = null, path = null, status = null, answered = false } = seen
@@ -95,13 +96,14 @@ export function conditionEventOf(seen: MatchedEvent): ConditionEvent {
   }
 }
 
-/** Returns the events to which an expectation applies: those of its step, or all. */
+/** Returns the events to which an expectation applies: those of its step or, without a step, all events. */
 export function spanOf<Event extends { step: number }>({ step }: Expectation, events: readonly Event[]): Event[] {
   return step === undefined ? [...events] : events.filter((event) => event.step === step)
 }
 
 /**
- * Returns the expectations that match fewer than `min` events so far, including those of steps that have not started.
+ * Returns the expectations that have matched fewer than `min` events so far, including those of steps that have not
+ * started.
  */
 export function unmet(
   expectations: readonly CompiledExpectation[],
@@ -113,7 +115,7 @@ export function unmet(
   })
 }
 
-/** Returns the members of each label used, for `compileExpectations`. */
+/** Returns the members of each label named in the expectations, for `compileExpectations`. */
 export function membersOfNamed(expectations: readonly ExpectedEvent[], membersOf: MembersOf): LabelMembers {
   const named = expectations.flatMap(({ label, data = [] }) => [
     ...(label === undefined ? [] : [label]),
@@ -123,8 +125,8 @@ export function membersOfNamed(expectations: readonly ExpectedEvent[], membersOf
 }
 
 /**
- * Throws `AppError('invalid')` for expectations that match the schema but are invalid, naming the field, such as
- * `expectations[2].step`. `steps`: number of steps in the recording.
+ * Throws `AppError('invalid')` for expectations that match the schema but are invalid. The message names the field,
+ * such as `expectations[2].step`. `steps` is the number of steps in the recording.
  */
 export function checkExpectations(expectations: readonly Expectation[], steps: number, path = 'expectations'): void {
   const check = new RuleCheck(MAX_RULE_COST)
@@ -140,7 +142,8 @@ export function checkExpectations(expectations: readonly Expectation[], steps: n
 }
 
 /**
- * Like `checkExpectations`, for an expectation without a step. `check`: shared by expectations that are saved together.
+ * Like `checkExpectations`, but for an expectation without a step. Expectations that are saved together share one
+ * `check`.
  */
 export function checkExpected(
   { min = 1, max = null, ...expected }: Omit<Expectation, 'step' | 'withinMs'>,

@@ -15,9 +15,9 @@ export interface PlanDeps {
 }
 
 /**
- * Queues the scheduled runs that are due, and runs of tests whose domain changed. After several missed times, one run
- * is queued. A scheduled run is skipped while a run of the same test is queued or running. A run for a change is
- * skipped while one is queued.
+ * Queues the scheduled runs that are due, and runs of tests whose domain has changed. When several scheduled times were
+ * missed, only one run is queued. A scheduled run is skipped while a run of the same test is queued or running. A run
+ * for a change is skipped while a run of the same test is queued.
  */
 export function planRuns({ db, clock, region, fault }: PlanDeps): void {
   const now = clock.now()

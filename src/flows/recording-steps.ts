@@ -4,7 +4,7 @@ import { Int, OneOf, Text, type TObject, Type } from '../core/schema.ts'
 const LONGEST_TEXT = 10_000
 const LONGEST_URL = 4000
 
-/** Fields shared by all steps. Unknown fields are kept, because Chrome occasionally adds some. */
+/** Fields that all kinds of steps have. Unknown fields are kept, because Chrome occasionally adds new ones. */
 const anyStep = {
   timeout: Type.Optional(Int({ minimum: 1, maximum: 600_000, description: 'Timeout of the step, in milliseconds' })),
   assertedEvents: Type.Optional(
@@ -13,7 +13,7 @@ const anyStep = {
         type: OneOf(['navigation']),
         url: Type.Optional(Text(0, LONGEST_URL)),
         title: Type.Optional(Text(0, LONGEST_TEXT)),
-        // A Tagwarden field that the Recorder does not write.
+        // A field that Tagwarden adds. Chrome's Recorder does not write it.
         status: Type.Optional(Int({ minimum: 100, maximum: 599, description: 'Expected HTTP status of the page' })),
       }),
       { maxItems: 10, description: 'A navigation that the step triggers and waits for' },

@@ -7,7 +7,7 @@ const MAX_NAME = 80
 
 type Words = (step: RecordedStep) => string
 
-/** Descriptions of each kind. Typed values are omitted because they may be personal. */
+/** Descriptions of each kind of step. Typed values are omitted because they may be personal data. */
 const WORDS: Readonly<Record<StepType, Words>> = {
   setViewport: ({ width, height }) => `Set the window to ${width} × ${height}`,
   emulateNetworkConditions: () => 'Change the network speed',
@@ -16,8 +16,8 @@ const WORDS: Readonly<Record<StepType, Words>> = {
   doubleClick: (step) => `Double-click ${nameOf(step)}`,
   hover: (step) => `Point at ${nameOf(step)}`,
   change: (step) => `Fill in ${nameOf(step)}`,
-  keyDown: ({ key }) => `Press the key ${keyText(key)}`,
-  keyUp: ({ key }) => `Release the key ${keyText(key)}`,
+  keyDown: ({ key }) => `Press ${keyText(key)}`,
+  keyUp: ({ key }) => `Release ${keyText(key)}`,
   scroll: (step) => (step.selectors ? `Scroll ${nameOf(step)}` : 'Scroll the page'),
   close: () => 'Close the tab',
   waitForElement: (step) => `Wait for ${nameOf(step)}${step.visible === false ? ' to disappear' : ''}`,
@@ -34,12 +34,11 @@ export function titleOf(step: RecordedStep): string {
 
 const keyText = (key: unknown): string => (key === ' ' ? 'Space' : String(key))
 
-/** Returns a description of the element: its name, else its text, else its first selector. */
+/** Returns a description of the element: its name or, if unknown, its text or its first selector. */
 function nameOf(step: RecordedStep): string {
   const selectors = (step.selectors ?? []) as Selector[]
   for (const prefix of ['aria/', 'text/']) {
-    // The last part of a path selects the element. If the element has no name, an element that contains it may have
-    // one.
+    // The last part of a path selects the element. If the element has no name, a containing element may have one.
     for (const part of selectors.flatMap((selector) => [selector].flat().toReversed())) {
       const name = part.startsWith(prefix) ? readName(part.slice(prefix.length)) : ''
       if (name) return `“${cutText(name, MAX_NAME, '…')}”`

@@ -1,6 +1,6 @@
 import type { Recording } from './recording.ts'
 
-/** A visit to a shop, as exported by the Recorder of Chrome 140 without changes. */
+/** A visit to a shop, exactly as exported by the Recorder of Chrome 140. */
 export const EXPORTED: Recording & { selectorAttribute?: string } = {
   title: 'Recording 23.11.2026 at 09:41:07',
   steps: [
@@ -57,7 +57,7 @@ export const EXPORTED: Recording & { selectorAttribute?: string } = {
 
 const selectors = ['#it']
 
-/** A recording with each kind of step and every field in the Recorder's schema. */
+/** A recording with every kind of step and every field in the Recorder's schema. */
 export const EVERY_KIND: Recording = {
   title: 'Every kind of step',
   timeout: 5000,

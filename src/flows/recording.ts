@@ -79,7 +79,8 @@ function parseStep(step: RecordedStep, path: string): void {
     requireWebAddress(step.target, `${path}.target`)
   }
   for (const [index, selector] of ((step.selectors ?? []) as Selector[]).entries()) {
-    // Chrome writes `aria/…`. Puppeteer's own syntax is rejected, because it matches every element when misread.
+    // Chrome writes `aria/…`. Puppeteer's own syntax is rejected, because selectors in that syntax would match every
+    // element when misinterpreted.
     if ([selector].flat().some((part) => part.includes('::-p-'))) {
       throw new AppError('invalid', `${path}.selectors[${index}]: use aria/…, text/… or xpath/… instead of ::-p-…`)
     }
@@ -87,8 +88,8 @@ function parseStep(step: RecordedStep, path: string): void {
 }
 
 /**
- * Rejects a URL that is not a web address. A variable may replace the URL or its beginning; its value is checked when
- * the step is executed.
+ * Throws `invalid` for a URL that is not a web address. The URL or its beginning may be a variable. The variable's
+ * value is checked when the step is executed.
  */
 function requireWebAddress(address: string, path: string): void {
   if (address.startsWith('{{')) return
@@ -123,9 +124,9 @@ export function withValues<T>(value: T, values: Readonly<Record<string, string>>
 }
 
 /**
- * Returns the recording with another start URL in its first `navigate` step.
- * @param startUrl null: the recording's own URL
- * @throws {AppError} `invalid`, naming `startUrl`, when it is not a web address or there is no `navigate`
+ * Returns the recording with the URL in its first `navigate` step replaced.
+ * @param startUrl the new URL; null to keep the recording's own URL
+ * @throws {AppError} `invalid`, naming `startUrl`, when it is not a web address or there is no `navigate` step
  */
 export function withStartUrl(recording: Recording, startUrl: string | null): Recording {
   if (startUrl === null) return recording
@@ -147,7 +148,8 @@ export function selectorOf(text: string): Selector {
 }
 
 /**
- * Returns the recording with a selector added before the others of a step, to apply an approved healing.
+ * Returns the recording with a selector added before the existing selectors of a step. Used to apply an approved
+ * healing.
  * @param step index of the step; a step without selectors is not changed
  * @param text selector in the form of `StepResult.healed.after`
  */

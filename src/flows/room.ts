@@ -27,7 +27,7 @@ interface Needs extends Pick<RunRouteDeps, 'sharesOf'> {
   enqueue: Enqueue
 }
 
-/** Opens the flow tests. Runs interrupted by a stop or kill are marked as failed. */
+/** Creates the module for flow tests. Marks runs that were interrupted by a shutdown or crash as failed. */
 export function openFlows(base: HistoryBase, needs: Needs): Room {
   const { db, box, clock, config, warehouse, retentionMs, privacyOf, report } = base
   const { browser, alerts, runFiles, enqueue, sharesOf } = needs

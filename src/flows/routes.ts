@@ -36,11 +36,14 @@ export interface FlowTestDeps {
   /** Returns why no browser can run and how to fix it; null when browsers can run. */
   fault(): string | null
   checkAddress: CheckAddress
-  /** Throws an `AppError` that names the channel (`channels[2].target: …`) when a channel can't deliver. */
+  /** Throws an `AppError` that names the channel (`channels[2].target: …`) when a channel can't deliver messages. */
   checkChannels(channels: readonly Channel[], orgId: string): void
   /** Starts queued runs. */
   start(): void
-  /** Called inside the transaction that deletes a test, to handle its issues. `by`: id of the user who deletes it. */
+  /**
+   * Called inside the transaction that deletes a test, to resolve its issues. `by` is the id of the user who deletes
+   * the test.
+   */
   deleted(test: FlowTest, by: string): void
   /** Stops the runs of a deleted test. */
   cancel(testId: string): void
@@ -60,12 +63,14 @@ const RunInputSchema = Closed(
       ),
     ),
     variables: Type.Optional(
-      Type.Record(Type.String(), Text(0, 2000), { description: 'Replaces the test’s variables with these names' }),
+      Type.Record(Type.String(), Text(0, 2000), {
+        description: 'Values by name that override the test’s variables for this run',
+      }),
     ),
     secrets: Type.Optional(
       Type.Record(Type.String(), Text(0, 2000), {
         description:
-          'Replaces the test’s secrets with these names, for this run only. Required when the start page is on a host to which the test’s secrets are not bound',
+          'Values by name that override the test’s secrets, for this run only. Required when the start page is on a host to which the test’s secrets are not bound',
       }),
     ),
   },
@@ -87,7 +92,10 @@ export function flowTestRoutes(parts: FlowTestDeps): Route[] {
   return [...readingRoutes(parts), ...writingRoutes(parts), runRoute(parts), healingRoute(parts)]
 }
 
-/** Returns a test as shown to the caller. Channel targets are masked for viewers and read-only keys. */
+/**
+ * Returns the test in the form in which the caller may see it. Channel targets are masked for viewers and read-only
+ * keys.
+ */
 function describe({ box }: Pick<FlowTestDeps, 'box'>, test: FlowTest, principal: Principal) {
   return { ...test, channels: showChannels(box, test.channels, principal) }
 }

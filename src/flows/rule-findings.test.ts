@@ -28,7 +28,7 @@ async function findings(alerts: Alert[], events: RunEvent[] = [purchase], domain
 }
 
 describe('findings of active rules', () => {
-  test('name the alert and the violation', async () => {
+  test('name the alert and describe the violation', async () => {
     expect(await findings([rule(blank('id'))])).toEqual([
       {
         kind: 'rule',
@@ -63,7 +63,7 @@ describe('findings of active rules', () => {
       'dom_1',
       0,
     ],
-  ])('%s', async (_name, fields, domainId, count) => {
+  ])('have the expected number for a rule %s', async (_name, fields, domainId, count) => {
     expect(await findings([rule(fields)], [{ ...purchase, answered: true }], domainId)).toHaveLength(count)
   })
 

@@ -12,7 +12,7 @@ import type { RunEvent, RunFinding, StepResult } from './run.ts'
 export interface JudgedByRules {
   runId: string
   orgId: string
-  /** Null: only rules for all domains apply. */
+  /** Null when only rules for all domains apply. */
   domainId: string | null
   steps: readonly StepResult[]
   events: readonly RunEvent[]
@@ -30,12 +30,12 @@ export interface Rules {
   privacy: Privacy
 }
 
-/** Fields that the collector knows, but that can't be determined in a test browser. */
+/** Fields that are known for events of real visitors but can't be determined in a test browser. */
 const UNKNOWN_FIELDS: ReadonlySet<string> = new Set(['title', 'customerId', 'execMs', 'durMs', 'bytes', 'version'])
 
 /**
- * Returns a finding of kind `rule` for each active alert and each event, identified by vendor and name, that violates
- * it. The finding describes the first such event. Rules that read fields unknown to a run are skipped.
+ * Returns a finding of kind `rule` for each combination of an active alert and a kind of event (vendor and name) that
+ * violates it. The finding describes the first such event. Rules that read fields unknown in a run are skipped.
  */
 export async function ruleFindings(run: JudgedByRules, { judge, alertOf, privacy }: Rules): Promise<RunFinding[]> {
   const found = new Map<string, RunFinding>()
@@ -79,7 +79,7 @@ function findingOf(
   }
 }
 
-/** Converts an event of a run to the form it would have if the site had sent it to the collector. */
+/** Converts an event from a run to the form that it would have if the site had sent it to the collector. */
 function storedOf(seen: RunEvent, { runId, orgId, domainId }: JudgedByRules): StoredEvent {
   return {
     ...conditionEventOf(seen),
@@ -91,7 +91,7 @@ function storedOf(seen: RunEvent, { runId, orgId, domainId }: JudgedByRules): St
     domainId: domainId ?? '',
     env: 'prod',
     kind: 'event',
-    // A walk is treated as one session.
+    // A run is treated as one session.
     sessionId: runId,
     status: conditionEventOf(seen).status,
     weight: 1,

@@ -22,7 +22,7 @@ export interface RunUse {
 async function sizeOfFolder(folder: string): Promise<number> {
   let bytes = 0
   for (const name of await readdir(folder)) {
-    // The folder may be deleted during the loop.
+    // Files may be deleted while the loop runs.
     bytes += await stat(join(folder, name)).then(
       ({ size }) => size,
       () => 0,
@@ -54,7 +54,7 @@ export class RunFiles {
     return new Set(names.flatMap((name) => /^step-(\d+)\.png$/.exec(name)?.[1] ?? []).map(Number))
   }
 
-  /** Returns the screenshot of a step as a PNG. Throws `notFound` when there is none or it was deleted. */
+  /** Returns the screenshot of a step as a PNG. Throws `notFound` when there is none or it has been deleted. */
   async screenshot(runId: string, step: number): Promise<Blob> {
     const file = Bun.file(join(this.of(runId), screenshotName(step)))
     if (await file.exists()) return file
@@ -64,14 +64,14 @@ export class RunFiles {
     )
   }
 
-  /** Returns the HAR as JSON. Throws `notFound` when there is none or it was deleted. */
+  /** Returns the HAR as JSON. Throws `notFound` when there is none or it has been deleted. */
   async har(runId: string): Promise<Blob> {
     const file = Bun.file(join(this.of(runId), HAR))
     if (await file.exists()) return file
     throw new AppError('notFound', `there is no HAR of this run; HARs are kept for ${this.keptDays} days`)
   }
 
-  /** Returns the disk usage of all runs, with their organizations. */
+  /** Returns the disk usage of every run with its organization. */
   async uses(db: Db): Promise<RunUse[]> {
     if (!existsSync(this.folder)) return []
     const find = prepared<[string], { orgId: string; createdAt: Instant; finishedAt: Instant | null }>(
@@ -98,7 +98,7 @@ export class RunFiles {
     await rm(this.of(runId), { recursive: true, force: true })
   }
 
-  /** Deletes the files of runs that were deleted, and of runs that ended before the retention period. */
+  /** Deletes the files of runs that have been deleted or are older than the retention period. */
   async retain(db: Db, now: Instant): Promise<void> {
     if (!existsSync(this.folder)) return
     const find = prepared<[string], { finishedAt: Instant | null }>(db, 'SELECT finishedAt FROM flowRun WHERE id = ?')

@@ -45,7 +45,7 @@ test.each<[string, Partial<HeadlinedRun>]>([
   ['Purchase with wrong data', { findings: [wrong('host equal to "a"', '"b" as host')] }],
   ['Add to cart did not fire', { findings: [finding({})] }],
   ['Add to cart fired only once', { findings: [finding({ observed: 'once' })] }],
-  ['An event of Meta Pixel did not fire', { findings: [finding({ event: null })] }],
+  ['No Meta Pixel event fired', { findings: [finding({ event: null })] }],
   ['Add to cart fired where it should not', { findings: [finding({ kind: 'unexpected', expected: 'none' })] }],
   [
     'Add to cart fired 3 times',
@@ -76,7 +76,7 @@ test.each<[string, Partial<HeadlinedRun>]>([
   expect(headlineOf({ steps: [], findings: [], error: null, ...run })).toBe(headline)
 })
 
-test('the headline recognizes the sentences written by the judge', () => {
+test('the headline recognizes the sentences in findings', () => {
   const steps = [stepResult()]
   const events = [runEvent({ event: 'purchase', params: { cu: 'USD' } })]
   const data = [

@@ -5,14 +5,14 @@ import type { RunFinding, StepResult } from './run.ts'
 export interface HeadlinedRun {
   steps: readonly StepResult[]
   findings: readonly RunFinding[]
-  /** Reason why the walk ended early; null when all steps were executed. */
+  /** Reason why the run ended early; null when all steps were executed. */
   error: string | null
 }
 
 const MAX_FAULTS = 2
 
 /**
- * Describes a run in one line without a full stop: its first two faults, the number of further faults, and healed
+ * Describes a run in one line without a full stop: its first two faults, the number of further faults, and the healed
  * steps. Example: `Purchase without its transaction id; one button found by its text`.
  */
 export function headlineOf({ steps, findings, error }: HeadlinedRun): string {
@@ -31,15 +31,16 @@ function passed({ length }: readonly StepResult[]): string {
   return length === 2 ? 'both steps passed' : `all ${length} steps passed`
 }
 
-/** Describes a finding in a few words, starting in lower case. */
+/** Describes a finding in a few words. Starts in lower case. */
 function faultOf(
   { kind, step, vendor, event, sentence, expected, observed }: RunFinding,
   steps: readonly StepResult[],
 ): string {
-  const name = event ? inWords(event) : vendor ? `an event of ${vendor}` : 'an expected event'
+  const name = event ? inWords(event) : vendor ? `${vendor} event` : 'expected event'
   switch (kind) {
     case 'missing':
-      return `${name} ${observed === null ? 'did not fire' : `fired only ${observed}`}`
+      if (observed !== null) return `${name} fired only ${observed}`
+      return event ? `${name} did not fire` : `no ${name} fired`
     case 'wrong_data':
       return `${name} ${dataFault(expected ?? '', observed ?? '')}`
     case 'unexpected':
@@ -66,7 +67,7 @@ function dataFault(expected: string, observed: string): string {
   return isGone ? `without its ${inWords(key)}${more}` : `with a wrong ${inWords(key)}${more}`
 }
 
-/** Descriptions of keys whose names are not words. */
+/** Names for keys that are not words. */
 const KEYS: Readonly<Record<string, string>> = { cu: 'currency', dl: 'page address', dt: 'page title' }
 
 /**

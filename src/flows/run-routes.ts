@@ -40,7 +40,7 @@ const RunExpectations = Closed(
   },
 )
 
-/** Schema of the HAR, which is returned unparsed from its file. */
+/** Schema of the HAR. The HAR is returned directly from its file without being parsed. */
 const HarText = Type.Unsafe<Blob>(
   Type.Object({ log: Type.Object({}) }, { $id: 'Har', examples: [{ log: { version: '1.2', entries: [] } }] }),
 )
@@ -100,7 +100,7 @@ function listingRoutes({ db, privacyOf, sharesOf }: RunRouteDeps): Route[] {
   ]
 }
 
-/** Masks personal data in the error, which may come from the browser. */
+/** Masks personal data in the error, which may contain text from the browser. */
 function maskedRun<R extends { error: string | null }>(run: R, privacy: Privacy): R {
   return run.error === null ? run : { ...run, error: maskPersonal(run.error, '', privacy) }
 }
@@ -212,7 +212,7 @@ function fileRoutes({ db, files }: RunRouteDeps): Route[] {
   ]
 }
 
-/** Returns the results of a run with personal data masked, as in samples of events. */
+/** Returns the results of a run with personal data masked in the same way as in sample events. */
 function maskedFacts({ steps, findings, events, errors }: RunFacts, privacy: Privacy) {
   const mask = (text: string) => maskPersonal(text, '', privacy)
   const orNull = (text: string | null) => (text === null ? null : mask(text))

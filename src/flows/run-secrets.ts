@@ -8,7 +8,7 @@ import { openSecrets, type StoredFlowTest, type Versioned } from './store.ts'
 type Values = Readonly<Record<string, string>>
 type Version = Pick<Versioned, 'recording' | 'startUrl'>
 
-/** Values that override those of the test for one run. */
+/** Values that override the values of the test for one run. */
 interface RunInput {
   startUrl: string | null
   variables: Values
@@ -17,8 +17,8 @@ interface RunInput {
 }
 
 /**
- * Throws `invalid` when a run would expose a secret of the test to a new host or expression. Entering the secret in the
- * test or for this run approves its hosts and expressions.
+ * Throws `invalid` when a run would expose a secret of the test to a new host or expression. A person who enters a
+ * secret, in the test or for this run, approves the hosts and expressions that can receive it.
  */
 export function requireRunReach(box: SecretBox, kept: StoredFlowTest, input: RunInput): void {
   const { recording } = kept.test
@@ -35,19 +35,19 @@ export function requireRunReach(box: SecretBox, kept: StoredFlowTest, input: Run
   )
 }
 
-/** Values of a run's secrets and, for each, the hosts that may receive it. */
+/** The values of a run's secrets, and the hosts that may receive each secret. */
 export interface RunSecrets {
   values: Record<string, string>
   hosts: Record<string, readonly string[]>
 }
 
-/** Returns the secrets for a run of this version: those entered for the run, and the other ones from the test. */
+/** Returns the secrets for a run of this version. Secrets entered for the run override those of the test. */
 export function secretsOfRun(box: SecretBox, kept: StoredFlowTest, version: Version, run: StoredRun): RunSecrets {
   const own = openSecrets(box, kept)
   const entered = openSecrets(box, run)
   const bound = boundReach(kept, own)
   const wanted = runReach(kept, version, { ...run, secrets: entered, kept: own })
-  // An expression could read secrets typed into pages on the test's own hosts.
+  // A new expression could read secrets typed into pages, even on the test's own hosts.
   const isBound = [...wanted.expressions].every((expression) => bound.expressions.has(expression))
   const hostsOf = (name: string) => (Object.hasOwn(entered, name) ? [...wanted.hosts] : isBound ? [...bound.hosts] : [])
   const values = { ...own, ...entered }

@@ -9,11 +9,11 @@ import type { KnownElement } from './known-element.ts'
 import type { RunEvent, RunFinding, StepResult } from './run.ts'
 import type { Run, RunStatus, RunSummary, Trigger } from './run-schema.ts'
 
-/** Maximum number of waiting runs per organization. Further ones are rejected. */
+/** Maximum number of waiting runs per organization. Further runs are rejected. */
 const MAX_WAITING = 100
 const RETRY_AFTER_S = 60
 
-/** Results of a walk. */
+/** Results of an attempt. */
 export interface RunFacts {
   steps: readonly StepResult[]
   findings: readonly RunFinding[]
@@ -25,14 +25,14 @@ export interface RunFacts {
 
 const NO_FACTS: RunFacts = { steps: [], findings: [], events: [], errors: [], elements: {} }
 
-/** A run with the inputs it was started with. */
+/** A run with the inputs that it was started with. */
 export interface StoredRun extends Run {
   orgId: string
-  /** Replaces the version's start URL; null: not replaced. */
+  /** Replaces the start URL of the version; null when it is not replaced. */
   startUrl: string | null
-  /** Values that override the test's variables of the same names. */
+  /** Values that override the test's variables with the same names. */
   variables: Record<string, string>
-  /** Encrypted secrets entered for this run. Null when there are none, or the run has ended. */
+  /** Encrypted secrets that were entered for this run. Null when there are none or the run has ended. */
   secrets: Buffer | null
   attempts: number
   headline: string
@@ -109,7 +109,7 @@ export function queueRun(
   })
 }
 
-/** Returns the counts of a run's results. */
+/** Returns counts that summarize the results of a run. */
 export function summaryOf({ steps, findings, events }: RunFacts, stepsTotal: number): RunSummary {
   return {
     stepsTotal,
@@ -127,7 +127,7 @@ export function findRun(db: Db, { orgId, id }: FlowTestKey): StoredRun {
   return runOf(row)
 }
 
-/** Returns the results of a run; empty for a run that has not ended. */
+/** Returns the results of a run, which are empty until the run has ended. */
 export function factsOf(db: Db, runId: string): RunFacts {
   const sql = 'SELECT detail FROM flowRunDetail WHERE runId = ?'
   const row = prepared<[string], { detail: string }>(db, sql).get(runId)
@@ -173,7 +173,7 @@ export function hasRun(db: Db, testId: string, states: readonly ('queued' | 'run
   return prepared<[string, string]>(db, sql).get(testId, JSON.stringify(states)) !== undefined
 }
 
-/** Records the start of a walk. Returns false when the run was deleted or has already ended. */
+/** Records the start of an attempt. Returns false when the run has been deleted or has ended. */
 export function beginAttempt(db: Db, id: string, now: Instant): boolean {
   const { changes } = prepared<[Instant, string]>(
     db,
@@ -193,7 +193,7 @@ export interface RunEnd {
   error: string | null
 }
 
-/** Stores the outcome of a run. Returns false and stores nothing when the run was deleted or has already ended. */
+/** Stores the outcome of a run. Returns false and stores nothing when the run has been deleted or has already ended. */
 export function endRun(db: Db, id: string, end: RunEnd, facts: RunFacts): boolean {
   return tx(db, () => {
     const { changes } = prepared<[object]>(
@@ -222,7 +222,7 @@ export function cancelRun(db: Db, { orgId, id }: FlowTestKey, now: Instant): voi
 
 const CUT_OFF = 'the server stopped during the run'
 
-/** Marks runs as failed that were interrupted by a stop or kill of the server. Queued runs stay queued. */
+/** Marks runs that were interrupted by a shutdown or crash of the server as failed. Queued runs stay queued. */
 export function failInterruptedRuns(db: Db, now: Instant): void {
   prepared<[Instant, string, string]>(
     db,

@@ -12,14 +12,14 @@ export interface StepResult {
   /** Description of the step: `Click “Add to basket”`. */
   title: string
   status: StepStatus
-  /** Null when the step was never started. */
+  /** Null when the step was not started. */
   startedAt: Instant | null
   durationMs: number | null
-  /** Reason for the failure in one sentence, or null. */
+  /** The reason for the failure in one sentence; null when the step did not fail. */
   error: string | null
   /**
-   * Selectors of a healed step: its first selector, and the one that found the element; null when the step was not
-   * healed.
+   * Two selectors of a healed step: the first recorded one, and the one that found the element. Null when the step was
+   * not healed.
    */
   healed: { before: string; after: string } | null
   screenshot: boolean
@@ -27,7 +27,7 @@ export interface StepResult {
 
 /** An event recorded during a run. */
 export interface RunEvent extends Omit<SeenEvent, 'request'> {
-  /** Index of the step that caused it: the last step started before it was sent. */
+  /** Index of the step that caused the event: the last step that started before the event was sent. */
   step: number
 }
 
@@ -40,7 +40,7 @@ export interface RunFinding {
   step: number | null
   vendor: string | null
   event: string | null
-  /** Description in one sentence without a full stop. */
+  /** Description of the fault in one sentence without a full stop. */
   sentence: string
   expected: string | null
   observed: string | null

@@ -69,7 +69,7 @@ test.each<[string, Change, Change, RegExp | null]>([
   ['a host with the same ending', {}, { startUrl: 'https://evil-shop.example/' }, /evil-shop\.example/],
   ['a subdomain', {}, { startUrl: 'https://x.shop.example/' }, /x\.shop\.example/],
   ['a user name that looks like a host', {}, { startUrl: 'https://shop.example@evil.example/' }, /evil\.example/],
-  ['a named host', {}, { secretHosts: ['evil.example'] }, /evil\.example/],
+  ['a host in secretHosts', {}, { secretHosts: ['evil.example'] }, /evil\.example/],
   [
     'a variable',
     { steps: [open('https://{{host}}/')] },
@@ -97,7 +97,7 @@ test.each<[string, Change, Change, RegExp | null]>([
     { steps: [waitFor('a'), open('https://shop.example/')] },
     null,
   ],
-])('whether a change extends where secrets are sent: %s', (_what, before, after, reason) => {
+])('whether a change exposes secrets to more hosts or expressions: %s', (_what, before, after, reason) => {
   const found = beyondReach(reachOf(before), reachOf(after))
   if (reason === null) expect(found).toBeNull()
   else expect(found).toMatch(reason)

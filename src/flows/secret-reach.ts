@@ -5,16 +5,16 @@ import { withStartUrl, withValues } from './recording.ts'
 type Values = Readonly<Record<string, string>>
 
 /**
- * The hosts and expressions that may receive the secrets of a flow test. The person who enters a secret approves them.
+ * The hosts and expressions that may receive the secrets of a flow test. A person who enters a secret approves them.
  */
 export interface SecretReach {
-  /** Hosts that may receive the secrets, without `www.`. The port is included when it is not the default. */
+  /** Hosts that may receive the secrets, without `www.`. The port is included when it is not the default port. */
   hosts: ReadonlySet<string>
   /** Expressions that run in the test's pages and could read or compare a secret. */
   expressions: ReadonlySet<string>
 }
 
-/** Returns the host of a URL in the form of `SecretReach.hosts`; null when it is not a web address. */
+/** Returns the host of a URL in the form of `SecretReach.hosts`; null when the URL is not a web address. */
 export function secretHostOf(address: string): string | null {
   const url = URL.parse(address)
   if (!url || !/^https?:$/.test(url.protocol)) return null
@@ -23,14 +23,14 @@ export function secretHostOf(address: string): string | null {
 }
 
 /**
- * Returns the hosts and expressions that can receive the secrets of a test. `variables` and `secrets` replace the
- * placeholders in its strings.
+ * Returns the hosts and expressions that can receive the secrets of a test. Placeholders are replaced by the values in
+ * `variables` and `secrets`.
  */
 export function secretReach(
   { recording, startUrl, secretHosts }: Pick<FlowTest, 'recording' | 'startUrl' | 'secretHosts'>,
   { variables, secrets }: { variables: Values; secrets: Values },
 ): SecretReach {
-  // The start URL of the recording itself remains one of the hosts, even when it is replaced.
+  // The host of the recording's own start URL is included, even when the start URL is replaced.
   const steps = [...recording.steps, ...withStartUrl(recording, startUrl).steps]
   const addresses = steps.flatMap(({ url, target, assertedEvents }) => [
     ...[url, target],
@@ -44,7 +44,9 @@ export function secretReach(
   }
 }
 
-/** Returns a host in the form of `SecretReach.hosts`. Throws `invalid`, naming the field, when it is not a host. */
+/**
+ * Returns a host in the form of `SecretReach.hosts`. Throws `invalid`, naming the field, when the text is not a host.
+ */
 function plainHost(text: string, index: number): string {
   const host = /^[^\s/?#@\\]+$/.test(text) ? secretHostOf(`https://${text}`) : null
   if (host !== null) return host
@@ -56,7 +58,9 @@ export function checkSecretHosts(hosts: readonly string[]): void {
   hosts.forEach(plainHost)
 }
 
-/** Returns why secrets entered for `bound` must be entered again for `wanted`; null when this is not necessary. */
+/**
+ * Returns why secrets entered for `bound` must be entered again for `wanted`. Null when they need not be entered again.
+ */
 export function beyondReach(bound: SecretReach, wanted: SecretReach): string | null {
   const host = [...wanted.hosts].find((name) => !bound.hosts.has(name))
   if (host !== undefined) return `it was not entered for the host ${host}`

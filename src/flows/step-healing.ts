@@ -7,7 +7,7 @@ import { withFirstSelector } from './recording.ts'
 import type { StepResult } from './run.ts'
 import { findFlowTest, type Learned, makeVersion, type StoredFlowTest, saveLearned, storedFlowTest } from './store.ts'
 
-/** Maximum number of rejected selectors stored per step. The oldest are deleted. */
+/** Maximum number of rejected selectors stored per step. When it is exceeded, the oldest are deleted. */
 const MAX_REFUSED = 20
 
 /** Results of a run that affect the stored steps of its test. */
@@ -21,8 +21,8 @@ export interface Met {
 }
 
 /**
- * Returns what is learned from a run. Healed steps await approval until their first selector works again. When a run
- * passes, the elements of steps that were not healed become the known elements.
+ * Returns the data to store after a run. Healed steps await approval until their first selector works again. When a run
+ * passes, the elements of the steps that were not healed become the known elements.
  */
 export function learnedFrom(
   { test, elements }: StoredFlowTest,
@@ -41,9 +41,9 @@ export function learnedFrom(
 }
 
 /**
- * Approves or rejects a healed step. After approval, a new version tries the healed selector first, and its element
- * becomes the known one. After rejection, the step fails when its element is found only by this selector. Throws
- * `notFound`, or `conflict` when nothing awaits approval.
+ * Approves or rejects a healed step. Approval creates a version that tries the healed selector first, and the healed
+ * element becomes the known one. After rejection, the step fails when its element can be found only by this selector.
+ * Throws `notFound`, or `conflict` when nothing awaits approval.
  */
 export function decideHealing(
   db: Db,

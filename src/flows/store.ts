@@ -13,23 +13,23 @@ import type { FlowTestSettings } from './test-input.ts'
 /** Maximum number of flow tests per organization. */
 const MAX_FLOW_TESTS = 1000
 /**
- * Maximum total length in characters of the recordings on one page of a list, because a single recording may have a
- * million.
+ * Maximum total length, in characters, of the recordings on one page of a list. A single recording may have a million
+ * characters.
  */
 const MAX_PAGE_SIZE = 4 * 2 ** 20
 
-/** A flow test with stored data that is not returned to callers. */
+/** A flow test, including stored data that is not returned to callers. */
 export interface StoredFlowTest {
   test: FlowTest
   /** Encrypted secrets; null when the test has none. */
   secrets: Buffer | null
-  /** The element found by each step in the last passed run, by step index. */
+  /** The element that each step found in the last run that passed, by step index. */
   elements: Record<number, KnownElement>
   /** Rejected selectors, by step index. */
   refused: Record<number, string[]>
 }
 
-/** Settings stored as JSON, including the names of secrets. */
+/** Settings stored as JSON. They include the names of secrets. */
 type StoredSettings = Omit<FlowTestSettings, 'domainId' | 'enabled' | 'recording' | 'startUrl' | 'expectations'> & {
   secrets: string[]
 }
@@ -62,7 +62,7 @@ const noSuchTest = () => new AppError('notFound', 'no such flow test')
 
 function flowTestOf(row: TestRow): StoredFlowTest {
   const { settings, enabled, sealed, recording, expectations, healing, elements, refused, ...rest } = row
-  // Tests saved before `secretHosts` was introduced lack this field.
+  // Tests that were saved before `secretHosts` was introduced do not have this field.
   const { secretHosts = [], ...others } = JSON.parse(settings) as StoredSettings & { secretHosts?: string[] }
   return {
     test: {
@@ -114,7 +114,7 @@ export function listFlowTests(
   return { tests: items, nextCursor }
 }
 
-/** Returns the tests of all organizations that are scheduled for `now` or earlier, longest overdue first. */
+/** Returns the tests of all organizations that are scheduled for `now` or earlier, most overdue first. */
 export function dueFlowTests(db: Db, now: Instant): FlowTest[] {
   const sql = `${TESTS} WHERE dueAt <= ? ORDER BY dueAt, flowTest.id`
   return prepared<[Instant], TestRow>(db, sql)
@@ -122,14 +122,14 @@ export function dueFlowTests(db: Db, now: Instant): FlowTest[] {
     .map((row) => flowTestOf(row).test)
 }
 
-/** Returns the tests of all organizations whose domain changed, with the end of each change's watch window. */
+/** Returns the tests of all organizations whose domain has changed, with the end of the watch window of each change. */
 export function changedFlowTests(db: Db, now: Instant): { test: FlowTest; endsAt: Instant }[] {
   const sql = `${TESTS.replace('SELECT', 'SELECT changeEndsAt,')} WHERE changeAt <= ? ORDER BY changeAt, flowTest.id`
   const rows = prepared<[Instant], TestRow & { changeEndsAt: Instant }>(db, sql).all(now)
   return rows.map(({ changeEndsAt, ...row }) => ({ test: flowTestOf(row).test, endsAt: changeEndsAt }))
 }
 
-/** Records that a change to the domain has been handled. */
+/** Records that the change to the domain of a test has been handled. */
 export function forgetChange(db: Db, id: string): void {
   prepared<[string]>(db, 'UPDATE flowTest SET changeAt = NULL, changeEndsAt = NULL WHERE id = ?').run(id)
 }
@@ -187,9 +187,9 @@ export function createFlowTest(
 }
 
 /**
- * Replaces a test. Without `given`, the secrets are kept, which throws an error when the test has new hosts or
- * expressions. A change to the recording, start URL or expectations creates a version. A new recording also deletes the
- * known elements. Throws `notFound`, and `invalid` for an unknown secret without a value.
+ * Replaces a test. Without `given`, the stored secrets are kept; throws `invalid` when this would expose them to new
+ * hosts or expressions. A change to the recording, start URL or expectations creates a version. A new recording also
+ * deletes the known elements. Throws `notFound`, and `invalid` for an unknown secret without a value.
  */
 export function updateFlowTest(
   { db, box, clock }: Parts,
@@ -271,12 +271,12 @@ export function sealed(box: SecretBox, secrets: Readonly<Record<string, string>>
   return Object.keys(secrets).length === 0 ? null : box.seal(JSON.stringify(secrets))
 }
 
-/** Decrypts the secrets of a test or run. Returns their values by name. */
+/** Decrypts the secrets of a test or run. Returns the values by name. */
 export function openSecrets(box: SecretBox, { secrets }: Pick<StoredFlowTest, 'secrets'>): Record<string, string> {
   return secrets === null ? {} : JSON.parse(box.open(secrets))
 }
 
-/** Deletes the secrets that can't be decrypted. Returns the tests whose secrets must be entered again. */
+/** Deletes secrets that can't be decrypted. Returns the tests whose secrets must be entered again. */
 export function dropUnreadableSecrets(db: Db, box: SecretBox): FlowTestKey[] {
   const rows = db
     .prepare<[], FlowTestKey & { secrets: Buffer }>(
@@ -301,7 +301,7 @@ function opens(box: SecretBox, sealed: Buffer): boolean {
     box.open(sealed)
     return true
   } catch {
-    // The secrets were encrypted with another key, or are damaged.
+    // The secrets were encrypted with another key or are damaged.
     return false
   }
 }
@@ -336,18 +336,18 @@ function addVersion(
   })
 }
 
-/** Activates a new version if it differs from the current one. */
+/** Creates a version and makes it current, if it differs from the current one. */
 function replaceVersion(db: Db, before: FlowTest, after: Versioned, now: Instant): void {
   const versionOf = ({ recording, startUrl, expectations }: Versioned) => ({ recording, startUrl, expectations })
   if (Bun.deepEquals(versionOf(before), versionOf(after))) return
   makeVersion(db, before, after, now)
   if (Bun.deepEquals(before.recording, after.recording)) return
-  // The indexes now refer to other steps.
+  // The step indexes now refer to other steps.
   const sql = `UPDATE flowTest SET healing = '[]', refused = '{}', elements = '{}' WHERE id = ?`
   prepared<[string]>(db, sql).run(before.id)
 }
 
-/** Activates a new version and keeps the known elements. */
+/** Creates a version and makes it current. The known elements are kept. */
 export function makeVersion(db: Db, { id, version }: FlowTest, after: Versioned, now: Instant): void {
   const versionId = newId('ver', now)
   addVersion(db, { ...after, id: versionId, testId: id, version: version + 1 }, now)
@@ -356,7 +356,7 @@ export function makeVersion(db: Db, { id, version }: FlowTest, after: Versioned,
   )
 }
 
-/** Stored data that a run or a person may update. */
+/** Stored data that can change after a run or an approval. */
 export type Learned = Partial<Pick<StoredFlowTest, 'elements' | 'refused'> & Pick<FlowTest, 'healing' | 'status'>>
 
 /** Stores what was learned about a test. Omitted fields are not changed. */
@@ -374,7 +374,7 @@ export function saveLearned(db: Db, { test, ...kept }: StoredFlowTest, learned: 
   })
 }
 
-/** Returns the recording, start URL and expectations of a version; null when it was deleted. */
+/** Returns the recording, start URL and expectations of a version; null when the version has been deleted. */
 export function versionOf(db: Db, id: string): Versioned | null {
   const sql = 'SELECT recording, startUrl, expectations FROM flowVersion WHERE id = ?'
   const row = prepared<[string], Pick<TestRow, 'recording' | 'startUrl' | 'expectations'>>(db, sql).get(id)

@@ -8,7 +8,7 @@ import { checkExpectations } from './match-expectations.ts'
 import { parseRecording, withStartUrl, withValues } from './recording.ts'
 import { checkSecretHosts } from './secret-reach.ts'
 
-/** Settings given by a caller with defaults filled in, without secrets. */
+/** Settings from a request with defaults filled in, without secrets. */
 export type FlowTestSettings = Omit<
   FlowTest,
   'id' | 'orgId' | 'secrets' | 'versionId' | 'version' | 'status' | 'healing' | 'createdAt' | 'updatedAt'
@@ -16,7 +16,7 @@ export type FlowTestSettings = Omit<
 
 /**
  * Returns the input with defaults filled in. Throws `invalid`, naming the field, when the test can't be executed or
- * scheduled. Does not check domains and channels.
+ * scheduled. Domains and channels are not checked.
  */
 export function readFlowTest({ secrets = {}, ...input }: FlowTestInput, now: Instant): FlowTestSettings {
   const { startUrl = null, expectations = [], variables = {}, schedule = null, timezone = 'UTC' } = input

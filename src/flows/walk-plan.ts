@@ -8,9 +8,9 @@ import type { RunEvent, StepResult } from './run.ts'
 /** Everything that a browser process needs for one attempt at a flow test. */
 export interface WalkPlan {
   browsing: BrowsingOptions
-  /** The recording with its start URL set and `{{name}}` not yet replaced. */
+  /** The recording with its start URL already replaced, but with `{{name}}` not yet replaced. */
   recording: Recording
-  /** Values of variables and secrets. Values of secrets are also in `browsing.secrets`. */
+  /** Values of variables and secrets. `browsing.secrets` also contains the values of the secrets. */
   values: Record<string, string>
   /** Hosts that may receive each secret, by secret name, in the form of `secretHostOf`. */
   secretHosts: Record<string, readonly string[]>
@@ -18,7 +18,7 @@ export interface WalkPlan {
   /** Members of each label, by label name. */
   labels: Record<string, readonly { vendor: string; event: string }[]>
   consent: Consent
-  /** The element found in the last approved run, by step index. */
+  /** The element that each step found in the last approved run, by step index. */
   elements: Record<number, KnownElement>
   /** Rejected healed selectors, by step index. */
   refused: Record<number, readonly string[]>
@@ -27,16 +27,16 @@ export interface WalkPlan {
   folder: string
 }
 
-/** Messages from the browser process during a walk, in order. */
+/** Messages from the browser process during an attempt, in order. */
 export type WalkMessage =
   | { kind: 'step'; step: StepResult; element: KnownElement | null }
   | { kind: 'event'; event: RunEvent }
   | {
       kind: 'done'
-      /** Reason why the walk ended early; null when all steps were executed. */
+      /** Reason why the attempt ended early; null when all steps were executed. */
       error: string | null
-      /** Errors from the pages. */
+      /** Errors reported by the pages. */
       errors: readonly string[]
-      /** Time the walk waited for tags, in milliseconds. */
+      /** Time that the attempt waited for tags, in milliseconds. */
       pausedMs: number
     }

@@ -81,7 +81,7 @@ test('exactly the fields that are stored encrypted are secret in the form', () =
   }
 })
 
-test('the target can be an integration for every kind of channel that has integrations', () => {
+test('the target can be an integration for every channel type that has integrations', () => {
   const named = forms.channels.map(({ kind, schema }) => {
     const { target } = schema.properties as Record<string, JsonSchema>
     return [kind, target?.['x-integration']]
@@ -136,7 +136,7 @@ test.each([
   ['openPct', 'Open pct', '%'],
   ['domainId', 'Domain', undefined],
   ['q', 'Search', undefined],
-])('the field %s is titled %s, with unit %p', (name, title, unit) => {
+])('the field %s has the title %s and the unit %p', (name, title, unit) => {
   const { properties } = formOf(Closed({ [name]: Int() })) as { properties: Record<string, JsonSchema> }
   expect([properties[name]?.title, properties[name]?.['x-unit']]).toEqual([title, unit])
 })

@@ -2,16 +2,16 @@ import type { TSchema } from '../core/schema.ts'
 import { MAX_BODY_BYTES } from './json-body.ts'
 import type { Route } from './route.ts'
 
-/** Minimum limit. A smaller one would gain nothing: parsing this much takes less than a millisecond. */
+/** Minimum limit. A smaller one would gain nothing, because parsing this many bytes takes less than a millisecond. */
 const LEAST_BYTES = 64 * 1024
 /** Size of a UTF-16 code unit written as an escape, such as `\u00e9`. */
 const CODE_UNIT_BYTES = 6
-/** Size allowed for a number, `true`, `false` or `null`. */
+/** Size allowed for each number, `true`, `false` or `null`. */
 const SCALAR_BYTES = 32
-/** Allowance for white space between values. */
+/** Factor that allows for white space between values. */
 const BLANKS_FACTOR = 2
 
-/** The subset of JSON Schema that limits the size of a value. */
+/** The JSON Schema keywords that limit the size of a value. */
 interface Sized {
   type?: string
   enum?: readonly unknown[]
@@ -28,8 +28,8 @@ interface Sized {
 const limits = new WeakMap<TSchema, number>()
 
 /**
- * Returns the maximum body size of a route in bytes: the route's own limit, else the size of the largest value that
- * fits its schema, between 64 KiB and 8 MiB. Larger bodies are rejected with `tooLarge`.
+ * Returns the maximum body size of a route in bytes: the route's own limit or, without one, the size of the largest
+ * value that fits its schema, between 64 KiB and 8 MiB. Larger bodies are rejected with `tooLarge`.
  */
 export function maxBodyBytesOf({ body, maxBodyBytes }: Pick<Route, 'body' | 'maxBodyBytes'>): number {
   if (maxBodyBytes !== undefined) return maxBodyBytes

@@ -12,17 +12,17 @@ const behind = callerAddress(blocks('10.0.0.0/8', 'fd00::/8', '::ffff:192.168.0.
 
 describe('the IP address of a caller', () => {
   test.each<[peer: string | null, forwardedFor: string | null, caller: string | null]>([
-    // The header of an untrusted peer is ignored.
+    // The header is ignored when the peer is not trusted.
     ['203.0.113.9', null, '203.0.113.9'],
     ['203.0.113.9', '198.51.100.1', '203.0.113.9'],
     ['203.0.113.9', '10.0.0.1', '203.0.113.9'],
-    // The last entry is used: the trusted proxy added it.
+    // The last entry is used because the trusted proxy added it.
     ['10.0.0.1', null, '10.0.0.1'],
     ['10.0.0.1', '', '10.0.0.1'],
     ['10.0.0.1', '198.51.100.1', '198.51.100.1'],
     ['10.0.0.1', '1.1.1.1, 198.51.100.1', '198.51.100.1'],
     ['10.0.0.1', ' 1.1.1.1 ,198.51.100.1\t', '198.51.100.1'],
-    // Several trusted proxies. A trusted address further left was written by the caller.
+    // With several trusted proxies, a trusted address further left was written by the caller.
     ['10.0.0.1', '198.51.100.1, 10.9.9.9', '198.51.100.1'],
     ['10.0.0.1', '10.6.6.6, 198.51.100.1, fd00::7, 10.9.9.9', '198.51.100.1'],
     ['10.0.0.1', '10.0.0.3, 10.0.0.2', '10.0.0.3'],

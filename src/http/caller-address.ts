@@ -15,9 +15,9 @@ import {
 export type CallerAddress = (peer: string | null, forwardedFor: string | null) => string | null
 
 /**
- * @param trusted proxies whose entries in `X-Forwarded-For` are trusted. Each proxy appends the address that it saw, so
- * the header is read from the end for as long as the writer of each entry is trusted. The search stops at an entry that
- * is not an IP address, because the writer of the entries before it is unknown. The header is ignored for all other
+ * @param trusted proxies whose entries in `X-Forwarded-For` are trusted. Each proxy appends the address of its client,
+ * so the header is read from the end, as long as each entry was written by a trusted proxy. Reading stops at an entry
+ * that is not an IP address, because it is unknown who wrote the entries before it. The header is ignored for all other
  * peers.
  */
 export function callerAddress(trusted: readonly Cidr[]): CallerAddress {
@@ -45,7 +45,7 @@ function entryOf(entry: string): Address | null {
   return address && unmapped(address)
 }
 
-/** Formats an address as in URLs; IPv6 follows https://www.rfc-editor.org/rfc/rfc5952. */
+/** Formats an address as in URLs. IPv6 addresses follow https://www.rfc-editor.org/rfc/rfc5952. */
 function spelled(address: Address): string {
   const text = formatAddress(address)
   return address.family === 4 ? text : new URL(`http://[${text}]`).hostname.slice(1, -1)

@@ -15,13 +15,13 @@ export interface DocsPage {
   links: readonly string[]
 }
 
-/** A picture in `docs/pictures`. */
+/** An image in `docs/pictures`. */
 interface Picture {
   type: string
   bytes: Uint8Array<ArrayBuffer>
 }
 
-/** All documents, and their pictures by file name. The name contains a hash of the content. */
+/** All documents, and their images by file name. The file name contains a hash of the image. */
 interface Docs {
   pages: readonly DocsPage[]
   pictures: ReadonlyMap<string, Picture>
@@ -30,7 +30,7 @@ interface Docs {
 const PICTURE_TYPES: Readonly<Record<string, string>> = { '.png': 'image/png', '.webp': 'image/webp' }
 const INDEX = 'README.md'
 
-/** Returns the paths of the documents in the folder, with their extension, index first. */
+/** Returns the paths of the documents in the folder, with their extension. The index comes first. */
 const documentsOf = (folder: string) =>
   [INDEX].concat(
     readdirSync(folder, { recursive: true, encoding: 'utf8' })
@@ -38,7 +38,7 @@ const documentsOf = (folder: string) =>
       .sort(),
   )
 
-/** Renders all documents of a folder. Picture URLs consist of `picturePath` and the file name. */
+/** Renders all documents of a folder. Image URLs consist of `picturePath` and the file name. */
 export function renderDocs(folder: string, picturePath: string): Docs {
   const names = new Map<string, string>()
   const pictures = new Map<string, Picture>()
@@ -65,7 +65,7 @@ function addressOf(href: string, path: string, pictures: ReadonlyMap<string, str
   return pictures.get(pathname) ?? pathname.replace(/\/README\.md$/, '/index').replace(/\.md$/, '') + hash
 }
 
-/** Returns the id of a heading. GitHub generates the same id, so links work on both sites. */
+/** Returns the id of a heading, which is the same as on GitHub, so that links work on both sites. */
 const anchorOf = (text: string) =>
   text
     .toLowerCase()
@@ -114,7 +114,7 @@ function renderDocument(path: string, source: string, pictures: ReadonlyMap<stri
 export function fillShell(shell: string, pages: readonly DocsPage[]): Record<string, string> {
   const index = pages.find(({ path }) => path === 'docs/index')
   const sections = (index?.html ?? '').match(/<h2[\s\S]*$/)?.[0] ?? ''
-  // Only the links, without the index's description of each page.
+  // Includes only the links, not the descriptions that follow them in the index.
   const navigation = sections
     .replace(/ id="[^"]*"/g, '')
     .replace(/<li>.*?(<a [^>]*>.*?<\/a>).*?<\/li>/gs, '<li>$1</li>')

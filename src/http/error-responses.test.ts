@@ -9,7 +9,7 @@ interface Result {
   status: number
   headers: Headers
   body: unknown
-  /** Reported errors with their routes. */
+  /** Errors that were reported, with their routes. */
   reports: [unknown, string][]
 }
 

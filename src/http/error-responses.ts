@@ -8,7 +8,10 @@ function errorBody(status: number, message: string, more: Record<string, string>
   return new Response(JSON.stringify({ error: message }), { status, headers })
 }
 
-/** Returns the response for an error: `{"error": message}` with its status, and `retry-after` when set. */
+/**
+ * Returns the response for an error: `{"error": message}` with the matching status, and `retry-after` when the error
+ * has one.
+ */
 export function errorResponse({ code, message, retryAfterS }: AppError): Response {
   return errorBody(STATUS[code], message, {
     ...(code === 'unauthorized' ? { 'www-authenticate': 'Bearer' } : {}),
@@ -40,8 +43,8 @@ export function refusalOf(error: unknown): AppError | null {
 }
 
 /**
- * Answers every error thrown in `app` with `{"error"}`. A bug is answered with 500, without details, and passed to
- * `report`. For unknown routes, `missing` may answer instead.
+ * Returns an `{"error"}` response for every error thrown in `app`. For a bug, the status is 500 without details, and
+ * the error is passed to `report`. For unknown routes, `missing` may return the response instead.
  */
 export function answerErrors(
   app: Elysia,

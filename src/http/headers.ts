@@ -8,7 +8,7 @@ export const API_HEADERS = {
 const pagePolicy = (styles: string) =>
   `default-src 'none'; connect-src 'self'; img-src 'self' data:; style-src ${styles}; script-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'`
 
-/** Headers of pages, which load scripts and styles only from files of this server and can't be framed. */
+/** Headers of pages. Pages load scripts and styles only from this server and can't be framed. */
 export const PAGE_HEADERS = {
   'content-security-policy': pagePolicy("'self'"),
   'cross-origin-opener-policy': 'same-origin',

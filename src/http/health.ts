@@ -27,7 +27,7 @@ const ReadinessSchema = Closed(
   { $id: 'Readiness' },
 )
 
-/** Maximum number of damaged files listed: the route is public, so its response must be bounded. */
+/** Maximum number of damaged files listed. The route is public, so its response must be bounded. */
 const MOST_DAMAGED = 100
 
 /** `Retry-After` in seconds while the server is not ready. */
@@ -46,14 +46,14 @@ export interface Metric {
 
 export interface HealthDeps {
   /**
-   * Time of the last move of events into the warehouse, and of the last alert evaluation. Null before the first one
-   * since startup.
+   * Times of the most recent move of events into the warehouse and of the most recent alert evaluation. Null before the
+   * first one since startup.
    */
   lastFlushAt(): Instant | null
   lastEvaluationAt(): Instant | null
   /**
-   * Time at which the clock was set back, and the latest time before. Null or omitted when no data is dated in the
-   * future.
+   * Time at which the clock was set back, and the latest time recorded before that. Null or omitted when no data is
+   * dated in the future.
    */
   clockPutBack?(): { at: Instant; latestAt: Instant } | null
   /** Paths of damaged files, which queries skip. */
@@ -66,7 +66,9 @@ export interface HealthDeps {
   metrics(): Metric[]
 }
 
-/** Returns the routes for load balancers and monitoring. They reveal no secrets and require no credential. */
+/**
+ * Returns the routes for load balancers and monitoring. Their responses contain no secrets and require no credential.
+ */
 export function healthRoutes({
   lastFlushAt,
   lastEvaluationAt,

@@ -2,10 +2,10 @@ import { AppError } from '../core/error.ts'
 import { MAX_DEPTH, readJsonInSteps } from './parse-json-in-steps.ts'
 import { receiveBytes, receiveText } from './read-body.ts'
 
-/** Maximum body size: enough for 500 alerts of typical size, or a domain with its picture. */
+/** Maximum body size: enough for 500 typical alerts, or for a domain with its image. */
 export const MAX_BODY_BYTES = 8 * 1024 * 1024
 
-/** Longer strings are parsed in steps. Parsing this much takes a few milliseconds at most. */
+/** Longer strings are parsed in steps. Parsing a string of this length takes a few milliseconds at most. */
 const LONG_TEXT = 64 * 1024
 
 /**
@@ -13,7 +13,7 @@ const LONG_TEXT = 64 * 1024
  * surrogates. Neither SQLite nor DuckDB stores such strings unchanged, so a later comparison would fail.
  */
 export function checkJson(value: unknown, path = '', depth = 0): void {
-  // Paths are built only for rejected values: for 4,000,000 numbers they would take seconds.
+  // Paths are built only for rejected values, because building them for 4,000,000 numbers would take seconds.
   if (depth === 0 && isAccepted(value, 0)) return
   if (typeof value === 'string' && (!value.isWellFormed() || value.includes('\0'))) {
     throw new AppError('invalid', `${path || 'body'}: contains a NUL character or an unpaired surrogate`)
@@ -49,12 +49,17 @@ export async function readJson(request: Request, max = MAX_BODY_BYTES): Promise<
   return readJsonText(text)
 }
 
-/** Parses JSON like `jsonOf`, but handles other requests while parsing a long string. Throws the same errors. */
+/**
+ * Parses JSON like `jsonOf`, but other requests are handled while a long string is being parsed. Throws the same
+ * errors.
+ */
 export async function readJsonText(text: string): Promise<unknown> {
   return text.length > LONG_TEXT ? readJsonInSteps(text) : jsonOf(text)
 }
 
-/** Returns the unparsed body of a JSON request. Throws the errors of `readJson` that do not require parsing. */
+/**
+ * Returns the unparsed body of a JSON request. Throws the same errors as `readJson`, except those that require parsing.
+ */
 export async function readBytes(request: Request, max = MAX_BODY_BYTES): Promise<Uint8Array> {
   const bytes = await receiveBytes(request, max)
   if (bytes.length > 0) requireJsonType(request)

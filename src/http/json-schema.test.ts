@@ -88,17 +88,17 @@ describe('a schema name', () => {
 
 describe('an example value', () => {
   test.each<[string, TSchema, unknown]>([
-    ['its own', Pet, { name: 'Rex' }],
-    ['its default', Int({ default: 5 }), 5],
-    ['its constant', Type.Literal('a'), 'a'],
+    ['the example of its schema', Pet, { name: 'Rex' }],
+    ['the default of its schema', Int({ default: 5 }), 5],
+    ['the constant of its schema', Type.Literal('a'), 'a'],
     ['the first enum value', OneOf(['x', 'y']), 'x'],
     ['a list with one item', Type.Array(Pet), [{ name: 'Rex' }]],
-    ['a number in its range', Int({ minimum: 7, maximum: 365 }), 7],
-    ['a moment', InstantSchema, 1_767_614_400_000],
-    ['the first branch that has one', Nullable(Type.String()), null],
-    ['the first branch', Nullable(Pet), { name: 'Rex' }],
+    ['a number within the range of its schema', Int({ minimum: 7, maximum: 365 }), 7],
+    ['a point in time', InstantSchema, 1_767_614_400_000],
+    ['the example of the first branch that has one', Nullable(Type.String()), null],
+    ['the example of the first branch', Nullable(Pet), { name: 'Rex' }],
     [
-      'its parts, without those that have no example',
+      'an object without the fields that have no example',
       Closed({ pets: Type.Array(Pet), note: Type.Optional(Type.String()), ok: Type.Boolean() }),
       { pets: [{ name: 'Rex' }], ok: true },
     ],

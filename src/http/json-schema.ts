@@ -4,11 +4,11 @@ import type { TSchema } from '../core/schema.ts'
 /** Plain JSON Schema 2020-12 (https://json-schema.org/draft/2020-12), the dialect of OpenAPI 3.1. */
 export type JsonSchema = { [word: string]: unknown }
 
-/** A collection of named schemas, each written once under its `$id` and referenced by `$ref`. */
+/** A collection of named schemas. Each schema is written once under its `$id` and referenced by `$ref`. */
 export interface SchemaBook {
   /**
-   * Returns a `$ref` for a named schema, otherwise the schema itself as plain JSON Schema. Throws when a different
-   * schema has the same name, and for patterns of property names, which are not supported.
+   * Returns a `$ref` for a named schema, and any other schema as plain JSON Schema. Throws when a different schema has
+   * the same name, and for patterns of property names, which are not supported.
    */
   refer(schema: TSchema): JsonSchema
   /** Returns the named schemas referenced so far, in alphabetical order. */
@@ -36,8 +36,8 @@ export function schemaBook(): SchemaBook {
 type Refer = (schema: TSchema) => JsonSchema
 
 /**
- * Returns the schema as plain JSON Schema, with references to its named parts. Omits TypeBox's own fields (stored under
- * symbols) and those used only by forms: `title` and keywords that begin with `x-`.
+ * Returns the schema as plain JSON Schema, with references to its named parts. Omits TypeBox's own fields, which are
+ * stored under symbols, and fields used only by forms: `title` and keywords that begin with `x-`.
  */
 export function plain(schema: TSchema, refer: Refer): JsonSchema {
   const { $id: _, type, multipleOf, properties, patternProperties, ...rest } = schema
@@ -57,7 +57,8 @@ export function plain(schema: TSchema, refer: Refer): JsonSchema {
 }
 
 /**
- * The keyword is optional in JSON Schema, but tools that read API descriptions treat an object without it as closed.
+ * The keyword is optional in JSON Schema, but tools that read API descriptions disallow additional fields when it is
+ * missing.
  */
 const isOpen = ({ properties, patternProperties, additionalProperties }: TSchema) =>
   properties !== undefined && patternProperties === undefined && additionalProperties === undefined
@@ -65,9 +66,9 @@ const isOpen = ({ properties, patternProperties, additionalProperties }: TSchema
 const isForForms = (word: string) => word === 'title' || word.startsWith('x-')
 
 /**
- * Returns the schema of an object for display as a form: plain JSON Schema without references. Every field has a
- * `title`, its position (`x-order`, from 1) and the keywords used only by forms. `secrets` lists top-level fields that
- * get `x-secret`.
+ * Returns the schema of an object for rendering a form: plain JSON Schema without references. Every field has a
+ * `title`, its position (`x-order`, from 1) and the keywords used only by forms. `secrets` lists the top-level fields
+ * that get `x-secret`.
  */
 export function formOf(schema: TSchema, secrets: readonly string[] = []): JsonSchema {
   const body = plain(schema, (inner) => formOf(inner))
@@ -89,7 +90,7 @@ export function formOf(schema: TSchema, secrets: readonly string[] = []): JsonSc
   }
 }
 
-/** Labels of fields whose usual name differs from the field name. */
+/** Labels of fields that differ from the field name. */
 const TITLES: Readonly<Record<string, string>> = {
   domainId: 'Domain',
   projectId: 'Project',
@@ -106,7 +107,7 @@ function titleOf(name: string): string {
   return words.charAt(0).toUpperCase() + words.slice(1)
 }
 
-/** Units of numbers, by the ending of the field name. */
+/** Units of numbers, by suffix of the field name. */
 const UNITS: readonly [end: RegExp, unit: string][] = [
   [/hours$/i, 'h'],
   [/days$/i, 'd'],
@@ -124,7 +125,7 @@ function unitOf(name: string): { 'x-unit'?: string } {
 const each = (schemas: Record<string, TSchema>, refer: Refer) =>
   Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, refer(schema)]))
 
-/** Returns the value schema of a `Type.Record` that allows any key. Throws for a narrower key pattern. */
+/** Returns the value schema of a `Type.Record` that allows any key. Throws when the record restricts its keys. */
 function ofAnyName(patterns: Record<string, TSchema>): TSchema {
   const [[pattern, schema] = [], ...more] = Object.entries(patterns)
   if (pattern !== '^(.*)$' || !schema || more.length > 0)
@@ -139,8 +140,8 @@ function described(word: string, value: unknown, refer: Refer): unknown {
 }
 
 /**
- * Returns a value that fits the schema: the first of its `examples`, or one composed from the examples of its parts.
- * Undefined when a required part has no example; an optional part without one is omitted.
+ * Returns a value that fits the schema: its first example, or a value composed from the examples of its parts. An
+ * optional part without an example is omitted. Undefined when a required part has no example.
  */
 export function exampleOf(schema: TSchema): unknown {
   const { examples, type, anyOf, properties, required = [], items } = schema

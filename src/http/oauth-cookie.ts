@@ -1,13 +1,13 @@
 import { SECOND_MS } from '../core/clock.ts'
 import { API_HEADERS } from './headers.ts'
 
-/** A cookie that binds the callback from another server's sign-in to the browser that started it. */
+/** A cookie that binds the callback after signing in at another server to the browser that started the sign-in. */
 export interface OauthCookie {
   /**
    * Returns the `set-cookie` header. `value` consists of letters, digits, `-` and `_`. An age of 0 deletes the cookie.
    */
   set(publicUrl: string, value: string, ageMs: number): string
-  /** Returns the cookie's value from the request; null without one. */
+  /** Returns the value of the cookie in the request; null without the cookie. */
   read(request: Request): string | null
 }
 

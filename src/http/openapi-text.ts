@@ -2,7 +2,8 @@ import alertsGuide from '../../docs/use/alerts.md' with { type: 'text' }
 import { permissionTable, TABLE_NOTE } from './roles-document.ts'
 
 /**
- * Returns a document of `docs/use` for the API reference: without its title, and with links to the served documents.
+ * Returns a document from `docs/use` for the API reference, without its title and with links to the documents on this
+ * server.
  */
 const embedded = (document: string) =>
   document

@@ -8,7 +8,7 @@ import { needsFullKey, PERMISSIONS, type Permission } from './permission.ts'
 import { EVENT_STREAM, type Route } from './route.ts'
 import { STATUS } from './status-codes.ts'
 
-/** The subset of OpenAPI 3.1 in use: https://spec.openapis.org/oas/v3.1.0 */
+/** The subset of OpenAPI 3.1 that the document uses: https://spec.openapis.org/oas/v3.1.0 */
 export interface OpenApiDocument {
   openapi: '3.1.0'
   info: {
@@ -68,7 +68,7 @@ const ErrorSchema = Closed(
   { $id: 'Error', examples: [{ error: 'name: must not be empty' }] },
 )
 
-/** For each error code: response name, description and example message. */
+/** The response name, description and example message for each error code. */
 const REFUSALS: Record<ErrorCode, [name: string, description: string, example: string]> = {
   invalid: [
     'BadRequest',
@@ -144,7 +144,7 @@ function contentOf(schema: TSchema, book: SchemaBook, type = 'application/json')
   return { [type]: { schema: book.refer(schema), ...(examples === null ? {} : { examples }) } }
 }
 
-/** Returns the examples of a schema with more than one, keyed by `name` where present; null otherwise. */
+/** Returns the examples of a schema with at least two, keyed by `name` where they have one; null otherwise. */
 function examplesOf(schema: TSchema): Examples | null {
   const several: unknown = schema.examples
   if (!Array.isArray(several) || several.length < 2) {
@@ -158,7 +158,8 @@ function examplesOf(schema: TSchema): Examples | null {
 function parametersOf({ params, query, access, anyOrg, produces }: Route, book: SchemaBook): (Parameter | Reference)[] {
   const of = (place: 'path' | 'query', object: Route['query']) =>
     Object.entries<TSchema>(object?.properties ?? {}).map(([name, field]): Parameter => {
-      // Documentation pages prefill fields with examples, so trying a call would send them.
+      // Examples are omitted because documentation pages would prefill the parameters with them and send them when a
+      // user tries a call.
       const { description, examples: _, ...schema } = book.refer(field)
       const required = object?.required?.includes(name) ?? false
       return {
@@ -176,7 +177,10 @@ function parametersOf({ params, query, access, anyOrg, produces }: Route, book: 
   return [...of('path', params), ...of('query', query), ...org, ...place]
 }
 
-/** Returns the description with a sentence about the required role. `x-permission` is the machine-readable form. */
+/**
+ * Returns the description with a sentence about the required role. `x-permission` contains the permission in
+ * machine-readable form.
+ */
 function descriptionOf(route: Route): string {
   const { description, access, credential, question } = route
   const { from } = PERMISSIONS[access]
@@ -196,7 +200,7 @@ function descriptionOf(route: Route): string {
     .join('\n\n')
 }
 
-/** Omitted when the security of the whole document applies. */
+/** Undefined when the document's default security applies. */
 function securityOf({ access, credential }: Route): Pick<Operation, 'security'> {
   if (PERMISSIONS[access].from !== null) return {}
   return { security: credential ? [{ [credential.name]: [] }] : [] }
@@ -245,7 +249,9 @@ function pathsOf(routes: readonly Route[], book: SchemaBook): OpenApiDocument['p
   return paths
 }
 
-/** Returns the tags in use: first those in `TAGS`, in that order, then the others in route order. */
+/**
+ * Returns the tags in use: first those in `TAGS`, in their order, then the remaining ones in the order of the routes.
+ */
 function tagsOf(routes: readonly Route[]): OpenApiDocument['tags'] {
   const used = new Set(routes.map(({ tag }) => tag))
   const known = Object.keys(TAGS).filter((name) => used.has(name))
@@ -256,8 +262,8 @@ function tagsOf(routes: readonly Route[]): OpenApiDocument['tags'] {
 }
 
 /**
- * Returns the OpenAPI 3.1.0 document of these routes. Throws a plain `Error` for a duplicate id, a duplicate method and
- * path, or two different schemas with the same name.
+ * Returns the OpenAPI 3.1.0 document for these routes. Throws a plain `Error` for a duplicate id, a duplicate method
+ * and path, or two different schemas with the same name.
  */
 export function openApiDocument(routes: readonly Route[]): OpenApiDocument {
   const book = schemaBook()

@@ -16,8 +16,8 @@ export interface WebIndex extends Pick<WebBundle, 'rooms'> {
 }
 
 /**
- * Packs a bundle into one byte sequence with an index. The executable embeds the pages as a file that is read when the
- * first page is requested, instead of as program text that is parsed at every startup.
+ * Packs a bundle into one byte sequence with an index. The executable embeds the pages as a file, which is read when
+ * the first page is requested. As program text, the pages would be parsed at every startup.
  */
 export function packWeb({ pages, assets, rooms }: WebBundle): { bytes: Uint8Array<ArrayBuffer>; index: WebIndex } {
   const parts: Uint8Array[] = []
@@ -37,7 +37,7 @@ export function packWeb({ pages, assets, rooms }: WebBundle): { bytes: Uint8Arra
   return { bytes: new Uint8Array(Buffer.concat(parts)), index }
 }
 
-/** Returns the bundle packed by `packWeb`. Its contents are views of the bytes. */
+/** Returns the bundle packed by `packWeb`. Its contents are views of the packed bytes. */
 export function unpackWeb(bytes: Uint8Array<ArrayBuffer>, { pages, assets, rooms }: WebIndex): WebBundle {
   const part = ([from, to]: Range) => bytes.subarray(from, to)
   const file = ({ type, hash, body, packed }: PackedFile): StaticFile => ({

@@ -25,7 +25,7 @@ describe('a pagination cursor', () => {
       fc.property(fc.array(aPart, { maxLength: 4 }), (place) => {
         const cursor = encodeCursor(place)
         expect(encodeURIComponent(cursor)).toBe(cursor)
-        // JSON has no -0, and lone surrogates do not survive UTF-8.
+        // JSON has no -0, and UTF-8 can't represent lone surrogates.
         const asText = place.map((part) => (typeof part === 'string' ? part.toWellFormed() : part === 0 ? 0 : part))
         expect(decodeCursor(cursor, place.length)).toEqual(asText)
       }),
@@ -36,7 +36,7 @@ describe('a pagination cursor', () => {
     expect(decodeCursor(undefined, 2)).toBeNull()
   })
 
-  test('from another list, or an invented one, is rejected', () => {
+  test('is rejected if it is invented or from another list', () => {
     const foreign = [
       encodeCursor([]),
       encodeCursor(['a']),
@@ -57,7 +57,7 @@ describe('a pagination cursor', () => {
 })
 
 describe('the pages of a list', () => {
-  /** Reads a list page by page, as routes do: `limit + 1` rows after the cursor. */
+  /** Reads a list page by page, as routes do, with `limit + 1` rows after each cursor. */
   function readAll(rows: readonly number[], limit: number): number[][] {
     const pages: number[][] = []
     let cursor: string | undefined

@@ -15,8 +15,8 @@ export function encodeCursor(place: readonly (string | number | null)[]): string
 }
 
 /**
- * Returns the sort values of a cursor; null without one. Throws `invalid` for a cursor that does not belong to this
- * list.
+ * Returns the sort values in a cursor; null without a cursor. Throws `invalid` for a cursor that does not belong to
+ * this list.
  */
 export function decodeCursor(cursor: string | undefined, length: number): (string | number | null)[] | null {
   if (cursor === undefined) return null
@@ -30,7 +30,7 @@ export function decodeCursor(cursor: string | undefined, length: number): (strin
   throw new AppError('invalid', 'cursor: is not valid for this list')
 }
 
-/** Creates a page from up to `limit + 1` rows: at most `limit` items, and the cursor of the next page. */
+/** Creates a page from up to `limit + 1` rows. The page has at most `limit` items, and the cursor of the next page. */
 export function page<T>(rows: T[], limit: number, placeOf: (row: T) => (string | number | null)[]) {
   const items = rows.slice(0, limit)
   const last = items.at(-1)

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { jsonOf } from './json-body.ts'
 import { MAX_DEPTH, readJsonInSteps } from './parse-json-in-steps.ts'
 
-/** Returns the value that `read` returned, or the message of its error. */
+/** Returns the value returned by `read`, or the message of the error it throws. */
 async function outcome(read: () => unknown): Promise<{ value: unknown } | { message: string; code: unknown }> {
   try {
     return { value: await read() }
@@ -19,7 +19,7 @@ async function expectSame(text: string): Promise<void> {
   expect(JSON.stringify(ours)).toBe(JSON.stringify(runtime))
 }
 
-/** Like `expectSame`, but when a string has several faults, each parser may report a different one. */
+/** Like `expectSame`, but allows different error messages, because a string may have several errors. */
 async function expectAlike(text: string): Promise<void> {
   const [ours, runtime] = [await outcome(() => readJsonInSteps(text)), await outcome(() => jsonOf(text))]
   expect('code' in ours ? { code: ours.code } : ours).toEqual('code' in runtime ? { code: runtime.code } : runtime)
@@ -47,7 +47,7 @@ describe('JSON parsed in steps equals the result of `JSON.parse`', () => {
           const from = at % (whole.length + 1)
           return whole.slice(0, from) + insert + whole.slice(from + remove)
         }, text)
-        // With several faults, the two parsers may report different ones.
+        // The string may have several errors, and the two parsers may report different ones.
         const [ours, runtime] = [await outcome(() => readJsonInSteps(changed)), await outcome(() => jsonOf(changed))]
         expect('code' in ours ? { code: ours.code } : ours).toEqual(
           'code' in runtime ? { code: runtime.code } : runtime,
@@ -137,6 +137,6 @@ test('other requests are served while a long JSON body is parsed', async () => {
   const text = `[${Array(1_000_000).fill('[]').join()}]`
   expect(await readJsonInSteps(text)).toHaveLength(1_000_000)
   clearInterval(timer)
-  // Parsing takes 100 ms on any machine; a parser that never yields would allow at most one turn.
+  // Parsing takes 100 ms on any machine. With a parser that never yields, the timer would fire at most once.
   expect(turns).toBeGreaterThan(4)
 })

@@ -2,16 +2,19 @@ import { AppError } from '../core/error.ts'
 import { Yielder } from '../core/yielding.ts'
 
 /**
- * Maximum nesting depth, more than twice that of any schema. TypeBox's recursion could overflow the stack on deeper
- * values.
+ * Maximum nesting depth, more than twice that of any schema. Deeper values could overflow the stack in TypeBox's
+ * recursion.
  */
 export const MAX_DEPTH = 50
 
-/** Number of characters read between two checks of the clock; takes well below a millisecond. */
+/** Number of characters read between two checks of the clock. Reading this many takes well under a millisecond. */
 const STEP = 4 * 1024
 /** Longer strings are read in pieces of this length. */
 const PIECE = 16 * 1024
-/** Maximum number of fields, more than twice that of any schema. Growing a table with more fields takes long. */
+/**
+ * Maximum number of fields in an object, more than twice that of any schema. Adding fields to a larger hash table would
+ * take too long.
+ */
 const MAX_FIELDS = 100_000
 const SCALAR = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/y
 const BLANKS = /[ \t\n\r]*/y
@@ -34,17 +37,17 @@ export async function readJsonInSteps(text: string): Promise<unknown> {
 }
 
 class JsonReader {
-  /** The parsed value, once complete. */
+  /** The parsed value, once parsing is complete. */
   value: unknown
   private at = 0
   /** Open containers, outermost first. */
   private readonly open: Container[] = []
   /**
-   * For each open object: the field whose value is read next, and the number of fields including it. Empty name and 0
-   * for lists.
+   * For each open object, the name of the field whose value is read next, and the number of fields including that one.
+   * For lists, an empty name and 0.
    */
   private readonly fields: { name: string; count: number }[] = []
-  /** Pieces read so far of a long string. */
+  /** Pieces of a long string that have been read so far. */
   private readonly pieces: string[] = []
   /** Position where the last search for a quote stopped. */
   private quoteAt = -1
@@ -63,7 +66,7 @@ class JsonReader {
     return false
   }
 
-  /** Reads a scalar, an empty container, or the beginning of another container up to its first value. */
+  /** Reads a scalar, an empty container, or the beginning of any other container up to its first value. */
   private begin(): unknown {
     const code = this.next()
     if (code === QUOTE) return this.string()
@@ -84,8 +87,8 @@ class JsonReader {
   }
 
   /**
-   * Adds a value to its container, and closes the containers that end after it. Returns true when the whole value is
-   * complete.
+   * Adds a value to its container, and closes the containers that end after the value. Returns true when the outermost
+   * value is complete.
    */
   private place(read: unknown): boolean {
     let value = read
@@ -174,7 +177,10 @@ class JsonReader {
     return parsed(this.text.slice(from, this.at))
   }
 
-  /** Returns the current path, such as `alerts[3].name`; for a field name, the path of its object. */
+  /**
+   * Returns the current path, such as `alerts[3].name`. When `isField` is true, returns the path of the object that
+   * contains the field.
+   */
   private path(isField: boolean): string {
     const containers = isField ? this.open.slice(0, -1) : this.open
     const path = containers.reduce<string>((path, container, depth) => {
@@ -207,8 +213,8 @@ function isEscaped(text: string, from: number, quote: number): boolean {
 }
 
 /**
- * Returns `end`, or the start of the escape sequence that `end` would split. `from` must be outside any escape
- * sequence.
+ * Returns `end`, or the start of the escape sequence that a split at `end` would break. `from` must be outside any
+ * escape sequence.
  */
 function beforeEscape(text: string, from: number, end: number): number {
   // The longest escape sequence is `\u00e9`.
@@ -226,7 +232,7 @@ function checkText(text: string, path: () => string): void {
 }
 
 function setField(object: Record<string, unknown>, name: string, value: unknown): void {
-  // Plain assignment would change the prototype.
+  // A plain assignment would change the prototype.
   if (name === '__proto__')
     Object.defineProperty(object, name, { value, enumerable: true, configurable: true, writable: true })
   else object[name] = value

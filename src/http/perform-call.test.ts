@@ -26,7 +26,7 @@ const callOf = (body: unknown): Call => ({
   signal: new AbortController().signal,
 })
 
-/** A table that the routes write to, and the recorded audit log entries. */
+/** Creates a table that the routes write to, and a list of recorded audit log entries. */
 function setUp(audit?: Audit) {
   const db = memoryDb()
   db.exec('CREATE TABLE pile (text TEXT UNIQUE) STRICT')

@@ -8,7 +8,7 @@ import type { Call, Route } from './route.ts'
 /** Writes a call to the audit log, inside the call's transaction if it has one. */
 export type Audit = (act: { route: Route; call: Call; answer: unknown }) => void
 
-/** Performs a call of a route. Returns the route's answer or a promise of it. */
+/** Performs a call of a route. Returns the route's result or a promise of it. */
 export type Perform = (route: Route, call: Call, options?: { dryRun?: boolean }) => unknown
 
 export interface PerformDeps {
@@ -18,7 +18,7 @@ export interface PerformDeps {
   queryLimiter?: QueryLimiter
 }
 
-/** Thrown to roll back the transaction of a dry run; carries the answer. */
+/** Thrown to roll back the transaction of a dry run. Contains the result. */
 class DryRun extends Error {
   constructor(readonly answer: unknown) {
     super('rolled back')
@@ -45,8 +45,8 @@ function checked(route: Route, call: Call): Call {
 }
 
 /**
- * Returns the answer. Throws a plain `Error`, not an `AppError`, when the answer does not fit its schema, because this
- * is a bug.
+ * Returns the result. Throws a plain `Error`, not an `AppError`, when the result does not match its schema, because a
+ * mismatch is a bug.
  */
 function checkAnswer({ id, answer, produces }: Route, value: unknown): unknown {
   if (produces) return value
@@ -59,10 +59,10 @@ function checkAnswer({ id, answer, produces }: Route, value: unknown): unknown {
 }
 
 /**
- * Returns the function that performs every call, whether it comes over HTTP or as a tool call. It checks the call
- * against the route's schemas and queues queries of the event history. A route that writes runs in one transaction with
- * its audit log entry; with `dryRun`, the transaction is rolled back after the answer has been created. Rejected calls
- * throw `AppError`.
+ * Returns the function that performs every call, over HTTP or from an assistant. It checks the call against the route's
+ * schemas and queues queries of the event history. A route that writes runs in one transaction together with its audit
+ * log entry. With `dryRun`, the transaction is rolled back after the result has been created. Rejected calls throw
+ * `AppError`.
  */
 export function performer({ db, audit, queryLimiter = new QueryLimiter() }: PerformDeps): Perform {
   return (route, raw, { dryRun = false } = {}) => {

@@ -2,7 +2,7 @@ import { AppError } from '../core/error.ts'
 import { atLeast, type Principal, type Role } from './principal.ts'
 
 interface PermissionRow {
-  /** The lowest role with this permission. Null: public, no credential required. */
+  /** The lowest role with this permission. Null for public routes, which require no credential. */
   from: Role | null
   /** True for permissions to change data. Read-only keys never have them. */
   writes: boolean
@@ -13,7 +13,7 @@ interface PermissionRow {
   meaning: string
 }
 
-/** All permissions. Every route names one as its `access`; `docs/api/roles.md` is generated from this table. */
+/** All permissions. Every route has one as its `access`. `docs/api/roles.md` is generated from this table. */
 export const PERMISSIONS = {
   public: { from: null, writes: false, audited: false, meaning: 'No credential required' },
   read: {
@@ -84,7 +84,7 @@ export function may(principal: Principal, permission: Permission): boolean {
   return from === null || (atLeast(principal.role, from) && !(needsFullKey(permission) && principal.readOnly))
 }
 
-/** Throws `forbidden`, naming the missing role or right, when the caller does not have the permission. */
+/** Throws `forbidden` when the caller does not have the permission. The message names the missing role or right. */
 export function requirePermission(principal: Principal, permission: Permission): void {
   if (may(principal, permission)) return
   if (needsFullKey(permission) && principal.readOnly) throw new AppError('forbidden', 'this key is read-only')

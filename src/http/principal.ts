@@ -1,4 +1,4 @@
-/** Lowest first. A role has all permissions of the roles before it. */
+/** Ordered from lowest to highest. A role has all permissions of the roles before it. */
 export const ROLES = ['viewer', 'member', 'admin', 'owner'] as const
 export type Role = (typeof ROLES)[number]
 
@@ -7,13 +7,13 @@ export interface Principal {
   via: 'key' | 'session'
   userId: string
   orgId: string
-  /** The user's current role in `orgId`; an API key never exceeds it. */
+  /** The user's current role in `orgId`. An API key never has a higher role. */
   role: Role
-  /** True for read-only keys and for keys of viewers, which can't write anything, including the user's own data. */
+  /** True for read-only keys and for keys of viewers. Such keys can't write anything, not even the user's own data. */
   readOnly: boolean
-  /** The API key; null for a session. */
+  /** Id of the API key; null for a session. */
   keyId: string | null
-  /** Identifies the session; null for an API key. Must not appear in responses, logs or the audit log. */
+  /** Id of the session; null for an API key. Must not appear in responses, logs or the audit log. */
   sessionId: string | null
 }
 

@@ -17,7 +17,7 @@ const caller = (userId: string, orgId: string, keyId: string | null = 'key_1'): 
   sessionId: keyId ? null : 'session',
 })
 
-/** A route whose queries are answered by the test, and the list of started queries. */
+/** Sets up a route whose queries are completed by the test, and a list of the queries that have started. */
 function setUp(insightWaitMs?: number) {
   const begun: string[] = []
   const { promise, resolve } = Promise.withResolvers<void>()
@@ -62,7 +62,7 @@ function setUp(insightWaitMs?: number) {
 const { atOnce, perCaller, perOrganization } = QUERY_LIMITS
 
 describe('concurrent queries', () => {
-  test('of one user leave a slot for the organization, and those of one organization leave one for others', () => {
+  test('of one user leave slots for the organization, and those of one organization leave a slot for others', () => {
     const { begun, ask } = setUp()
     for (let n = 0; n < 10; n++) void ask(caller('usr_a', 'org_1'))
     expect(begun).toEqual(Array(perCaller).fill('usr_a'))

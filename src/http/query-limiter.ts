@@ -6,15 +6,15 @@ import type { Call } from './route.ts'
 export interface QueryLimits {
   atOnce: number
   perOrganization: number
-  /** Shared by all API keys and sessions of a user. */
+  /** Maximum for all API keys and sessions of a user together. */
   perCaller: number
 }
 
 export const QUERY_LIMITS: QueryLimits = { atOnce: 4, perOrganization: 3, perCaller: 2 }
 
 /**
- * Maximum number of waiting queries for each slot of a caller or organization. The limit for all queries together is a
- * few times higher.
+ * Maximum number of waiting queries per slot of a caller or organization. The total limit for all queries is a few
+ * times higher.
  */
 const WAITING = 10
 const ALL_WAITING = 100
@@ -22,7 +22,7 @@ const ALL_WAITING = 100
 /** The queue of a query. Expensive insights have a separate one. */
 export type Lane = 'search' | 'insights'
 
-/** Maximum number of concurrent insights of all callers, and the maximum time that further insights wait. */
+/** Maximum number of concurrent insights for all callers, and the maximum time that further insights wait. */
 const INSIGHTS_AT_ONCE = 2
 const INSIGHT_WAIT_MS = 10 * SECOND_MS
 
@@ -59,7 +59,7 @@ export class QueryLimiter {
     return this.queues[lane].run(work, { shares, signal, waitMs: lane === 'insights' ? this.insightWaitMs : undefined })
   }
 
-  /** The numbers of running and waiting queries. */
+  /** Numbers of queries that are running and waiting. */
   get load(): { running: number; waiting: number } {
     const [search, insights] = [this.queues.search.load, this.queues.insights.load]
     return { running: search.running + insights.running, waiting: search.waiting + insights.waiting }

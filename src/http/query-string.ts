@@ -1,7 +1,7 @@
 import { AppError } from '../core/error.ts'
 import type { TObject, TSchema } from '../core/schema.ts'
 
-/** Splits a string into its values when the schema is a list; returns any other value unchanged. */
+/** Splits a string into its values when the schema is a list. Any other value is returned unchanged. */
 export function listed(schema: TSchema | undefined, value: unknown): unknown {
   return schema?.type === 'array' && typeof value === 'string' ? value.split(',') : value
 }
@@ -15,7 +15,7 @@ function typed(schema: TSchema | undefined, text: string): unknown {
 }
 
 /**
- * Returns the fields of a query string, converted to the types of the schema. Values that can't be converted remain
+ * Returns the fields of a query string, converted to the types in the schema. Values that can't be converted remain
  * strings, which the schema then rejects. Throws `invalid` when a field is repeated or is not well-formed text.
  */
 export function readQuery(schema: TObject | null, search: URLSearchParams): Record<string, unknown> {

@@ -100,7 +100,7 @@ describe('too many rate-limited names', () => {
     for (let n = 0; n < count; n++) for (let one = 0; one < times; one++) limit.take(`stranger ${n}`)
   }
 
-  test('do not refill the tokens of a name that used them up, or give any other a full burst', () => {
+  test('do not refill the tokens of a name that has used them up, or give another name a full burst', () => {
     const limit = new RateLimit(testClock(), 1, 10)
     takes(limit, 10, 'attacker')
     takes(limit, 6, 'busy')
@@ -115,7 +115,7 @@ describe('too many rate-limited names', () => {
     takes(limit, 10, 'long ago')
     clock.advance(10 * SECOND_MS)
     takes(limit, 7, 'now')
-    // Buckets slightly below full, and more of them than must be evicted.
+    // Adds more slightly depleted buckets than must be evicted.
     unknownCallers(limit, 100_000, 3)
     expect(letThrough(takes(limit, 10, 'now'))).toBe(3)
     expect(letThrough(takes(limit, 10, 'long ago'))).toBe(10)

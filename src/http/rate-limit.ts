@@ -8,7 +8,10 @@ interface Bucket {
   at: Instant
 }
 
-/** A token bucket per name: at most `perSecond` on average, and bursts worth `burstS` seconds. */
+/**
+ * A token bucket per name. Allows at most `perSecond` calls per second on average, and bursts of as many calls as
+ * `burstS` seconds would allow.
+ */
 export class RateLimit {
   private readonly buckets = new Map<string, Bucket>()
   private readonly full: number
@@ -21,13 +24,13 @@ export class RateLimit {
     this.full = perSecond * burstS
   }
 
-  /** Takes one token. Throws `rateLimited` with the seconds to wait when none is left. */
+  /** Takes one token. When none is left, throws `rateLimited` with the number of seconds to wait. */
   take(name: string): void {
     const now = this.clock.now()
     const bucket = this.buckets.get(name) ?? this.begin(name, now)
     bucket.tokens = this.tokensOf(bucket, now)
     bucket.at = now
-    // Slightly less than 1 is enough, because fractions do not add up exactly.
+    // Slightly less than 1 is enough, because of rounding errors.
     if (bucket.tokens < 1 - 1e-9) {
       const waitS = Math.max(1, Math.ceil((1 - bucket.tokens) / this.perSecond))
       throw new AppError('rateLimited', `too many requests; try again in ${waitS} s`, waitS)
@@ -43,11 +46,14 @@ export class RateLimit {
   }
 
   private tokensOf({ tokens, at }: Bucket, now: Instant): number {
-    // When the clock was set back, no tokens are added or removed.
+    // When the clock has been set back, tokens are neither added nor removed.
     return Math.min(this.full, tokens + (Math.max(0, now - at) / 1000) * this.perSecond)
   }
 
-  /** Evicts the fullest buckets, oldest first among equals. An evicted name starts again with a full bucket. */
+  /**
+   * Evicts the buckets with the most tokens, and the oldest first among equals. An evicted name starts again with a
+   * full bucket.
+   */
   private forgetFullest(now: Instant): void {
     const levels = Float64Array.from(this.buckets.values(), (bucket) => this.tokensOf(bucket, now)).sort()
     const least = levels.at(-FORGOTTEN_AT_ONCE) ?? 0
@@ -61,13 +67,13 @@ export class RateLimit {
 }
 
 /**
- * Maximum number of names, which callers can choose freely. Above it, many are evicted at once, because evicting takes
- * milliseconds.
+ * Maximum number of names, which callers can choose freely. When it is exceeded, many names are evicted at once,
+ * because each eviction pass takes milliseconds.
  */
 const MAX_NAMES = 100_000
 const FORGOTTEN_AT_ONCE = MAX_NAMES / 10
 
-/** Adds a rate limit per caller to `authenticate`. Calls with `again` are not counted. */
+/** Adds a rate limit per caller to `authenticate`. Calls with `again` do not count. */
 export function rateLimited(authenticate: Authenticate, limit: RateLimit): Authenticate {
   return (headers, options) => {
     const principal = authenticate(headers, options)

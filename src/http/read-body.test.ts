@@ -4,7 +4,7 @@ import { endsConnection, isReadingBody, receiveBytes, receiveText } from './read
 
 const URL_ = 'http://localhost/'
 
-/** Returns a request whose body is sent in chunks, without a content length. */
+/** Returns a request that sends its body in chunks, without a content length. */
 function inPieces(pieces: readonly Uint8Array[]): Request {
   const left = [...pieces]
   const body = new ReadableStream({

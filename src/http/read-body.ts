@@ -2,33 +2,34 @@ import { AppError } from '../core/error.ts'
 
 /** Time limits for receiving a request body. */
 export interface BodyTimeLimits {
-  /** Time allowed for every body, regardless of its size. */
+  /** Time allowed for any body, regardless of its size. */
   baseMs: number
-  /** Minimum average rate: each byte adds 1 / `bytesPerSecond` to the allowed time. */
+  /** Minimum average rate. Each byte adds 1 / `bytesPerSecond` seconds to the allowed time. */
   bytesPerSecond: number
-  /** Interval between checks; a body may exceed its time limit by this much. */
+  /** Interval between checks. A body may exceed its time limit by up to this interval. */
   checkEveryMs: number
 }
 
 /**
- * The default limits. Bun also closes connections whose body is received more slowly than this rate, measured over the
+ * The default limits. Bun also closes connections that send a body more slowly than this rate, measured over the
  * server's idle timeout.
  */
 export const BODY_TIME_LIMITS: BodyTimeLimits = { baseMs: 30_000, bytesPerSecond: 16 * 1024, checkEveryMs: 1000 }
 
-/** A body that is too large is read and discarded up to this size, so that its sender can read the response. */
+/** A body that is too large is read and discarded up to this size, so that the client can read the response. */
 const LARGEST_IGNORED_BYTES = 32 * 1024 * 1024
 
 interface Arrival {
   startedAt: number
   limits: BodyTimeLimits
-  /** The content length; without one, the bytes received so far. */
+  /** The content length; without one, the number of bytes received so far. */
   bytes: number
   abort(): void
 }
 
 /**
- * Bodies being received. A single timer checks them all: one timer for each body would cost more than most requests.
+ * Bodies being received. A single timer checks all of them, because one timer per body would cost more than most
+ * requests.
  */
 const arrivals = new Map<Request, Arrival>()
 const aborted = new WeakSet<Request>()
@@ -46,7 +47,7 @@ export function isReadingBody(request: Request): boolean {
   return arrivals.has(request)
 }
 
-/** True when the rest of a rejected body is left unread, so that the connection can't be reused for another request. */
+/** True when the rest of a rejected body is not read, so that the connection can't be reused for another request. */
 export function endsConnection(request: Request): boolean {
   const { headers } = request
   if (aborted.has(request) || headers.has('transfer-encoding')) return true
@@ -54,8 +55,8 @@ export function endsConnection(request: Request): boolean {
 }
 
 /**
- * Returns the body as a string; empty without a body. Throws `tooLarge` for more than `max` bytes, without holding more
- * than that in memory, and `invalid` when the body is incomplete or takes too long.
+ * Returns the body as a string; empty without a body. Throws `tooLarge` for more than `max` bytes, without loading more
+ * than that into memory. Throws `invalid` when the body is incomplete or takes too long.
  */
 export function receiveText(request: Request, max: number): Promise<string> {
   const length = lengthOf(request)
@@ -70,7 +71,7 @@ export function receiveBytes(request: Request, max: number): Promise<Uint8Array>
   return length > max ? Promise.reject(tooLarge(max)) : arrival(request, length, request.bytes())
 }
 
-/** Returns the content length from the header; null without one. The server reads at most that many bytes. */
+/** Returns the content length from the header; null without one. The server reads at most this number of bytes. */
 function lengthOf({ headers }: Request): number | null {
   const length = headers.get('content-length')
   return length === null ? null : Number(length)
@@ -78,7 +79,7 @@ function lengthOf({ headers }: Request): number | null {
 
 const tooLarge = (max: number) => new AppError('tooLarge', `body: is larger than ${max} bytes`)
 
-/** Returns a promise that settles like `body`, but rejects with `invalid` when the body takes too long. */
+/** Returns a promise with the outcome of `body`, but rejects with `invalid` when the body takes too long. */
 function arrival<T>(request: Request, bytes: number, body: Promise<T>, cancel?: () => void): Promise<T> {
   return new Promise((resolve, reject) => {
     const abort = () => {
@@ -132,7 +133,7 @@ function gather(request: Request, max: number): Promise<Uint8Array> {
 }
 
 async function readAll(request: Request, reader: ReadableStreamDefaultReader<Uint8Array>, max: number) {
-  // Not a list of chunks, because a sender may send the body byte by byte.
+  // A list of chunks would take too much memory when the client sends the body byte by byte.
   let held = new Uint8Array(Math.min(max, FIRST_BYTES))
   let bytes = 0
   for (;;) {

@@ -1,6 +1,6 @@
 /** The origin of a request. */
 export interface Origin {
-  /** The caller's IP address; null when it was not recorded (in tests and for internal calls). */
+  /** The caller's IP address; null when it was not recorded, as in tests and for internal calls. */
   address: string | null
   /** The `user-agent`, truncated to 200 characters; null without one. */
   userAgent: string | null
@@ -9,7 +9,7 @@ export interface Origin {
 const USER_AGENT_LENGTH_MAX = 200
 const addresses = new WeakMap<Request, string>()
 
-/** Records the caller's address of a request for `originOf`. */
+/** Records the address of a request's caller for `originOf`. */
 export function noteAddress(request: Request, address: string): void {
   addresses.set(request, address)
 }

@@ -14,7 +14,7 @@ export interface Call<P = unknown, Q = unknown, B = unknown, C = Principal | nul
   body: B
   /** Headers and unparsed body, for routes with `raw`. */
   raw?: { headers: Headers; text: string }
-  /** The `Last-Event-ID` header, for streaming routes; null or absent without one. */
+  /** The `Last-Event-ID` header, for streaming routes. Null or undefined without one. */
   lastEventId?: string | null
   origin: Origin
   /** Aborts when the caller disconnects or the request times out. */
@@ -23,7 +23,7 @@ export interface Call<P = unknown, Q = unknown, B = unknown, C = Principal | nul
 
 /** A special credential that a public route requires, as described in OpenAPI. */
 export interface OwnCredential {
-  /** Unique name of the security scheme in the document. */
+  /** Unique name of the security scheme in the OpenAPI document. */
   name: string
   scheme:
     | { type: 'apiKey'; in: 'query'; name: string; description: string }
@@ -33,15 +33,15 @@ export interface OwnCredential {
 /** The fields of a route that do not depend on the types of its schemas. */
 interface Description {
   /**
-   * Unique, a verb and a noun in camel case: `listAlerts`. Used as `operationId` in OpenAPI; the tool is named
-   * `list_alerts`.
+   * Unique id that consists of a verb and a noun in camel case, such as `listAlerts`. It is the `operationId` in
+   * OpenAPI. The tool for assistants is named `list_alerts`.
    */
   id: string
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   /** Path in OpenAPI notation: `/v1/alerts/{id}`. */
   path: string
   access: Permission
-  /** True when the route concerns only the user, so users of several organizations do not need `X-Org-Id`. */
+  /** True when the route concerns only the user, so that users of several organizations do not need `X-Org-Id`. */
   anyOrg?: boolean
   /** The group of routes in the documentation. */
   tag: string
@@ -52,41 +52,44 @@ interface Description {
   /** Error codes in addition to those implied by access, path, query and body. */
   refusals?: readonly ErrorCode[]
   /**
-   * True when the route is available to assistants as a tool. Not for asynchronous routes that write, because they have
-   * no dry run.
+   * True when the route is available to assistants as a tool. Must not be set for asynchronous routes that write,
+   * because they have no dry run.
    */
   tool?: boolean
   /**
-   * For a tool that writes: the answer of a dry run includes, in `field`, the answer of the route `routeId` to `body`,
-   * and `say` summarizes that answer in a sentence. The field is null, with the reason in words, when that route
-   * rejects the call.
+   * For a tool that writes: the result of a dry run also contains the response of the route `routeId` to `body`, in the
+   * field `field`. `say` summarizes that response in a sentence. When that route rejects the call, the field is null,
+   * and the reason is included in words.
    */
   dryRunShows?: { field: string; routeId: string; body(body: unknown): unknown; say(answer: unknown): string }
   /**
-   * True when the route queries the event history. Its calls are queued (`QueryLimiter`); `handle` must return a
-   * promise and stop when `signal` aborts. `insights` selects the queue for expensive queries. Not for routes that
-   * write.
+   * True when the route queries the event history. Its calls are queued (`QueryLimiter`). `handle` must return a
+   * promise and stop when `signal` aborts. `insights` selects the queue for expensive queries. Must not be set for
+   * routes that write.
    */
   question?: boolean | 'insights'
-  /** True when `handle` writes and returns a promise. It then opens its own transactions. */
+  /** True when `handle` writes and returns a promise. `handle` then starts its own transactions. */
   asynchronous?: boolean
-  /** True when the body may be omitted, which means `{}`. */
+  /** True when the body may be omitted. A missing body is treated as `{}`. */
   bodyOptional?: boolean
-  /** Larger bodies are rejected with `tooLarge`. By default, `maxBodyBytesOf` derives the limit from the schema. */
+  /**
+   * Maximum body size in bytes. Larger bodies are rejected with `tooLarge`. By default, `maxBodyBytesOf` derives the
+   * limit from the schema.
+   */
   maxBodyBytes?: number
   /**
-   * True when the route needs the headers and the unparsed body, to verify a signature. The content type is then not
+   * True when the route needs the headers and the unparsed body to verify a signature. The content type is then not
    * checked.
    */
   raw?: boolean
   /**
-   * True when `handle` receives the body as bytes (`Uint8Array`) and checks it against the schema itself, for bodies
-   * that take too long to parse in the event loop.
+   * True when `handle` receives the body as bytes (`Uint8Array`) and checks it against the schema itself. For bodies
+   * that take too long to parse on the event loop.
    */
   unparsed?: boolean
   /** Status of a successful response; default 200. */
   status?: 200 | 201 | 302 | 303
-  /** Content type of an answer that is a string, bytes or a stream. When omitted, the answer is sent as JSON. */
+  /** Content type of a response that is a string, bytes or a stream. When omitted, the response is sent as JSON. */
   produces?: string
 }
 
@@ -101,23 +104,25 @@ export interface Route extends Description {
   answer: TSchema
   handle(call: Call): unknown
   /**
-   * Answers a browser that is redirected from another site, with any query that the site adds. Apart from this
-   * function, only the description of the route is used.
+   * Handles a request from a browser that another site has redirected, with any query that the site adds. Of the
+   * route's other fields, only the description is used.
    */
   redirect?(request: Request): Promise<Response>
   /**
-   * Awaited before `handle`, outside its transaction, for work done in steps so that other requests are handled in
+   * Awaited before `handle`, outside its transaction. For work done in steps, so that other requests are handled in
    * between.
    */
   before?(call: Call): Promise<void>
-  /** Returns details for the audit log in addition to caller, time and target. Never contains secrets. */
+  /** Returns details for the audit log in addition to the caller, time and target. Must not contain secrets. */
   note?(call: Call): Record<string, unknown>
   /**
-   * Returns the id of the changed object for the audit log. When omitted, the id in the path is used, otherwise the id
-   * in the answer.
+   * Returns the id of the changed object for the audit log. When omitted, the id in the path is used or, without one,
+   * the id in the response.
    */
   target?(answer: unknown): string
-  /** True when the answer describes an object that already existed; its status is then 200. Default: never. */
+  /**
+   * True when the response describes an object that already existed, which changes the status to 200. Default: never.
+   */
   repeats?(answer: unknown): boolean
   /** Returns additional response headers. */
   headers?(answer: unknown): Record<string, string>
@@ -165,7 +170,10 @@ export function publicRoute<
   return erase({ ...typed, access: 'public' } as Typed<P, Q, B, A, null>)
 }
 
-/** Creates a public route that redirects the browser: `redirect` answers with `status` and a `Location` header. */
+/**
+ * Creates a public route that redirects the browser. `redirect` returns a response with `status` and a `Location`
+ * header.
+ */
 export function redirectRoute(
   described: Omit<Description, 'access' | 'status' | 'produces'> & {
     status: 302 | 303
@@ -200,6 +208,6 @@ export function streamRoute<A extends TSchema>(
 /** Path parameters of most routes for a single object. */
 export const ById = Closed({ id: Type.String({ maxLength: 100 }) })
 
-/** The answer of routes that only report success. */
+/** The response of routes that only report success. */
 export const OkSchema = Closed({ ok: Type.Boolean() }, { $id: 'Ok' })
 export const OK = { ok: true }

@@ -58,7 +58,7 @@ function postAndGet(access: Exclude<Permission, 'public'>): Route[] {
   ]
 }
 
-/** Names passed to authentication, without the second call made after the body was received. */
+/** Names passed to authentication, except in the second call after the body has been received. */
 const authenticated: string[] = []
 const authenticate: Authenticate = (headers, options) => {
   const name = headers.get('authorization')?.replace('Bearer ', '')
@@ -95,7 +95,7 @@ describe('a role', () => {
     ['viewer readonly', ['read']],
     ['member readonly', ['read', 'seePersonal']],
     ['owner readonly', ['read', 'seePersonal', 'seeSettings']],
-  ])('%s has the permissions %j', async (who, allowed) => {
+  ])('such as %s has the permissions %j', async (who, allowed) => {
     for (const row of ROWS) {
       const expected = allowed.includes(row)
       const posted = await call('POST', `/v1/${row}`, { as: who, body: { n: 1 } })
@@ -112,7 +112,7 @@ describe('a role', () => {
   })
 })
 
-/** Rejected bodies of a caller with permission, and the expected errors. */
+/** Rejected bodies from a caller with permission, and the expected errors. */
 const BAD: [string, string | undefined, Record<string, string>, number, string][] = [
   ['not JSON', '{broken', {}, 400, 'body: is not valid JSON'],
   ['another content type', '{"n": 1}', { 'content-type': 'text/plain' }, 415, 'content-type: must be application/json'],
@@ -154,7 +154,7 @@ describe('an invalid body', () => {
       stream.enqueue(new TextEncoder().encode('{"n": 1}'))
       stream.close()
     }
-    // Without a queue, the stream is not pulled before the body is read.
+    // Without an internal queue, the stream is pulled only when the body is read.
     const body = new ReadableStream({ pull }, { highWaterMark: 0 })
     const headers = { 'content-type': 'application/json' }
     const request = new Request('http://localhost/v1/edit', { method: 'POST', headers, body })

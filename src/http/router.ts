@@ -14,8 +14,8 @@ import { EVENT_STREAM, type Route } from './route.ts'
 
 /**
  * Returns the principal of a request. Throws `unauthorized`, or `invalid` when `X-Org-Id` is missing. With `anyOrg`, a
- * user of several organizations who names none gets the first. `again` marks the second call for the same request,
- * which rate limits ignore.
+ * user of several organizations who specifies none gets the first one. `again` marks the second call for the same
+ * request, which rate limits ignore.
  */
 export type Authenticate = (headers: Headers, options?: { anyOrg?: boolean; again?: boolean }) => Principal
 
@@ -43,15 +43,16 @@ async function answer(route: Route, request: Request, params: unknown, { authent
     requirePermission(principal, route.access)
     return principal
   }
-  // Checked before the body is read: a caller without a credential or permission must learn nothing about the body
-  // checks.
+  // Checked before the body is read, because a caller without a credential or permission must not learn how bodies are
+  // checked.
   const first = caller(false)
   const yielder = new Yielder()
   const query = readQuery(route.query, new URL(request.url).searchParams)
   const raw = route.raw ? { headers: request.headers, text: await receiveText(request, maxBodyBytesOf(route)) } : null
   const body = raw ? await readJsonText(raw.text) : await bodyOf(route, request)
   if (yielder.isDue) await yielder.yieldNow()
-  // Receiving the body may have taken minutes, during which the credential may have expired or the role changed.
+  // Receiving the body may have taken minutes. In that time, the credential may have expired or the role may have
+  // changed.
   const principal = route.body === null ? first : caller(true)
   const result = await perform(route, {
     principal,
@@ -63,7 +64,7 @@ async function answer(route: Route, request: Request, params: unknown, { authent
     origin: originOf(request),
     signal: requestSignal(request),
   })
-  // Yields before a large answer is written, so that other requests are handled in between.
+  // Yields before a large response is written, so that other requests are handled in between.
   if (yielder.isDue) await yielder.yieldNow()
   const { produces = 'application/json' } = route
   const status = route.repeats?.(result) ? 200 : (route.status ?? 200)

@@ -67,7 +67,7 @@ test('higher compression effort makes files smaller, with the same content', () 
   expect(brotliDecompressSync(best.packed.br ?? '').toString()).toBe(text)
 })
 
-test('a client that cached the file in another encoding receives the accepted one', async () => {
+test('a client that has cached the file in another encoding receives it in an accepted encoding', async () => {
   const ask = (headers: Record<string, string>) =>
     fileResponse(new Request('http://localhost/', { headers }), file, { 'cache-control': 'no-cache' })
   const etag = ask({ 'accept-encoding': 'br' }).headers.get('etag') ?? ''

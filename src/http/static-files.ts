@@ -19,12 +19,12 @@ export interface StaticFile {
 const ENCODINGS = ['br', 'gzip'] as const
 export type Encoding = (typeof ENCODINGS)[number]
 
-/** `cache-control` of files whose name contains a hash of the content: cached for a year. */
+/** `cache-control` for files whose name contains a hash of the content, which are cached for a year. */
 export const IMMUTABLE = 'public, max-age=31536000, immutable'
-/** `cache-control` of files that are cached but revalidated on each request. */
+/** `cache-control` for files that are cached but revalidated on each request. */
 export const REVALIDATED = 'no-cache'
 
-/** Compression effort: `fast` during a request, `best` during a build. */
+/** Compression effort: `fast` is used during a request, and `best` during a build. */
 type Effort = 'fast' | 'best'
 const LEVELS: Record<Effort, { br: number; gzip: 6 | 12 }> = {
   fast: { br: 5, gzip: 6 },
@@ -60,8 +60,9 @@ export function staticFile(
 }
 
 /**
- * Answers GET and HEAD with the file in an encoding that the caller accepts, or with 304 when `if-none-match` contains
- * its ETag. `headers` are added to the response (`cache-control`, security policy).
+ * Handles GET and HEAD requests for the file. Returns the file in an encoding that the caller accepts, or 304 when
+ * `if-none-match` contains its ETag. `headers` are added to the response, such as `cache-control` and the security
+ * policy.
  */
 export function fileResponse(request: Request, file: StaticFile, headers: Record<string, string>): Response {
   const encoding = encodingFor(request.headers.get('accept-encoding'), file)
@@ -91,7 +92,9 @@ export function encodingFor(accepted: string | null, { packed }: Pick<StaticFile
   return best
 }
 
-/** Parses weights: `br;q=0.5, *` → br 0.5, * 1. A malformed weight is treated as 0, so that encoding is not sent. */
+/**
+ * Parses weights: `br;q=0.5, *` → br 0.5, * 1. A malformed weight is treated as 0, so that its encoding is not used.
+ */
 function weightsOf(accepted: string): Map<string, number> {
   const weights = new Map<string, number>()
   for (const part of accepted.toLowerCase().split(',')) {

@@ -4,20 +4,18 @@ import { type FileOptions, type StaticFile, staticFile } from './static-files.ts
 import { generateClient } from './web-client.ts'
 import { withoutUnused } from './web-styles.ts'
 
-/** The pages of the server and the files they load, ready to be sent. */
+/** The server's pages and the files they load, ready to be sent. */
 export interface WebBundle {
   /**
-   * Pages by file name (`home.html`), documents by path (`docs/use/alerts`). They refer to assets; `web-pages.ts` maps
-   * URLs to names.
+   * Pages by file name (`home.html`), and documents by path (`docs/use/alerts`). Pages refer to assets. `web-pages.ts`
+   * maps URLs to the names of pages.
    */
   pages: Readonly<Record<string, StaticFile>>
-  /**
-   * Scripts, styles and pictures by the last segment of their path, which contains a hash of the content:
-   * `home-rcsx9z4h.js`.
-   */
+  /** Scripts, styles and images by file name, which contains a hash of the content, such as `home-rcsx9z4h.js`. */
   assets: Readonly<Record<string, StaticFile>>
   /**
-   * Asset names of the scripts that a room's pages load in addition to the shared ones, by the room's folder: `issues`.
+   * Asset names of the scripts that a section's pages load in addition to the shared scripts. The keys are folder
+   * names, such as `issues`.
    */
   rooms: Readonly<Record<string, readonly string[]>>
 }
@@ -31,30 +29,29 @@ const DOCS = join(import.meta.dir, '../../docs')
 const DOCS_SHELL = 'document.html'
 const PAGES = ['index.html', 'api-reference.html', DOCS_SHELL].map((name) => join(SOURCES, name))
 /**
- * The dashboard: its page, its main script, and the script that runs before rendering so that the wrong colour scheme
- * never flashes.
+ * The dashboard: its page, its main script, and a script that runs before rendering to set the correct colour scheme.
  */
 const DASHBOARD = { page: 'index.html', first: join(SOURCES, 'before-render.ts'), main: join(SOURCES, 'main.tsx') }
 
 let built: Promise<WebBundle> | null = null
 
 /**
- * Returns all pages and the files they load, built from source on the first call. The executable contains no sources:
- * `build.ts` replaces this module with one that returns the prebuilt bundle. Throws when the pages do not compile.
+ * Returns all pages and the files they load, built from source on the first call. The executable contains no sources,
+ * so `build.ts` replaces this module with one that returns the prebuilt bundle. Throws when the pages do not compile.
  */
 export function webBundle(): Promise<WebBundle> {
   built ??= buildPages()
   return built
 }
 
-/** Builds the server's pages, after generating the API client that they import. Throws when they do not compile. */
+/** Builds the server's pages after generating the API client that they import. Throws when the pages do not compile. */
 export async function buildPages(options: FileOptions = {}): Promise<WebBundle> {
   await generateClient()
   const web = await buildWeb(PAGES, { ...options, dashboard: DASHBOARD })
   return withDocs(web, options)
 }
 
-/** Adds the documents of `docs/` and their pictures. */
+/** Adds the documents in `docs/` and their images. */
 function withDocs({ pages, assets, rooms }: WebBundle, options: FileOptions): WebBundle {
   const { [DOCS_SHELL]: shell, ...others } = pages
   const docs = renderDocs(DOCS, ASSETS_PATH)
@@ -94,7 +91,7 @@ export async function buildWeb(
   }
   const htmls = [...text.keys()].filter((name) => name.endsWith('.html'))
   const drawn = Object.fromEntries(htmls.map((name) => [name, shown(name)]))
-  // A page has a single style sheet, but the bundler also creates one for each of its scripts.
+  // A page uses a single style sheet, but the bundler also creates a style sheet for each of its scripts.
   const isSent = (name: string) => !name.endsWith('.css') || Object.values(drawn).some((html) => html.includes(name))
   const assets: Record<string, StaticFile> = {}
   for (const output of [...outputs, ...(first?.outputs ?? [])]) {
@@ -116,8 +113,8 @@ async function textsOf(outputs: readonly Bun.BuildArtifact[]): Promise<Map<strin
 }
 
 /**
- * Returns the original styles of a script and its imports. For old browsers, the bundler replaces each
- * `inset-inline-end` with six rules whose selectors list all right-to-left languages.
+ * Returns the original styles of a script and its imports. The bundler's output is not used, because for old browsers,
+ * it replaces each `inset-inline-end` with six rules whose selectors list all right-to-left languages.
  */
 async function stylesOf(main: string, scripts: string): Promise<{ name: string; css: string }> {
   const { outputs } = await bundle([main], { target: 'bun' })
@@ -126,7 +123,10 @@ async function stylesOf(main: string, scripts: string): Promise<{ name: string; 
   return { name: `styles-${Bun.hash(css).toString(36).padStart(8, '0').slice(-8)}.css`, css }
 }
 
-/** Returns each room's bundled module with its imports. The scripts shared by all rooms are in the page itself. */
+/**
+ * Returns each section's bundled module with its imports. Scripts shared by all sections are omitted, because the page
+ * itself loads them.
+ */
 function roomsOf(metafile: Bun.BuildMetafile | undefined): WebBundle['rooms'] {
   const outputs = Object.entries(metafile?.outputs ?? {})
   const rooms: Record<string, string[]> = {}

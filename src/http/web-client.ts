@@ -11,14 +11,14 @@ const MARK = 'made-from'
 const PLUGINS = ['@hey-api/client-fetch', '@hey-api/sdk', '@hey-api/typescript', '@tanstack/react-query'] as const
 
 /**
- * Generates the pages' client for `/v1`, with TanStack Query's options, from `docs/openapi.json`. Does nothing when the
- * client exists and the description is unchanged. Throws when the description can't be read.
+ * Generates the client with which pages call `/v1`, including the options for TanStack Query, from `docs/openapi.json`.
+ * Does nothing when the client exists and the API description is unchanged. Throws when the description can't be read.
  */
 export async function generateClient(): Promise<void> {
   const mark = currentMark()
   if (storedMark() === mark) return
-  // Another process may generate the client at the same time. Each generates its own, and the first one is moved into
-  // place.
+  // Another process may generate the client at the same time. Each process writes to its own folder, and the first one
+  // to finish moves its folder to the final path.
   await mkdir(GENERATED, { recursive: true })
   const draft = await mkdtemp(join(GENERATED, 'draft-'))
   const { createClient } = await import('@hey-api/openapi-ts')

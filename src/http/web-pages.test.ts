@@ -10,7 +10,7 @@ const answer = async (request: Request) => (await pages.answer(request)) ?? NOT_
 const get = (path: string, headers = {}, method = 'GET') =>
   answer(new Request(`http://localhost${path}`, { method, headers }))
 
-/** Returns the assets that a page references whose names begin with `name`. */
+/** Returns the assets referenced by a page whose names begin with `name`. */
 async function assetOf(page: string, name: string): Promise<string> {
   const html = await (await get(page)).text()
   const found = [...html.matchAll(/(?:src|href)="(\/assets\/[^"]+)"/g)].map(([, path = '']) => path)

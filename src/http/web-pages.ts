@@ -11,19 +11,19 @@ export interface WebPageDeps {
 }
 
 export interface Pages {
-  /** Answers a request for a page, an asset or the API description. Returns null for any other request. */
+  /** Handles a request for a page, an asset or the API description. Returns null for any other request. */
   answer(request: Request): Promise<Response> | null
-  /** Answers a browser with the dashboard's "not found" page and status 404. Returns null for other clients. */
+  /** Returns the dashboard's "not found" page with status 404 to a browser. Returns null for other clients. */
   missing(request: Request): Promise<Response> | null
 }
 
-/** A file to send with its headers. The file is null when the URL matches none. */
+/** A file to send, with its headers. The file is null when the URL matches no file. */
 interface Found {
   file: StaticFile | null
   headers: Record<string, string>
 }
 
-/** URL patterns of the dashboard, whose page selects its content by URL. */
+/** URL patterns of the dashboard. All of them serve the same page, which selects its content by URL. */
 export const DASHBOARD = [
   ...['/', '/setup', '/login', '/reset', '/invite', '/issues', '/issues/{id}', '/alerts', '/alerts/{id}', '/signals'],
   ...['/domains', '/domains/{id}', '/domains/{id}/{setup|live|hostnames|vendors|sampling|settings}'],
@@ -43,8 +43,8 @@ export const DASHBOARD = [
 ]
 
 /**
- * Path of the list of messages that the demo sent. On other servers it answers 204: the pages request it, and browsers
- * log a 404 as an error.
+ * Path of the list of messages that the demo has sent. Servers other than the demo return 204: pages request the path
+ * on every server, and browsers would log a 404 as an error.
  */
 export const DEMO_INBOX_PATH = '/demo/inbox'
 
@@ -61,7 +61,7 @@ const roomOf = (path: string) => {
   return ROOMS[first] ?? first
 }
 
-/** Returns a pattern that matches the paths: `{id}` is any segment, `{a|b}` one of these words. */
+/** Returns a pattern that matches the paths. `{id}` matches any segment, and `{a|b}` matches either word. */
 function patternOf(addresses: readonly string[]): RegExp {
   const parts = addresses.map((address) => address.replace('{id}', '[^/]+').replaceAll('{', '(?:').replaceAll('}', ')'))
   return new RegExp(`^(?:${parts.join('|')})$`)
@@ -71,7 +71,7 @@ const PAGES = [
   { paths: patternOf(DASHBOARD), name: 'index.html', headers: DASHBOARD_HEADERS },
   { paths: /^\/docs$/, name: 'api-reference.html', headers: DOCS_HEADERS },
 ]
-/** Paths of documents; the page name is the path without its leading slash. */
+/** Paths of documents. The page name is the path without its leading slash. */
 const DOCUMENTS = /^\/docs\/[a-z]+(?:\/[\da-z-]+)?$/
 
 /** Serves the pages, their assets and `/openapi.json`. */
@@ -79,8 +79,8 @@ export function webPages({ bundle, describe }: WebPageDeps): Pages {
   let description: StaticFile | null = null
   const page = async (name: string, headers: Record<string, string>, room?: string): Promise<Found> => {
     const { pages, rooms } = await bundle()
-    // Lets the browser fetch the room's script in parallel with the shared one, which would otherwise request it only
-    // when it runs.
+    // Lets the browser fetch the section's script in parallel with the shared script. Otherwise, the section's script
+    // would be requested only when the shared one runs.
     const link = rooms[room ?? '']
       ?.map((script) => `<${ASSETS_PATH}${script}>; rel=modulepreload; fetchpriority=low`)
       .join(', ')
@@ -113,7 +113,7 @@ export function webPages({ bundle, describe }: WebPageDeps): Pages {
   }
   const missing: Pages['missing'] = (request) => {
     if (!isRead(request) || !request.headers.get('accept')?.includes('text/html')) return null
-    // Ignores the conditional headers of the request: a cached page would be answered with its own status.
+    // Ignores the conditional headers of the request, because a 304 response would replace the page's own status.
     const plain = new Request(request.url, { method: request.method, headers: encodingsOf(request) })
     return respond(plain, page('index.html', DASHBOARD_HEADERS)).then(
       ({ body, headers }) => new Response(body, { status: 404, headers }),

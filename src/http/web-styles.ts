@@ -1,6 +1,6 @@
 /**
- * Returns a style sheet without unused rules: Mantine's component rules whose classes (`m_8bffd616`) occur in no
- * script. The browser matches every remaining rule against the page on each change.
+ * Returns a style sheet without unused rules. Mantine's component rules are unused when their classes, such as
+ * `m_8bffd616`, occur in no script. The browser matches every remaining rule against the page on each change.
  */
 export function withoutUnused(css: string, scripts: string): string {
   const used = new Set(scripts.match(CLASS) ?? [])
@@ -15,7 +15,7 @@ export function withoutUnused(css: string, scripts: string): string {
 
 const CLASS = /\bm_[0-9a-f]{6,}\b/g
 
-/** Removes the selectors of each rule that can't apply. `css` must be complete and valid, as written by a bundler. */
+/** Removes the selectors that can't apply from each rule. `css` must be complete and valid, as written by a bundler. */
 function keep(css: string, mayApply: (selector: string) => boolean): string {
   let kept = ''
   for (const { head, body, text } of blocksOf(css)) {
@@ -38,12 +38,12 @@ function keep(css: string, mayApply: (selector: string) => boolean): string {
 interface Block {
   /** The selector or at-rule. */
   head: string
-  /** The content of the braces; null for a statement without braces. */
+  /** The content between the braces; null for a statement without braces. */
   body: string | null
   text: string
 }
 
-/** Yields the rules of one level, in order. */
+/** Yields the rules at one nesting level, in order. */
 function* blocksOf(css: string): Generator<Block> {
   let from = 0
   while (from < css.length) {
@@ -70,8 +70,8 @@ function split(text: string, at: string): string[] {
 }
 
 /**
- * Returns the position after the first character for which `isEnd` returns true, given the character and the number of
- * open brackets. Returns the length of the string when there is none.
+ * Returns the position after the first character for which `isEnd` returns true. `isEnd` receives the character and the
+ * number of open brackets. Returns the length of the string when there is no such character.
  */
 function endOf(text: string, from: number, isEnd: (letter: string, depth: number) => boolean): number {
   let depth = 0
@@ -91,8 +91,8 @@ function endOf(text: string, from: number, isEnd: (letter: string, depth: number
 }
 
 /**
- * Returns a selector without the content of its brackets: `:where(.a, .b)` and `:not(.a)` do not require these classes
- * to exist.
+ * Returns a selector without the content of its brackets. `:where(.a, .b)` and `:not(.a)` can match even when these
+ * classes do not exist.
  */
 function outsideBrackets(selector: string): string {
   let depth = 0

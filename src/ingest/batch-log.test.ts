@@ -14,7 +14,7 @@ const aBatch = fc
     return { key, orgId: 'org_1', domainId: 'dom_1', receivedAt, answer, ledger: isNoted ? [note] : [] }
   })
 
-/** Returns the first answer for each key. */
+/** Returns the first response for each key. */
 function answersIn(batches: readonly BatchRecord[]) {
   const answers = new Map<string, BatchRecord['answer']>()
   for (const { key, answer } of batches) if (key !== null && !answers.has(key)) answers.set(key, answer)
@@ -44,7 +44,7 @@ test('a log returns the same responses as a map of its batches, and null for oth
   )
 })
 
-test('a log grows with its batches', () => {
+test('a log grows with the number of its batches', () => {
   const answer = { accepted: 1, rejected: 0, errors: [] }
   const batchOf = (n: number): BatchRecord => ({
     key: `batch ${n}`,

@@ -3,7 +3,7 @@ import type { BatchAnswer } from './batch.ts'
 import { hashOf, highHalf, lowHalf } from './batch-hash.ts'
 import type { BatchRecord } from './segment-file.ts'
 
-/** A batch that has an id. Its sender may repeat it. */
+/** A batch that has an id. Its sender may send it again. */
 export interface KnownBatch {
   hash: bigint
   accepted: number
@@ -18,7 +18,7 @@ export const NOTHING_REFUSED: Refused = { rejected: 0, errors: [] }
 const FIRST_CAPACITY = 512
 
 /**
- * The batches in one segment until the warehouse has loaded the segment. Batches without rejected items are stored as
+ * The batches in one segment, until the warehouse has loaded the segment. Batches without rejected items are stored as
  * numbers in a hash table, because thousands of short-lived objects would fragment memory and make each request 10 %
  * slower (measured).
  */
@@ -48,7 +48,7 @@ export class BatchLog {
     return log
   }
 
-  /** Adds a batch. If its id is already known, the first answer is kept. */
+  /** Adds a batch. If its id is already known, the first response is kept. */
   add(batch: BatchRecord): void {
     const { key, receivedAt, answer, ledger, pages = [] } = batch
     this.size++
@@ -58,7 +58,7 @@ export class BatchLog {
     if (key !== null) this.remember(hashOf(key), answer)
   }
 
-  /** Returns the answer to a batch; null if the batch is unknown. */
+  /** Returns the response to a batch; null if the batch is unknown. */
   answerOf(hash: bigint): BatchAnswer | null {
     const entry = this.slots[this.slotOf(lowHalf(hash), highHalf(hash))] ?? 0
     if (entry === 0) return null

@@ -11,7 +11,7 @@ export interface LedgerNote {
   sample: string
 }
 
-/** Most batches have no rejected items, and thousands of batches are in memory, so they share empty lists. */
+/** Shared empty list. Most batches have no rejected items, and thousands of batches are in memory. */
 const NO_NOTES: LedgerNote[] = []
 const allAcceptedBy = new Map<number, BatchAnswer>()
 
@@ -49,8 +49,8 @@ export class BatchReport {
   }
 
   /**
-   * Records a change to an accepted item that the sender could have avoided. It is added to the ledger and, once per
-   * item, to the answer.
+   * Records a change to an accepted item that the sender could have avoided. The change is added to the ledger and,
+   * once per item, to the response.
    */
   correct(note: string, sample: string): void {
     const { answer, list, index } = this
@@ -61,7 +61,7 @@ export class BatchReport {
     this.note(note, sample)
   }
 
-  /** Adds an entry to the ledger, but not to the answer. */
+  /** Adds an entry to the ledger, but not to the response. */
   note(reason: string, sample: string): void {
     const note = this.ledger.get(reason)
     if (note) note.count++

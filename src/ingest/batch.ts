@@ -7,7 +7,7 @@ import { Closed, describeError, Int, OneOf, parser, type Static, Text, type TObj
 export const MAX_BODY_BYTES = 1024 * 1024
 export const MAX_ITEMS = 1000
 export const MAX_URL_LENGTH = 16 * 1024
-/** Maximum number of errors listed in an answer. All errors are counted. */
+/** Maximum number of errors listed in a response. All errors are counted. */
 export const MAX_ERRORS = 20
 
 const when = Type.Optional(Type.Number({ minimum: 0 }))
@@ -54,7 +54,7 @@ const TagItemSchema = Closed({
   event: Type.Optional(Type.String({ maxLength: 200 })),
   status,
   execMs: duration,
-  // Same format as the parameters of an event. Contains what the customer reports with the tag.
+  // Same format as event parameters. Contains the tag data that the customer reports.
   params: Type.Optional(Type.Object({})),
 })
 export type TagItem = Static<typeof TagItemSchema>
@@ -84,7 +84,7 @@ const BatchSchema = Closed({
   sessionId: Type.Optional(Text(1, 200)),
   customerId: Type.Optional(Text(1, 500)),
   version: Type.Optional(Type.Number()),
-  // With a smaller rate, the weight would be so large that all other counts become negligible.
+  // A lower rate would make the weight so large that all other counts become negligible.
   sampleRate: Type.Optional(Type.Number({ minimum: 0.000001, maximum: 1 })),
   page: Type.Optional(
     Closed({
@@ -115,7 +115,7 @@ export function parseBatch(value: unknown): Batch {
 }
 
 /**
- * A valid item, or its error and reason. The set of reasons is small, because reasons contain no names chosen by the
+ * A valid item, or its error and reason. There are few distinct reasons, because reasons contain no names chosen by the
  * sender.
  */
 export type Checked<T> = { item: T; error: null; reason: null } | { item: null; error: string; reason: string }
@@ -140,7 +140,7 @@ export const checkHit = checker(HitItemSchema)
 export const checkTag = checker(TagItemSchema)
 export const checkPageVendor = checker(PageVendorSchema)
 
-/** The answer to the sender, which is also returned if the sender repeats the batch. */
+/** The response to the sender, which is returned again if the sender repeats the batch. */
 export interface BatchAnswer {
   accepted: number
   rejected: number

@@ -33,13 +33,13 @@ export interface Sending {
 export interface CollectorAnswer {
   status: number
   headers: Headers
-  // biome-ignore lint/suspicious/noExplicitAny: a test names the fields it expects
+  // biome-ignore lint/suspicious/noExplicitAny: tests state the fields that they expect
   body: any
 }
 
 export interface Stored {
   events: StoredEvent[]
-  // biome-ignore lint/suspicious/noExplicitAny: a test names the fields it expects
+  // biome-ignore lint/suspicious/noExplicitAny: tests state the fields that they expect
   batches: any[]
 }
 
@@ -77,7 +77,7 @@ function eventsOf(line: Line): StoredEvent[] {
   })
 }
 
-/** A substitute for the warehouse's record of loaded segments. It has only the methods that the spool uses. */
+/** A substitute for the warehouse's record of loaded segments, with only the methods that the spool uses. */
 class Loaded {
   readonly names = new Set<string>()
   last: string | null = null
@@ -107,9 +107,9 @@ export class TestCollector {
   /** Recorded calls of `violated`: alert ids and domain id. */
   readonly violated: [string[], string][] = []
   readonly bugs: unknown[] = []
-  /** Reported errors that are `AppError`s. */
+  /** Reported errors of type `AppError`. */
   readonly troubles: AppError[] = []
-  /** Events in segments that were flushed. */
+  /** Events in flushed segments. */
   readonly flushed: StoredEvent[] = []
   db: Db
   spool: Spool
@@ -147,7 +147,7 @@ export class TestCollector {
     return this.answer(request)
   }
 
-  /** Returns the collector's answer, with the body parsed as JSON; null if the body is empty. */
+  /** Returns the collector's response, with the body parsed as JSON; null if the body is empty. */
   async answer(request: Request): Promise<CollectorAnswer> {
     const response = await this.collector.fetch(request)
     const text = await response.text()
@@ -179,7 +179,7 @@ export class TestCollector {
     }
   }
 
-  /** Restarts from the current files on disk, as after a kill. */
+  /** Restarts with the files that are on disk, as after a kill. */
   restart(): void {
     const copy = `${this.folder}+`
     cpSync(this.folder, copy, { recursive: true })

@@ -178,7 +178,7 @@ describe('hostile event parameters', () => {
     expect(({} as { polluted?: string }).polluted).toBeUndefined()
   })
 
-  test('that are nested deeply are truncated at the length limit of keys', async () => {
+  test('that are deeply nested are truncated at the key length limit', async () => {
     for (const [open, close] of [
       ['{"k":', '}'],
       ['[', ']'],
@@ -219,7 +219,7 @@ describe('hostile event parameters', () => {
     ])
   })
 
-  test('never split a line of the spool, and are read back unchanged', async () => {
+  test('never split a spool line, and are read back unchanged', async () => {
     const aText = fc.string({ unit: 'binary', maxLength: 30 })
     const clean = (value: string) => value.toWellFormed().replaceAll('\0', '\ufffd')
     await fc.assert(
@@ -277,7 +277,7 @@ describe('hostile strings in other fields', () => {
     for (const { reason, sample } of ledger) expect(`${reason}${sample}`).not.toMatch(/\0|[\ud800-\udfff]/)
   })
 
-  test('of any kind get a response, and what was accepted is stored', async () => {
+  test('of any kind get a response, and accepted items are stored', async () => {
     const anItem = fc.oneof(
       fc.jsonValue({ noUnicodeString: false }),
       fc.record({ vendor: fc.string(), event: fc.string({ unit: 'binary' }), params: fc.jsonValue() }),

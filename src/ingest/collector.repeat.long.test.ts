@@ -10,7 +10,7 @@ const batchOf = (batchId: string, ...ids: string[]) => ({ batchId, events: ids.m
 const idsOf = (fixture: TestCollector) => fixture.stored().events.map(({ id }) => id)
 
 describe('a repeated batch', () => {
-  /** One valid and one invalid item, so that the answer is recognisable. */
+  /** One valid and one invalid item, so that the response is recognizable. */
   const batch = { batchId: 'batch-0001', events: [{ ...EVENT, id: 'only' }, { vendor: 7 }] }
   const answer = {
     accepted: 1,
@@ -42,7 +42,7 @@ describe('a repeated batch', () => {
     ],
     ['almost 24 hours later', (fixture) => fixture.clock.advance(24 * HOUR_MS - 1)],
     [
-      'almost 24 hours later, flushed and cleaned up',
+      'almost 24 hours later, after a flush and a cleanup',
       async (fixture) => {
         await fixture.flush()
         fixture.clock.advance(24 * HOUR_MS)
@@ -64,12 +64,12 @@ describe('a repeated batch', () => {
     expect(idsOf(fixture)).toEqual(['only', 'early'])
   })
 
-  test('gets the same response while the first is being written, but not before it is on disk', async () => {
+  test('gets the same response while the first batch is being written, but only once it is on disk', async () => {
     await using fixture = new TestCollector()
     const answers = await Promise.all(
       Array.from({ length: 20 }, async () => {
         const { body } = await fixture.send(batch)
-        // Each answer is sent only after the batch is on disk.
+        // Each response is sent only after the batch is on disk.
         return [body, idsOf(fixture)]
       }),
     )

@@ -62,7 +62,7 @@ describe('the collector token', () => {
     ['unknown in the header, although valid in the body', { ...BATCH, token: shop.token }, { token: 'pt_nobody' }],
     ['unknown in the query', BATCH, { token: null, query: '?token=pt_nobody' }],
     ['unknown in the body', { ...BATCH, token: '__proto__' }, { token: null }],
-    ['no bearer token', BATCH, { token: null, headers: { authorization: `Basic ${shop.token}` } }],
+    ['not a bearer token', BATCH, { token: null, headers: { authorization: `Basic ${shop.token}` } }],
     ['unknown, with an invalid body', '{broken', { token: 'pt_nobody' }],
   ])('is rejected when it is %s', async (_why, batch, sending) => {
     const before = batchCount()
@@ -71,7 +71,7 @@ describe('the collector token', () => {
     expect(batchCount()).toBe(before)
   })
 
-  test('is valid for another day after it was replaced, for the same domain', async () => {
+  test('is valid for one more day after it has been replaced, for the same domain', async () => {
     await using own = new TestCollector()
     const old = own.shop.token
     const fresh = rotateToken(own.db, own.clock, own.shop).token
@@ -85,7 +85,7 @@ describe('the collector token', () => {
 describe('a request body', () => {
   test.each<[string, Record<string, string>]>([
     ['JSON', { 'content-type': 'application/json' }],
-    ['JSON in any case, with a character set', { 'content-type': 'Application/JSON; charset=utf-8' }],
+    ['JSON in mixed case, with a character set', { 'content-type': 'Application/JSON; charset=utf-8' }],
     ['plain text', { 'content-type': 'text/plain' }],
     ['not encoded', { 'content-encoding': 'identity' }],
   ])('is accepted as %s', async (_what, headers) => {
@@ -112,9 +112,9 @@ describe('a request body', () => {
     ['a type with an allowed prefix', BATCH, { 'content-type': 'application/json-seq' }, 415, 'content-type: '],
     ['a type with an allowed prefix', BATCH, { 'content-type': 'text/plainer' }, 415, 'content-type: '],
     ['brotli', BATCH, { 'content-encoding': 'br' }, 415, 'content-encoding: must be gzip or absent'],
-    ['gzip twice', BATCH, { 'content-encoding': 'gzip, gzip' }, 415, 'content-encoding: '],
-    ['nothing', '', {}, 400, 'body: is not valid JSON'],
-    ['half a JSON', '{"events": [', {}, 400, 'body: is not valid JSON'],
+    ['compressed twice', BATCH, { 'content-encoding': 'gzip, gzip' }, 415, 'content-encoding: '],
+    ['empty', '', {}, 400, 'body: is not valid JSON'],
+    ['truncated JSON', '{"events": [', {}, 400, 'body: is not valid JSON'],
     ['two JSON values', '{} {}', {}, 400, 'body: is not valid JSON'],
     ['a number that is not valid JSON', '{"sentAt": NaN}', {}, 400, 'body: is not valid JSON'],
     ['a list', '[]', {}, 400, 'body: must be an object'],
@@ -131,13 +131,13 @@ describe('a request body', () => {
     ['text labelled as gzip', 'plain', { 'content-encoding': 'gzip' }, 400, 'body: is not valid gzip'],
     ['deflate labelled as gzip', deflateSync('{}'), { 'content-encoding': 'gzip' }, 400, 'body: is not valid gzip'],
     [
-      'half a gzip',
+      'truncated gzip data',
       gzipSync(JSON.stringify(BATCH)).subarray(0, 40),
       { 'content-encoding': 'gzip' },
       400,
       'body: is not valid gzip',
     ],
-    ['an empty gzip', new Uint8Array(), { 'content-encoding': 'gzip' }, 400, 'body: is not valid'],
+    ['empty gzip data', new Uint8Array(), { 'content-encoding': 'gzip' }, 400, 'body: is not valid'],
     ['JSON labelled as gzip', BATCH, { 'content-encoding': 'gzip' }, 400, 'body: is not valid gzip'],
     ['gzip without a content encoding', gzipSync('{}'), {}, 400, 'body: is not valid JSON'],
   ])('is rejected when it is %s: %#', async (_what, content, headers, status, error) => {
@@ -168,7 +168,7 @@ describe('a request body', () => {
       expect((await fixture.send(batch)).status).toBe(413)
     })
 
-    test('is rejected by its content length before it is read', async () => {
+    test('is rejected because of its content length before it is read', async () => {
       const request = new Request('http://localhost/api/v1/events', {
         method: 'POST',
         headers: { authorization: `Bearer ${shop.token}`, 'content-length': String(MIB + 1) },
@@ -177,7 +177,7 @@ describe('a request body', () => {
             throw new Error('was read')
           },
         }),
-        // biome-ignore lint/suspicious/noExplicitAny: the type of Bun does not know the field that a stream asks for
+        // biome-ignore lint/suspicious/noExplicitAny: Bun's types lack the field that a stream requires
       } as any)
       expect(await fixture.answer(request)).toMatchObject({ status: 413, body: { error: longer } })
     })
@@ -240,12 +240,15 @@ describe('the envelope of a batch', () => {
     ['page', {}, null],
   ]
 
-  test.each(borders)('accepts %s at its limit and rejects it beyond: %#', async (field, inside, outside) => {
-    expect((await fixture.send({ [field]: inside })).status).toBe(202)
-    const refused = await fixture.send({ [field]: outside })
-    expect(refused.status).toBe(400)
-    expect(refused.body.error).toStartWith(`${field}: `)
-  })
+  test.each(borders)(
+    'accepts %s at its limit and rejects values beyond the limit: %#',
+    async (field, inside, outside) => {
+      expect((await fixture.send({ [field]: inside })).status).toBe(202)
+      const refused = await fixture.send({ [field]: outside })
+      expect(refused.status).toBe(400)
+      expect(refused.body.error).toStartWith(`${field}: `)
+    },
+  )
 
   const pageBorders: [string, string, string][] = [
     ['url', `https://a.example/${'x'.repeat(16 * 1024 - 18)}`, `https://a.example/${'x'.repeat(16 * 1024 - 17)}`],
@@ -253,7 +256,7 @@ describe('the envelope of a batch', () => {
     ['title', 't'.repeat(4000), 't'.repeat(4001)],
   ]
 
-  test.each(pageBorders)('accepts page.%s at its limit and rejects it beyond', async (field, inside, outside) => {
+  test.each(pageBorders)('accepts page.%s at its limit and rejects longer values', async (field, inside, outside) => {
     expect((await fixture.send({ page: { [field]: inside } })).status).toBe(202)
     const refused = await fixture.send({ page: { [field]: outside } })
     expect(refused.status).toBe(400)
@@ -274,7 +277,7 @@ describe('the envelope of a batch', () => {
 })
 
 describe('a denied hostname', () => {
-  test('returns 202, and its items are dropped and counted in the ledger', async () => {
+  test('causes a 202 response, and its items are dropped and counted in the ledger', async () => {
     await using own = new TestCollector()
     setHostnameStatus(own.db, own.shop, 'evil.example', 'denied')
     setHostnameStatus(own.db, own.shop, 'xn--mller-kva.example', 'denied')
@@ -304,7 +307,7 @@ describe('a denied hostname', () => {
 })
 
 describe('the rate limit', () => {
-  test('applies to each domain, with any of its tokens, and returns `retry-after`', async () => {
+  test('applies to each domain regardless of the token, and causes a response with `retry-after`', async () => {
     await using own = new TestCollector({ perSecond: 2 })
     const old = own.shop.token
     const fresh = rotateToken(own.db, own.clock, own.shop).token
@@ -338,12 +341,12 @@ describe('the rate limit', () => {
 describe('browsers on any site', () => {
   const answers: [string, () => Promise<{ status: number; headers: Headers }>, number][] = [
     ['an accepted batch', () => fixture.send(BATCH), 202],
-    ['no JSON', () => fixture.send('{'), 400],
-    ['a stranger', () => fixture.send(BATCH, { token: 'pt_nobody' }), 401],
+    ['a body that is not JSON', () => fixture.send('{'), 400],
+    ['an unknown token', () => fixture.send(BATCH, { token: 'pt_nobody' }), 401],
     ['an unknown path', () => fixture.answer(new Request('http://localhost/api/v1/other', { method: 'POST' })), 404],
-    ['GET', () => fixture.send(null, { method: 'GET' }), 404],
-    ['too large', () => fixture.send(batchOfBytes(MIB + 1)), 413],
-    ['the wrong type', () => fixture.send(BATCH, { headers: { 'content-type': 'text/html' } }), 415],
+    ['a GET request', () => fixture.send(null, { method: 'GET' }), 404],
+    ['a batch that is too large', () => fixture.send(batchOfBytes(MIB + 1)), 413],
+    ['a batch with the wrong type', () => fixture.send(BATCH, { headers: { 'content-type': 'text/html' } }), 415],
   ]
 
   test.each(answers)('may read the response to %s', async (_what, ask, status) => {
@@ -378,7 +381,7 @@ describe('browsers on any site', () => {
     expect(allowed.toSorted()).toEqual(['authorization', 'content-encoding', 'content-type'])
   })
 
-  test('may read the 500 of an unexpected error, which contains no details', async () => {
+  test('may read the 500 response to an unexpected error, which contains no details', async () => {
     const own = new TestCollector({
       judge: () => {
         throw new Error('secret detail')
@@ -443,7 +446,7 @@ describe('a batch that is rejected entirely', () => {
     ])
   })
 
-  test('because of the rate limit is also counted', async () => {
+  test('because of the rate limit is counted as well', async () => {
     await using fixture = new TestCollector({ perSecond: 2 })
     const answers = await Promise.all(Array.from({ length: 5 }, () => fixture.send({ events: [] })))
     expect(answers.map(({ status }) => status)).toEqual([202, 202, 429, 429, 429])

@@ -24,17 +24,19 @@ export interface CollectorDeps {
   domains: Pick<DomainDirectory, 'byToken' | 'isDenied'>
   batches: Pick<SeenBatches, 'answerOf'>
   rate: RateLimit
-  /** True while the organization exceeds its share of disk space. */
+  /** True while the organization exceeds its disk limit. */
   isOverBudget?(orgId: string): boolean
-  /** Returns a judge for a single batch of the organization. */
+  /** Returns a judge for a single batch from the organization. */
   judge(orgId: string): BatchJudge
-  /** The queue for batches that take too long to judge. Without a queue, they are stored unjudged. */
+  /**
+   * The queue for batches whose rules take too long to evaluate. Without a queue, such batches are stored unevaluated.
+   */
   late?: Pick<JudgingQueue, 'has' | 'answerOf' | 'append'>
   /** Called once violating events are visible to queries. Receives the ids of the violated alerts. */
   violated(alertIds: ReadonlySet<string>, domainId: string, receivedAt: Instant): void
   /** Called for every batch: `stored` once it is on disk, `refused` if it could not be written (503). */
   storing?: { stored(receivedAt: Instant): void; refused(receivedAt: Instant): void }
-  /** Serves the files of the browser script. If absent, requests for them return "not found". */
+  /** Serves the files of the browser script. If absent, requests for these files return "not found". */
   files?: Pick<ScriptFiles, 'answer'>
   /** Receives the stored events for the live view. */
   live?: Pick<LiveBuffer, 'add'>
@@ -59,7 +61,7 @@ const ANSWER_HEADERS = new Headers({
   'x-content-type-options': 'nosniff',
 })
 
-/** Seconds sent as `Retry-After` to an organization that exceeds its share of disk space. */
+/** Seconds sent as `Retry-After` to an organization that exceeds its disk limit. */
 const ROOM_AFTER_S = 60
 
 /** The path to which batches are sent. */
@@ -93,7 +95,7 @@ export class Collector {
     return withHeaders(request, errorResponse(error))
   }
 
-  /** Answers a request to `EVENTS_PATH`. Never throws. */
+  /** Handles a request to `EVENTS_PATH`. Never throws. */
   async events(request: Request): Promise<Response> {
     let known: CollectorDomain | null = null
     try {
@@ -149,7 +151,7 @@ export class Collector {
   }
 
   /**
-   * Returns the answer to a batch, or a promise for it. Not `async`, because promises would account for a tenth of the
+   * Returns the response to a batch, or a promise of it. Not `async`, because promises would account for a tenth of the
    * cost of a batch.
    */
   private take(text: string, known: CollectorDomain | null): BatchAnswer | Promise<BatchAnswer> {
@@ -181,7 +183,7 @@ export class Collector {
     return domain
   }
 
-  /** Looks up a batch by the hash of its key and returns the answer; null if the batch is unknown. */
+  /** Looks up a batch by the hash of its key and returns the response; null if the batch is unknown. */
   answerOf(hash: bigint): BatchAnswer | null {
     const { spool, batches, late } = this.parts
     return spool.answerOf(hash) ?? batches.answerOf(hash) ?? late?.answerOf(hash) ?? null
@@ -207,8 +209,8 @@ export class Collector {
   }
 
   /**
-   * Decodes and judges a batch. `isLate` is true if judging took too long or earlier batches of the organization are
-   * waiting.
+   * Decodes a batch and evaluates its rules. `isLate` is true if evaluation took too long or earlier batches from the
+   * organization are waiting.
    */
   private decode(batch: Batch, domain: CollectorDomain, receivedAt: Instant, text: string) {
     const { spool, domains, late } = this.parts
@@ -227,13 +229,13 @@ export class Collector {
     return { ...decoded, isLate: late !== undefined && (isBehind || judging.isOutOfTime) }
   }
 
-  /** Queues a batch that will be judged later. */
+  /** Queues a batch for later evaluation. */
   private async postpone(batch: UnjudgedBatch): Promise<void> {
     const { late, storing } = this.parts
     try {
       await late?.append(batch)
     } catch (error) {
-      // If the queue is full because of the organization's own rules, this is not a collection gap.
+      // A queue that is full because of the organization's own rules does not count as a collection gap.
       const isRateLimited = error instanceof AppError && error.code === 'rateLimited'
       if (!isRateLimited) storing?.refused(batch.record.receivedAt)
       throw error
@@ -251,7 +253,7 @@ export class Collector {
     })
   }
 
-  /** Writes a judged batch to the spool, then notifies the live view and the violated alerts. */
+  /** Writes an evaluated batch to the spool, then notifies the live view and the violated alerts. */
   private async save({ events, record }: UnjudgedBatch): Promise<void> {
     const { spool, storing, live, counts } = this.parts
     const { orgId, domainId, receivedAt } = record

@@ -124,7 +124,7 @@ describe('a vendor request', () => {
       ['h.2', 'purchase'],
     ])
     expect(named.answer).toEqual({ accepted: 1, rejected: 0, errors: [] })
-    // If the hit has no id, each event gets its own id when it is stored, derived from its `seq`.
+    // If the hit has no id, each event gets its own id, derived from its `seq`, when it is stored.
     expect(readHit(hit).events.map(({ id }) => id)).toEqual(['', '', ''])
     expect(named.events.map(({ seq }) => seq)).toEqual([101, 102, 103])
   })
@@ -259,14 +259,14 @@ test('a tag manager report is stored as such', () => {
 
 describe('a request whose body the browser could not read in time', () => {
   test.each<[name: string, url: string, vendor: string, params: Record<string, string>]>([
-    ['that can not be decoded without it', 'https://api.segment.io/v1/t?a=1', 'Segment', { a: '1' }],
+    ['decoding requires the body', 'https://api.segment.io/v1/t?a=1', 'Segment', { a: '1' }],
     [
-      'on a host of the site',
+      'the host belongs to the site',
       'https://data.shop.example/ee/v1/interact?configId=aaaabbbb-1111-2222-3333-444455556666',
       'Adobe Experience Platform Web SDK',
       { configId: 'aaaabbbb-1111-2222-3333-444455556666' },
     ],
-    ['whose events have no name without it', 'https://www.facebook.com/tr/?id=1', 'Meta Pixel', { id: '1' }],
+    ['the event name is in the body', 'https://www.facebook.com/tr/?id=1', 'Meta Pixel', { id: '1' }],
   ])('is stored as a hit of its vendor instead of being rejected: %s', (_name, url, vendor, params) => {
     const { events, answer, ledger } = readHit({ id: 'h', url, method: 'POST', status: 204 })
     const [place = ''] = url.split('?')
@@ -277,13 +277,13 @@ describe('a request whose body the browser could not read in time', () => {
   })
 
   test.each([
-    ['what the query says is an event', 'POST', 'event'],
-    ['a GET has no body', 'GET', 'event'],
+    ['the query contains an event', 'POST', 'event'],
+    ['a GET request has no body', 'GET', 'event'],
   ])('is stored as an event: %s', (_name, method, kind) => {
     expect(only(readHit({ url: GA4, method })).kind).toBe(kind as 'event')
   })
 
-  test("is rejected when it is a GET that can't be decoded", () => {
+  test("is rejected if it is a GET request that can't be decoded", () => {
     expect(readHit({ url: 'https://api.segment.io/v1/t' }).answer.rejected).toBe(1)
   })
 })
@@ -292,7 +292,7 @@ describe("an item that can't be decoded", () => {
   const segment = 'https://api.segment.io/v1/t'
   const bomb = gzipSync(Buffer.alloc(2 * 1024 * 1024, 0x20)).toString('base64')
   test.each<[object, string, string]>([
-    [{ url: 'no address' }, 'url: is not an absolute URL', ''],
+    [{ url: 'no URL' }, 'url: is not an absolute URL', ''],
     [{ url: '/g/collect?v=2' }, 'url: is not an absolute URL', ''],
     [{ url: segment, method: 'POST', body: '{"secret": 1' }, 'Segment: the body is not JSON', segment],
     [{ url: `${segment}?q=secret`, bodyBase64: '*' }, 'body: bodyBase64 is not valid Base64', segment],
@@ -368,17 +368,17 @@ describe('the ledger', () => {
 describe('an oversized name', () => {
   const host = `${'a'.repeat(300)}.example`
 
-  test('is not stored as the host of a page, but the events of the page are', () => {
+  test("is not stored as the host of a page, but the page's events are stored", () => {
     const { events, ledger } = read({ page: { url: `https://${host}/cart` }, events: [{ vendor: 'A' }] })
     expect(events.map(({ host, path }) => [host, path])).toEqual([[null, '/cart']])
     expect(ledger).toEqual([{ reason: 'page.url: its hostname is too long', count: 1, sample: '' }])
   })
 
-  test('is truncated when it is the vendor of an unknown request', () => {
+  test('is truncated when used as the vendor of an unknown request', () => {
     expect(only(readHit({ url: `https://${host}/x` })).vendor).toBe('a'.repeat(200))
   })
 
-  test('is truncated when it is the path that every page timing row repeats', () => {
+  test('is truncated when used as the path that every page timing row repeats', () => {
     const vendors = [{ host: 'a.example', requests: 1 }]
     const { pages } = read({ page: { url: `https://shop.example/${'a'.repeat(5000)}` }, pageStats: { vendors } })
     expect(pages.map(({ path }) => path)).toEqual([`/${'a'.repeat(999)}`])
@@ -407,7 +407,7 @@ describe('the page of an event', () => {
     expect([event.host, event.path]).toEqual([host, path])
   })
 
-  test('is stored without query, fragment, user and referrer', () => {
+  test('is stored without query string, fragment, user name and referrer', () => {
     const secret = fc.stringMatching(/^secret[a-z0-9]{4,12}$/)
     fc.assert(
       fc.property(secret, fc.webPath(), (word, path) => {
@@ -447,7 +447,7 @@ describe('a customer ID', () => {
   })
 })
 
-test('an implausible time is noted in the response and the ledger, and the event is stored', () => {
+test('an implausible time is reported in the response and the ledger, and the event is stored', () => {
   const { events, answer, ledger } = read({
     events: [
       { vendor: 'A', ts: NOW },
@@ -477,20 +477,20 @@ describe('the time of an event', () => {
     ['is the time of receipt by default', undefined, NOW - HOUR_MS, NOW],
     ['is moved forward for a slow clock', NOW - HOUR_MS - 30, NOW - HOUR_MS, NOW - 30],
     ['is moved back for a fast clock', NOW + HOUR_MS - 30, NOW + HOUR_MS, NOW - 30],
-    ['is moved for a clock that was never set', 500, 1000, NOW - 500],
+    ['is corrected for a clock that was never set', 500, 1000, NOW - 500],
     ['is never in the future', NOW + HOUR_MS, undefined, NOW],
-    ['is never after it was sent', NOW, NOW - HOUR_MS, NOW],
+    ['is never later than the time of sending', NOW, NOW - HOUR_MS, NOW],
     ['is a whole millisecond', NOW - 0.6, undefined, NOW - 1],
     ['can be in the distant past', NOW - 90 * 24 * HOUR_MS, NOW, NOW - 90 * 24 * HOUR_MS],
     ['is the time of receipt if it would be before the epoch', 0, NOW * 2, NOW],
-    ['is a valid time for any time of sending', 0, 1e300, NOW],
+    ['is valid for any time of sending', 0, 1e300, NOW],
     ['can be in seconds', NOW / 1000 - 60, undefined, NOW - 60_000],
     ['can be in microseconds', (NOW - 60_000) * 1000, undefined, NOW - 60_000],
     ['and the time of sending can both be in seconds', NOW / 1000 - 3600, NOW / 1000 - 3540, NOW - 60_000],
     ['of a clock that started with the device is corrected by the time of sending', 5000, 65_000, NOW - 60_000],
     ['is the time of receipt if it is not plausible', 5000, undefined, NOW],
     ['is the time of receipt if it is a year ahead', NOW + 365 * 24 * HOUR_MS, undefined, NOW],
-    ['is a valid time for any time of the event', 1e300, 0, NOW],
+    ['is valid for any time reported by the browser', 1e300, 0, NOW],
   ])('%s', (_what, ts, sentAt, expected) => {
     expect(readEvent({ ts }, sentAt === undefined ? {} : { sentAt }).ts).toBe(expected)
   })
@@ -523,7 +523,7 @@ describe('a batch that expands when it is decoded', () => {
   test.each([
     ['bytes', { bodyBase64: packed }],
     ['text', { body: packed }],
-  ])('has items rejected beyond the limit for compressed bodies: %s', (_, sent) => {
+  ])('has its items rejected beyond the limit for compressed bodies: %s', (_, sent) => {
     const url = 'https://api.segment.io/v1/batch'
     const { answer, ledger } = read({
       hits: Array(30).fill({ url, method: 'POST', ...sent }),
@@ -538,7 +538,7 @@ describe('a batch that expands when it is decoded', () => {
   const shared = Object.fromEntries(Array.from({ length: 200 }, (_, n) => [`key${n}`, 'x'.repeat(4000)]))
   const wide = JSON.stringify({ batch: calls, ...shared })
 
-  test('has items rejected beyond the limit if every event repeats the shared values', () => {
+  test('has its items rejected beyond the limit if every event repeats the shared values', () => {
     const hit = { url: 'https://api.segment.io/v1/batch', method: 'POST', body: wide }
     const { events, answer, ledger } = read({ hits: [hit, { url: GA4 }], events: [{ vendor: 'A' }] })
     expect(events.length).toBe(2)
@@ -548,7 +548,7 @@ describe('a batch that expands when it is decoded', () => {
     ])
   })
 
-  test('has items rejected beyond the limit if every event repeats the page', () => {
+  test('has its items rejected beyond the limit if every event repeats the page', () => {
     const body = JSON.stringify({ batch: Array(1000).fill({ type: 'page' }) })
     const hit = { url: 'https://api.segment.io/v1/batch', method: 'POST', body }
     const url = `https://shop.example/${'x'.repeat(16_000)}`
@@ -557,7 +557,7 @@ describe('a batch that expands when it is decoded', () => {
     expect(read({ page: { url: 'https://shop.example/' }, hits: Array(5).fill(hit) }).events.length).toBe(5000)
   })
 
-  test('has items rejected beyond the limit if their bodies are highly compressed', () => {
+  test('has its items rejected beyond the limit if their bodies are highly compressed', () => {
     const bodyBase64 = gzipSync(JSON.stringify({ type: 'track', event: 'e', pad: ' '.repeat(1_000_000) })).toString(
       'base64',
     )
@@ -571,7 +571,7 @@ describe('a batch that expands when it is decoded', () => {
     expect(read({ hits: [...Array(30).fill(hit), ...plain] }).answer.accepted).toBe(answer.accepted + 2)
   })
 
-  test('is accepted if it expands only as much as usual', () => {
+  test('is accepted if its expansion is normal', () => {
     const events = Array.from({ length: 25 }, (_, n) => `en=e${n}&epn.value=${n}`).join('\r\n')
     const url = `https://www.google-analytics.com/g/collect?v=2&tid=G-1&ep.context=${'c'.repeat(2000)}`
     const { answer, events: stored } = read({ hits: Array(100).fill({ url, method: 'POST', body: events }) })
@@ -591,7 +591,7 @@ test.each(['data:text/plain,hello', 'blob:https://a.b/1', 'about:blank', 'javasc
 
 const vendor = { host: 'connect.facebook.net', requests: 2, durMs: [10, 12.5], blockMs: 7, bytes: 900 }
 
-/** Sends a batch, and returns the answer and the stored pages. */
+/** Sends a batch, and returns the response and the stored pages. */
 async function send(batch: object) {
   await using fixture = new TestCollector()
   const { status, body } = await fixture.send(batch)
@@ -599,7 +599,7 @@ async function send(batch: object) {
 }
 
 describe('page statistics', () => {
-  test('are stored as one row for each vendor of the page', async () => {
+  test('are stored as one row for each vendor on the page', async () => {
     const { status, pages, fixture } = await send({
       sessionId: 's-1',
       env: 'dev',

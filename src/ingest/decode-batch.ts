@@ -32,12 +32,12 @@ import { hashCustomer } from './customer-hash.ts'
 /** Returns the ids of the alerts whose rules the event violates; empty if there are none. */
 export type Judge = (event: StoredEvent) => string[]
 
-/** Judges the events in one batch within the organization's share of the event loop. */
+/** Evaluates the rules for the events in one batch, within the organization's limit of time on the event loop. */
 export interface BatchJudge {
   judge: Judge
   /** True if the time limit was exceeded. The results of `judge` are then invalid. */
   readonly isOutOfTime: boolean
-  /** Must be called after judging has finished or was stopped. */
+  /** Must be called after evaluation has finished or was stopped. */
   end(): void
 }
 
@@ -49,7 +49,7 @@ export interface BatchContext {
   nextSeq(): number
   isDenied(domainId: string, hostname: string): boolean
   judge: Judge
-  /** True if no string in the batch contains lone surrogates or NUL. Determined by a single search of the body. */
+  /** True if no string in the batch contains lone surrogates or NUL, according to a single search of the body. */
   isClean: boolean
 }
 
@@ -65,26 +65,26 @@ export interface DecodedBatch {
 type Fields = Pick<StoredEvent, 'vendor' | 'event' | 'account' | 'kind' | 'status' | 'execMs' | 'durMs' | 'bytes'>
 
 /**
- * Limit for the total size of all decompressed bodies in a batch and the shared values repeated in its events. It
- * prevents a small batch from expanding to gigabytes.
+ * Maximum total size of all decompressed bodies in a batch plus the shared values that are repeated in its events.
+ * Prevents a small batch from expanding to gigabytes.
  */
 const MAX_UNPACKED_BYTES = 8 * 1024 * 1024
 /** URLs with other schemes (`data:`, `blob:`, `about:`) don't reach any vendor. */
 const ON_THE_WEB = /^\s*(?:https?|wss?):/i
-/** Every row for a page view repeats the path, and a batch can have 200 rows. */
+/** Maximum length of a page's path. Every row for a page view repeats the path, and a batch can have 200 rows. */
 const MAX_PAGE_PATH = 1000
-/** https://www.rfc-editor.org/rfc/rfc1035#section-2.3.4, excluding the trailing dot. */
+/** Maximum length of a hostname, excluding the trailing dot: https://www.rfc-editor.org/rfc/rfc1035#section-2.3.4 */
 const MAX_HOST_LENGTH = 253
 /** Methods of requests without a body: https://www.rfc-editor.org/rfc/rfc9110#section-9.3 */
 const BODYLESS = /^(?:GET|HEAD|OPTIONS)$/
-/** While a browser is leaving the page, it can't read the body from a `Blob` in time. */
+/** Note for a hit without a body. While a browser is leaving the page, it can't read the body from a `Blob` in time. */
 const BODY_MISSING = 'hits: the body is missing; stored as kind hit'
 const NOT_ON_THE_WEB = 'url: is not an http, https, ws or wss URL'
 const UNPACKED_TOO_LARGE = 'the bodies in the batch decompress to more than 8 MiB'
 
 /**
- * Decodes, flattens and judges the events in a batch. Pure except for `nextSeq`. Invalid items are rejected one by one;
- * the reason is in the answer and in the ledger.
+ * Decodes and flattens the events in a batch, and evaluates their rules. Pure except for `nextSeq`. Invalid items are
+ * rejected individually; the reason is in the response and in the ledger.
  */
 export function decodeBatch(batch: Batch, arrival: BatchContext): DecodedBatch {
   const decoder = new BatchDecoder(batch, arrival)
@@ -167,8 +167,7 @@ class BatchDecoder {
     if (error !== null) return this.report.refuse(reason, '', error)
     const url = URL.parse(item.url)
     const sample = placeOf(url)
-    // The size of the batch already limits uncompressed bodies, so they don't count towards the limit for unpacked
-    // ones.
+    // The batch size already limits uncompressed bodies, so they don't count towards `MAX_UNPACKED_BYTES`.
     const packed = isPacked(item)
     const isOver = () => this.unpackedBytes > MAX_UNPACKED_BYTES
     if (packed && isOver()) return this.report.refuse(UNPACKED_TOO_LARGE, sample)
@@ -195,7 +194,7 @@ class BatchDecoder {
     for (const [part, event] of decoded.events.entries()) {
       for (const cut of event.cut) this.report.note(cut, sample)
       const fields = hitFields(item, decoded.vendor, event.event, event.account, event.kind)
-      // The URL of the code shows when the vendor or the site changes it.
+      // The URL of a library shows when the vendor or the site changes the library.
       const params = event.kind === 'library' ? { ...event.params, url: event.params.url ?? sample } : event.params
       this.store(part === 0 ? item : { ...item, id: item.id && `${item.id}.${part}` }, fields, params)
     }
@@ -232,8 +231,8 @@ class BatchDecoder {
   }
 
   /**
-   * Converts a time in any unit from the sender's clock to the server's clock. Replaces implausible times and notes the
-   * change.
+   * Converts a time in any unit from the sender's clock to the server's clock. Replaces implausible times and records
+   * the change.
    */
   private correct(ts: number | undefined): Instant {
     const { receivedAt } = this.arrival
@@ -245,8 +244,8 @@ class BatchDecoder {
   }
 
   /**
-   * Stores a request that could not be decoded. If the decoder returned no `vendor`, the domain's own patterns
-   * determine it first.
+   * Stores a request that could not be decoded. If the decoder returned no `vendor`, the domain's own patterns are
+   * tried first.
    */
   private unread(item: HitItem, url: URL, sample: string, decodedVendor?: string): void {
     const vendor =

@@ -24,9 +24,9 @@ export function eventLines(events: readonly StoredEvent[]): string[] {
 type List<T> = (T | null)[] | undefined
 
 /**
- * Events in columnar form. Shared values are stored once; every other field is a list of values. Omits nulls and
- * default values, which the warehouse's `spoolRelation` restores. Avoids repeated field names and empty lists, because
- * a server under load spends most of its time here.
+ * Events in columnar form. Shared values are stored once; every other field is a list of values. Nulls and default
+ * values are omitted; the warehouse's `spoolRelation` restores them. Field names are not repeated and empty lists are
+ * avoided, because a server under load spends most of its time here.
  */
 class EventLine {
   readonly seq: number
@@ -40,7 +40,7 @@ class EventLine {
   readonly sessionId: string | undefined
   readonly customerId: string | undefined
   readonly version: number | undefined
-  /** Distance between the `seq` of each event and that of the first; undefined if the numbers are consecutive. */
+  /** Distance between the `seq` of each event and that of the first event; undefined if the numbers are consecutive. */
   readonly place: number[] | undefined
   id: List<string>
   ts: List<Instant>

@@ -71,7 +71,7 @@ const fullCheck = TypeCompiler.Compile(LineSchema)
 export interface ImportRules {
   /** Domains of all organizations, by id. */
   domains: ReadonlyMap<string, ImportDomain>
-  /** Domain for all events, overriding their own domains; null if each event names its domain. */
+  /** Domain for all events, overriding the domains in the file; null if each event specifies its domain. */
   domainId: string | null
   /** Only events with `from <= receivedAt <= to` are accepted. */
   from: Instant
@@ -95,7 +95,7 @@ const refused = (error: string): ReadLine => ({ event: null, error })
 
 /**
  * Parses one line of a file: validates it, fills in defaults, and cleans strings and parameters in the same way as the
- * collector. `changes` contains the notes on shortened values, and `IMPLAUSIBLE_TIME` if `ts` was replaced.
+ * collector. `changes` lists the values that were shortened, and contains `IMPLAUSIBLE_TIME` if `ts` was replaced.
  */
 export function readLine(value: unknown, row: number, rules: ImportRules): ReadLine {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return refused('is not a JSON object')

@@ -9,7 +9,7 @@ import type { SegmentContent } from './segment-content.ts'
 export interface ImportedFile {
   /** SHA-256 of the decompressed content, in hexadecimal. */
   content: string
-  /** Domain assigned to all of its events; empty if each event named its own. */
+  /** Domain assigned to all events in the file; empty if each event specified its own. */
   domainId: string
   events: number
 }
@@ -29,8 +29,8 @@ export function isImported(db: Db, { content, domainId }: Omit<ImportedFile, 'ev
 }
 
 /**
- * Records an import: usage, hostnames, vendors, the ledger, and the file itself. Runs in the transaction that lists the
- * imported events, so that everything is counted exactly once.
+ * Records an import: usage, hostnames, vendors, the ledger, and the file itself. Runs in the transaction that adds the
+ * imported events to the manifest, so that everything is counted exactly once.
  */
 export function recordImport(
   db: Db,
@@ -58,7 +58,7 @@ export function recordImport(
   recordUsage(db, content.counts)
 }
 
-/** Deletes the records of files whose events have all expired, and of deleted domains. */
+/** Deletes the records of files whose events have all expired, and those that belong to deleted domains. */
 export function removeOldImports(db: Db, now: Instant): void {
   db.prepare(
     `DELETE FROM importedFile WHERE importedAt < ?
@@ -66,7 +66,7 @@ export function removeOldImports(db: Db, now: Instant): void {
   ).run(now - RECORD_RETENTION_MS)
 }
 
-/** Latest `receivedAt` of the imported events in an organization, by domain. */
+/** Latest `receivedAt` of an organization's imported events, by domain. */
 export function importedUntil(db: Db, orgId: string): Map<string, Instant> {
   const rows = db
     .prepare<[string], { domainId: string; lastAt: Instant }>(
@@ -76,7 +76,7 @@ export function importedUntil(db: Db, orgId: string): Map<string, Instant> {
   return new Map(rows.map(({ domainId, lastAt }) => [domainId, lastAt]))
 }
 
-/** Domains of an organization that have not sent any events since their history was imported. */
+/** An organization's domains that have not sent any events since their history was imported. */
 export function onlyImported(db: Db, orgId: string): Set<string> {
   const ids = db
     .prepare<[string], string>(

@@ -5,7 +5,7 @@ import { IngestRates } from './ingest-rates.ts'
 
 const START = Date.UTC(2026, 0, 5, 12)
 
-test('an organization without events since startup has the stored time of its last event', () => {
+test('an organization without events since startup reports the stored time of its last event', () => {
   const counts = new IngestRates((orgId) => (orgId === 'org_1' ? 7 : null))
   counts.add('org_1', START, 0)
   expect(counts.of('org_1', START)).toEqual({ lastStoredAt: 7, eventsPerMinute: 0 })

@@ -5,7 +5,7 @@ const SECONDS = 60
 
 interface Counts {
   lastStoredAt: Instant
-  /** The second and the number of events for each slot. The slot number is the second modulo `SECONDS`. */
+  /** Time in seconds and number of events for each slot. The slot number is the time modulo `SECONDS`. */
   seconds: number[]
   events: number[]
 }
@@ -14,7 +14,7 @@ interface Counts {
 export class IngestRates {
   private readonly counts = new Map<string, Counts>()
 
-  /** @param lastBefore returns the time at which an organization's last event was stored, according to the database */
+  /** @param lastBefore returns the time when an organization's last event was stored, according to the database */
   constructor(private readonly lastBefore: (orgId: string) => Instant | null) {}
 
   /** Must be called once the events are on disk. */
@@ -29,9 +29,7 @@ export class IngestRates {
     counts.lastStoredAt = receivedAt
   }
 
-  /**
-   * Returns when the last event was stored (null without events), and the number of events in the 60 s before `now`.
-   */
+  /** Returns when the last event was stored (null if none), and the number of events in the 60 s before `now`. */
   of(orgId: string, now: Instant): { lastStoredAt: Instant | null; eventsPerMinute: number } {
     const counts = this.counts.get(orgId)
     if (!counts) return { lastStoredAt: this.lastBefore(orgId), eventsPerMinute: 0 }

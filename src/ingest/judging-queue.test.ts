@@ -175,7 +175,7 @@ test('batches that were stored before a kill are recognized after a restart', as
   const late = new JudgingQueue({
     folder: copy,
     judgeHere: (_orgId, events) => events.map(() => []),
-    judge: () => Promise.reject(new Error('nothing takes long')),
+    judge: () => Promise.reject(new Error('no evaluation takes long')),
     async admit({ events }) {
       admitted.push(...events.map(({ event }) => event))
       done.resolve()
@@ -191,7 +191,7 @@ test('batches that were stored before a kill are recognized after a restart', as
   await first.late.close()
 })
 
-test('a damaged line loses only its batch, and is reported', async () => {
+test('a damaged line affects only its own batch, and is reported', async () => {
   const first = setUp()
   for (const name of ['one', 'two', 'three']) await first.late.append(batch('org_a', name))
   const bytes = readFileSync(join(first.folder, 'org_a.ndjson'))
@@ -232,7 +232,7 @@ test('a batch that was damaged while waiting is reported', async () => {
   await fixture.late.close()
 })
 
-test('an organization whose queue is full is rate limited; the others are not', async () => {
+test('an organization whose queue is full is rate limited, but other organizations are not', async () => {
   const fixture = setUp()
   const large = batch('org_a', 'large')
   const events = large.events.map((event) => ({ ...event, params: { text: 'x'.repeat(65 * 1024 * 1024) } }))

@@ -24,39 +24,39 @@ import { storageError } from './storage-error.ts'
 
 const fdatasyncAsync = promisify(fdatasync)
 
-/** A decoded batch that is waiting to be judged. */
+/** A decoded batch that is waiting for evaluation. */
 export interface UnjudgedBatch {
   events: readonly StoredEvent[]
   record: BatchRecord
 }
 
-/** For each event, the ids of the alerts that it violates; null if judging took longer than the time limit. */
+/** For each event, the ids of the alerts that it violates; null if evaluation exceeded the time limit. */
 export type Verdicts = readonly (string[] | null)[]
 
 export interface JudgingQueueDeps {
   folder: string
   /**
-   * Judges events on the event loop. Returns the ids of the alerts that each event violates; null if judging takes too
-   * long.
+   * Evaluates events on the event loop. Returns the ids of the alerts that each event violates; null if evaluation
+   * takes too long.
    */
   judgeHere(orgId: string, events: readonly StoredEvent[]): string[][] | null
-  /** Judges events in another process. Throws if that process ends. */
+  /** Evaluates events in another process. Throws if that process exits. */
   judge(orgId: string, events: readonly StoredEvent[]): Promise<Verdicts>
-  /** Stores a judged batch. */
+  /** Stores an evaluated batch. */
   admit(batch: UnjudgedBatch): Promise<void>
   /** True if a batch with this hash is already stored. */
   isKnown(hash: bigint): boolean
   report(error: unknown, where: string): void
 }
 
-/** Maximum size of an organization's queue. */
+/** Maximum size of an organization's queue, in bytes. */
 const MAX_BYTES = 64 * 1024 * 1024
 const RETRY_AFTER_S = 30
-/** Delay after a disk error or a failure of the judging process. */
+/** Delay after a disk error or a failure of the evaluation process. */
 const PAUSE_MS = 1000
-/** Maximum time that batches are judged on the event loop without a break. */
+/** Maximum time for which batches are evaluated on the event loop without a break. */
 const RUN_MS = 5
-/** After this many consecutive failures, the first batch in a queue is stored unjudged. */
+/** After this many consecutive failures, the first batch in a queue is stored unevaluated. */
 const MAX_FAILURES = 5
 const FILE = /^(org_\w+)\.ndjson$/
 
@@ -74,28 +74,29 @@ interface Queue {
   bytes: number
   /** Batches on disk, oldest first. */
   positions: BatchPosition[]
-  /** Number of consecutive failures to judge the first batch. */
+  /** Number of consecutive failures to evaluate the first batch. */
   failures: number
 }
 
 /**
- * A queue of acknowledged batches whose rules take longer than their organization's share of the event loop. It is
- * stored on disk, in one file per organization. Batches are judged in the background, in order within an organization,
- * with organizations taking turns. If they take too long here, another process judges them. They are then stored as if
- * they had just arrived. While an organization has a waiting batch, its later batches are queued as well.
+ * A queue of acknowledged batches whose rules exceed their organization's limit of time on the event loop. The queue is
+ * on disk, in one file per organization. Batches are evaluated in the background, in order within an organization, and
+ * organizations take turns. If evaluation on the event loop takes too long, another process performs it. Evaluated
+ * batches are stored as if they had just arrived. While an organization has a waiting batch, its later batches are
+ * queued as well.
  */
 export class JudgingQueue {
   private readonly queues = new Map<string, Queue>()
   private readonly answers = new Map<bigint, BatchAnswer>()
   private writing: Promise<void> = Promise.resolve()
-  /** Number of appended batches per organization that are not on disk yet. */
+  /** Number of appended batches per organization that have not been written to disk yet. */
   private readonly unwritten = new Map<string, number>()
   private waiting: { batch: UnjudgedBatch; done: PromiseWithResolvers<void> }[] = []
   private readonly draining = new Map<string, Promise<void>>()
   private readonly stopping = Promise.withResolvers<void>()
   private isClosed = false
 
-  /** Reads the queues left by an earlier process; `start` continues with them. */
+  /** Reads the queues left by an earlier process; `start` resumes them. */
   constructor(
     private readonly parts: JudgingQueueDeps,
     private readonly pauseMs = PAUSE_MS,
@@ -107,12 +108,12 @@ export class JudgingQueue {
     }
   }
 
-  /** True if batches of the organization are waiting. */
+  /** True if batches from the organization are waiting. */
   has(orgId: string): boolean {
     return this.queues.has(orgId) || this.unwritten.has(orgId)
   }
 
-  /** Returns the answer to a waiting batch; null if the batch is not in the queue. */
+  /** Returns the response to a waiting batch; null if the batch is not in the queue. */
   answerOf(hash: bigint): BatchAnswer | null {
     return this.answers.get(hash) ?? null
   }
@@ -138,7 +139,7 @@ export class JudgingQueue {
     return done.promise
   }
 
-  /** Starts judging all queues that are not being processed yet. */
+  /** Starts evaluating all queues that are not being processed yet. */
   start(): void {
     if (this.isClosed) return
     for (const [orgId, queue] of this.queues) {
@@ -160,9 +161,7 @@ export class JudgingQueue {
     }
   }
 
-  /**
-   * Waits for pending writes and closes the files. Batches that have not been judged stay on disk for the next start.
-   */
+  /** Waits for pending writes and closes the files. Unevaluated batches stay on disk for the next start. */
   async close(): Promise<void> {
     this.isClosed = true
     this.stopping.resolve()
@@ -255,7 +254,7 @@ export class JudgingQueue {
   }
 
   /**
-   * Judges the batches in one queue until the queue is empty or this object is closed. Queues don't wait for each
+   * Evaluates the batches in one queue until the queue is empty or this object is closed. Queues don't wait for each
    * other.
    */
   private async drain(queue: Queue): Promise<void> {
@@ -272,7 +271,10 @@ export class JudgingQueue {
     }
   }
 
-  /** Judges and stores the first batches: as many as `RUN_MS` allows here, or only the first in the other process. */
+  /**
+   * Evaluates and stores the first batches: as many as `RUN_MS` allows on the event loop, or a single batch in the
+   * other process.
+   */
   private async judgeSome(queue: Queue): Promise<void> {
     const judged: UnjudgedBatch[] = []
     const until = performance.now() + RUN_MS
@@ -293,14 +295,15 @@ export class JudgingQueue {
   }
 
   /**
-   * After `MAX_FAILURES`, returns null for each event. The batch is then stored unjudged and does not block its queue.
+   * After `MAX_FAILURES`, returns null for each event. The batch is then stored unevaluated and does not block its
+   * queue.
    */
   private judgeElsewhere({ orgId, failures }: Queue, events: readonly StoredEvent[]): Promise<Verdicts> {
     if (failures >= MAX_FAILURES) return Promise.resolve(events.map(() => null))
     return this.parts.judge(orgId, events)
   }
 
-  /** Returns a batch; null if it is damaged or was already stored before an earlier failure. */
+  /** Returns a batch; null if it is damaged, or was already stored before an earlier failure. */
   private read(queue: Queue, position: BatchPosition | undefined): UnjudgedBatch | null {
     if (!position || this.parts.isKnown(position.hash)) return null
     const batch = readLine(readPosition(queue, position))
@@ -321,7 +324,7 @@ function cutBack({ fd, bytes }: Queue): void {
   try {
     ftruncateSync(fd, bytes)
   } catch {
-    // The caller throws the error of the write, which is more specific.
+    // The caller throws the write error, which is more specific.
   }
 }
 
@@ -344,7 +347,7 @@ function withKey({ events, record }: UnjudgedBatch): UnjudgedBatch {
 /** Length of the hexadecimal checksum at the start of a line. A space and the JSON follow. */
 const CHECKSUM_BYTES = 8
 
-/** Returns a line that consists of checksum and JSON. Avoids copies, because a batch can be 1 MiB. */
+/** Returns a line that consists of the checksum and JSON. Avoids copies, because a batch can be 1 MiB. */
 function lineOf(batch: UnjudgedBatch): Buffer {
   const line = Buffer.from(`${'0'.repeat(CHECKSUM_BYTES)} ${JSON.stringify(batch)}\n`)
   const sum = Bun.hash.crc32(line.subarray(CHECKSUM_BYTES + 1, -1))

@@ -38,7 +38,7 @@ test('a byte order mark is not part of a line', async () => {
   ])
 })
 
-test('a line that is too long is null, and adjacent lines are not affected', async () => {
+test('the text of a line that is too long is null, and adjacent lines are not affected', async () => {
   const long = 'x'.repeat(MAX_LINE_BYTES + 1)
   const lines = await read(Buffer.from(`a\n${long}\nb\n${long.slice(1)}\n`), [1024 * 1024])
   expect(lines.map(({ row, text }) => [row, text?.length ?? null])).toEqual([

@@ -6,7 +6,7 @@ import { MAX_BODY_BYTES } from './batch.ts'
 export interface FileLine {
   /** Line number, starting at 1. */
   row: number
-  /** Excludes the line ending; null if the line is longer than `MAX_LINE_BYTES`. */
+  /** Text without the line ending; null if the line is longer than `MAX_LINE_BYTES`. */
   text: string | null
 }
 
@@ -17,7 +17,7 @@ const LINE_END = 10
 const BYTE_ORDER_MARK = '\uFEFF'
 
 /**
- * Reads a file and decompresses it if its name ends in `.gz`. `read` is called with the number of bytes read from the
+ * Reads a file, and decompresses it if its name ends in `.gz`. Calls `read` with the number of bytes read from the
  * file.
  */
 export function bytesOf(path: string, read: (bytes: number) => void = () => {}): AsyncIterable<Buffer> {

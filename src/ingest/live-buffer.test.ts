@@ -67,7 +67,7 @@ describe('the live buffer', () => {
     )
   })
 
-  test('keeps large events up to eight million characters', () => {
+  test('keeps large events up to a total of eight million characters', () => {
     const live = new LiveBuffer(testClock())
     live.read('dom_1', null, 10)
     const large = (seq: number) => plainEvent({ seq, id: `e${seq}`, params: { a: 'x'.repeat(2 ** 20 - 1) } })

@@ -1,7 +1,7 @@
 import { type Clock, type Instant, SECOND_MS } from '../core/clock.ts'
 import type { StoredEvent } from '../core/event.ts'
 
-/** After each read, capture of a domain's live events remains enabled for this long. */
+/** Capture of a domain's live events remains enabled for this long after each read. */
 export const ARMED_MS = 60 * SECOND_MS
 /** Limits of each domain's buffer, in events and characters. A batch can be 1 MiB. */
 const RING_LENGTH = 1000
@@ -9,9 +9,9 @@ const RING_CHARACTERS = 8 * 1024 * 1024
 
 /** Result of reading a domain's live events. */
 export interface LiveView {
-  /** In the order of `seq`. */
+  /** Sorted by `seq`. */
   events: StoredEvent[]
-  /** `seq` of the last event, to be passed as `since` in the next call. Without events, the caller's `since`, or 0. */
+  /** `seq` of the last event, to be passed as `since` in the next call. Without events, the given `since`, or 0. */
   latestSeq: number
   armedUntil: Instant
 }
@@ -30,7 +30,9 @@ export class LiveBuffer {
 
   constructor(private readonly clock: Clock) {}
 
-  /** Adds events to their domain's buffer if the domain is being watched. Must be called once they are on disk. */
+  /**
+   * Adds events to their domain's buffer if the domain is being watched. Must be called once the events are on disk.
+   */
   add(domainId: string, events: readonly StoredEvent[]): void {
     if (this.captures.size === 0) return
     const capture = this.captures.get(domainId)

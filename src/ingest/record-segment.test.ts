@@ -48,7 +48,7 @@ function setUp() {
 }
 
 describe('the records of a segment', () => {
-  test('are summed by domain, hour and host, in any order of segments', () => {
+  test('are summed by domain, hour and host, regardless of the order of segments', () => {
     const aCount = fc.record({
       host: fc.constantFrom(null, 'a.example', 'b.example'),
       hours: fc.nat(3),
@@ -84,7 +84,7 @@ describe('the records of a segment', () => {
     )
   })
 
-  test('set when a hostname was first and last seen, and preserve its status', () => {
+  test('show when a hostname was first and last seen, and preserve its status', () => {
     const { db, clock, shop, record, countOf, hostnames } = setUp()
     setHostnameStatus(db, shop, 'a.example', 'approved')
     const first = clock.now()
@@ -103,7 +103,7 @@ describe('the records of a segment', () => {
     ])
   })
 
-  test('set the version of a domain to the latest one, higher or lower, and never back to null', () => {
+  test("set a domain's version to the latest one, even if it is lower, but never back to null", () => {
     const { record, countOf, domain } = setUp()
     const versions = []
     for (const lastVersion of [null, 7, null, 6.5, 8]) {
@@ -115,7 +115,7 @@ describe('the records of a segment', () => {
     expect(domain().prodVersion).toBe(3)
   })
 
-  test('have the same final result if a segment that failed at first is recorded after later ones', () => {
+  test('have the same final result if a segment that failed is recorded after later ones', () => {
     const statesOf = (order: readonly number[]) => {
       const { db, clock, shop, record, countOf, batchOf, ledger, domain, hostnames } = setUp()
       const start = clock.now()
@@ -160,7 +160,7 @@ describe('the records of a segment', () => {
 })
 
 describe('the ledger', () => {
-  test('counts by reason, with the latest sample and its times', () => {
+  test('counts by reason, with the latest sample and the times of the first and last occurrence', () => {
     const { clock, record, batchOf, ledger } = setUp()
     const first = clock.now()
     const late = { reason: 'late', count: 2, sample: '' }
@@ -177,7 +177,7 @@ describe('the ledger', () => {
   })
 })
 
-test('only usage is counted for a domain that was deleted in the meantime', () => {
+test('only usage is counted for a domain that has been deleted in the meantime', () => {
   const { db, shop, record, countOf, batchOf, ledger, usage } = setUp()
   deleteDomain(db, shop)
   record([batchOf([{ reason: 'r', count: 1, sample: '' }])], [countOf({ events: 5, lastVersion: 1 })])

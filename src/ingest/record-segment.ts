@@ -9,8 +9,8 @@ import type { BatchRecord } from './segment-file.ts'
 
 /**
  * Records the batches, usage, hostnames and ledger entries of a segment. Runs in the transaction that adds the
- * segment's file, so that everything is counted exactly once. A segment that is loaded late does not overwrite newer
- * values from later segments.
+ * segment's file to the manifest, so that everything is counted exactly once. A segment that is loaded late does not
+ * overwrite newer values from later segments.
  */
 export function recordSegment(db: Db, memory: SeenBatches, batches: BatchLog, content: SegmentContent): void {
   memory.record(batches)
@@ -21,7 +21,7 @@ export function recordSegment(db: Db, memory: SeenBatches, batches: BatchLog, co
   recordUsage(db, content.counts)
 }
 
-/** Records in the ledger how many events have untracked names. */
+/** Records in the ledger the number of events whose names are not tracked. */
 export function recordNamesFolded(db: Db, { folded = [] }: SegmentContent): void {
   recordLedger(db, folded.map(noteOf))
 }
@@ -33,7 +33,7 @@ const noteOf = ({ events, lastReceivedAt, ...origin }: FoldedNames): LedgerRecor
   ledger: [{ reason: 'counts: too many names to count separately', count: events, sample: '' }],
 })
 
-/** Entries for the ledger of a domain. */
+/** Entries for a domain's ledger. */
 export type LedgerRecord = Pick<BatchRecord, 'orgId' | 'domainId' | 'receivedAt' | 'ledger'>
 
 export function recordLedger(db: Db, batches: readonly LedgerRecord[]): void {
@@ -60,7 +60,7 @@ export function recordUsage(db: Db, counts: readonly SegmentCount[]): void {
   for (const count of counts) usage.run(count)
 }
 
-/** Raises the recorded usage for an hour to at least this value if the domain exists. Idempotent. */
+/** Raises the recorded usage for an hour to at least this value, if the domain exists. Idempotent. */
 export function raiseUsage(
   db: Db,
   hours: readonly { orgId: string; domainId: string; hour: Instant; events: number }[],
@@ -80,7 +80,7 @@ export function removeOldUsage(db: Db, now: Instant): void {
   )
 }
 
-/** Deletes ledger entries that were last seen before the retention period. */
+/** Deletes ledger entries last seen before the retention period. */
 export function removeOldLedger(db: Db, now: Instant): void {
   db.prepare('DELETE FROM rejection WHERE lastSeenAt < ?').run(now - RECORD_RETENTION_MS)
 }

@@ -66,7 +66,7 @@ describe('counts of rejected batches', () => {
     expect(refusals.take()).toEqual([])
   })
 
-  test('are written when the disk is writable again, each once', async () => {
+  test('are written once each when the disk is writable again', async () => {
     await using fixture = new TestCollector()
     rmSync(fixture.spoolFolder, { recursive: true })
     for (const token of [fixture.shop.token, fixture.blog.token]) await fixture.send('{', { token })

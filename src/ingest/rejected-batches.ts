@@ -4,7 +4,7 @@ import { cleanText } from '../decoders/params.ts'
 import type { CollectorDomain } from '../domains/domain-directory.ts'
 import type { LedgerNote } from './batch-report.ts'
 
-/** Reasons used in the ledger, which counts rejected batches by reason. Details are in the sample. */
+/** Reasons by which the ledger counts rejected batches. Details are in the sample. */
 const REASONS: Partial<Record<ErrorCode, string>> = {
   invalid: 'batch: is invalid',
   tooLarge: 'batch: is too large',
@@ -16,15 +16,15 @@ const MAX_SAMPLE_LENGTH = 300
 
 type Origin = Pick<CollectorDomain, 'id' | 'orgId'>
 
-/** Number of rejected batches in one domain, by reason. */
+/** Number of a domain's rejected batches, by reason. */
 export interface RejectionCount {
   domain: Origin
   ledger: LedgerNote[]
 }
 
-/** Counts rejected batches of known domains until the counts are written to the ledger. */
+/** Counts rejected batches from known domains until the counts are written to the ledger. */
 export class RejectedBatches {
-  /** Keyed by domain and by reason. */
+  /** Keyed by domain, then by reason. */
   private notes = new Map<string, { domain: Origin; notes: Map<string, LedgerNote> }>()
 
   /** Counts a rejected batch. Ignores batches rejected with 503, because the sender repeats them. */

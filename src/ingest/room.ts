@@ -25,7 +25,7 @@ interface Violation {
 export interface IngestRoom extends Room {
   collector: Collector
   batches: SeenBatches
-  /** Batches that have not been validated against the rules yet. */
+  /** Batches that have not been evaluated against the rules yet. */
   late: JudgingQueue
   /** Counts of stored events. */
   counts: IngestRates
@@ -34,7 +34,7 @@ export interface IngestRoom extends Room {
 
 interface IngestBase extends Base {
   spool: Spool
-  /** Folder of the batches that have not been validated against the rules yet. */
+  /** Folder for the batches that have not been evaluated against the rules yet. */
   lateFolder: string
 }
 
@@ -45,11 +45,11 @@ interface Needs
   directory: DomainDirectory
   scripts: ScriptFiles
   rules: { judgeBatch: CollectorDeps['judge']; judgeAll: JudgingQueueDeps['judgeHere'] }
-  /** Validates batches in another process. Closed together with this room. */
+  /** Evaluates batches in another process. Closed together with this room. */
   judgeProcess: { judge: JudgingQueueDeps['judge']; close(): void }
 }
 
-/** Opens the collector and starts validating late batches left over from an earlier run. */
+/** Opens the collector and starts evaluating late batches left over from an earlier run. */
 export function openIngest(base: IngestBase, needs: Needs): IngestRoom {
   const { db, clock, config, spool, report, lateFolder } = base
   const { directory, scripts, rules, judgeProcess, storing, isOverBudget, maskOf, storageOf, maskTextOf } = needs
@@ -89,7 +89,7 @@ export function openIngest(base: IngestBase, needs: Needs): IngestRoom {
     counts,
     violated,
     routes: [...usageRoutes({ db, clock, storageOf, maskTextOf }), ...liveRoutes({ db, clock, live, maskOf })],
-    // Pending batches are validated after the next start.
+    // Pending batches are evaluated after the next start.
     async close() {
       const closed = late.close()
       judgeProcess.close()

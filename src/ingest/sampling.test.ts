@@ -7,7 +7,7 @@ import { createDomain, findDomain } from '../domains/store.ts'
 import { type DecodedBatch, decodeBatch } from './decode-batch.ts'
 import { linesOf } from './segment-file.ts'
 
-/** Returns a domain that stores these shares of its page views. */
+/** Returns a domain that stores page views at these rates. */
 function setUp(rates: { devRate: number; prodRate: number }) {
   const [db, clock] = [memoryDb(), testClock()]
   const { orgId } = cast(db, clock)
@@ -46,7 +46,7 @@ describe('page views', () => {
           for (const event of kept) expect(event.weight).toBeCloseTo(1 / prodRate)
           weight += kept.reduce((sum, event) => sum + event.weight, 0)
         }
-        // Six standard deviations of a binomial share.
+        // Six standard deviations of a binomial proportion.
         const deviation = Math.sqrt((prodRate * (1 - prodRate)) / sessions) / prodRate
         expect(Math.abs(weight / (2 * sessions) - 1)).toBeLessThan(6 * deviation)
       }),
@@ -62,7 +62,7 @@ describe('page views', () => {
     }
   })
 
-  test('in the other environment are sampled at their own rate', () => {
+  test('from the development environment are sampled at their own rate', () => {
     const read = setUp({ devRate: 1, prodRate: 0.01 })
     const batches = Array.from({ length: 100 }, (_, n) => ({ env: 'dev', sessionId: `s-${n}`, events: [view] }))
     expect(batches.flatMap((batch) => read(batch).events).map(({ weight }) => weight)).toEqual(Array(100).fill(1))

@@ -28,7 +28,7 @@ test('exactly the batches of the last 24 hours are known with their responses, a
         else if (step === 'restart') memory = new SeenBatches(db, clock)
         else if (step === 'clean up') {
           while (deleteExpiredBatches(db, clock.now()) !== null);
-          // A batch that shares its generation with later batches is remembered slightly longer.
+          // A batch is remembered slightly longer if later batches are in the same generation.
           for (const [key, { receivedAt }] of model) if (receivedAt < clock.now() - 25 * HOUR_MS) model.delete(key)
         } else {
           const record = recordOf(`dom_1 batch ${step.key}`, clock.now(), step.rejected)
@@ -41,7 +41,7 @@ test('exactly the batches of the last 24 hours are known with their responses, a
         for (let key = 0; key <= 30; key++) {
           const known = model.get(`dom_1 batch ${key}`)
           const answer = memory.answerOf(hashOf(`dom_1 batch ${key}`))
-          // Older batches may still be known until the clean-up.
+          // Older batches may still be known until the cleanup.
           if (known && known.receivedAt >= clock.now() - 24 * HOUR_MS) expect(answer).toEqual(known.answer)
           else if (answer !== null) expect(answer).toEqual(known?.answer ?? { accepted: -1, rejected: 0, errors: [] })
         }
@@ -51,7 +51,7 @@ test('exactly the batches of the last 24 hours are known with their responses, a
   )
 })
 
-test('no batch is mistaken for another among many', () => {
+test('no batch is mistaken for another, even among many', () => {
   const [db, clock] = [memoryDb(), testClock()]
   const memory = new SeenBatches(db, clock)
   const keys = Array.from({ length: 3000 }, (_, n) => `dom_${n % 7} batch-${n}`)
@@ -93,7 +93,7 @@ test('batches of a segment that was loaded late do not shorten the retention of 
   expect(memory.answerOf(hashOf('dom_1 now'))?.accepted).toBe(2)
 })
 
-test('generations remain few, and a restart knows the stored batches before and after the filter fills up', () => {
+test('generations remain few, and a restart recognizes stored batches before and after the filter fills up', () => {
   const [db, clock] = [memoryDb(), testClock()]
   let memory = new SeenBatches(db, clock)
   const keys = Array.from({ length: 50 }, (_, n) => Array.from({ length: 2000 }, (_, k) => `dom_1 batch-${n}-${k}`))

@@ -6,7 +6,7 @@ import { type BatchLog, NOTHING_REFUSED, type Refused } from './batch-log.ts'
 
 /** Repeated batches are recognised for this long. */
 const MEMORY_MS = DAY_MS
-/** Number of batches in a generation. Increased if there would otherwise be more than 64 generations. */
+/** Number of batches in a generation. Increased when there would otherwise be more than 64 generations. */
 const GENERATION_BATCHES = 20_000
 const GENERATIONS = 64
 /** Maximum number of batches deleted per call. Keeps the event loop responsive. */
@@ -25,12 +25,12 @@ interface BatchRow {
 }
 
 /**
- * Batches in the warehouse, with the answers to their senders. Stored in SQLite by generation. After startup, a Bloom
- * filter in memory is filled from the latest generation to the oldest: one generation each time a segment is recorded.
+ * Batches in the warehouse, with the responses to their senders. Stored in SQLite by generation. After startup, a Bloom
+ * filter in memory is filled from the latest generation to the oldest, one generation for each recorded segment.
  */
 export class SeenBatches {
   private readonly seen: SeenFilter
-  /** The filter contains the batches of this generation and all later ones. */
+  /** The filter contains the batches of this generation and all later generations. */
   private mirroredFrom: number
 
   constructor(
@@ -41,7 +41,7 @@ export class SeenBatches {
     this.mirroredFrom = (latestOf(db)?.id ?? 0) + 1
   }
 
-  /** Looks up a batch by its hash and returns the answer; null if the batch was not seen in the last 24 hours. */
+  /** Looks up a batch by its hash and returns the response; null if the batch was not seen in the last 24 hours. */
   answerOf(hash: bigint): BatchAnswer | null {
     const isLikely = this.seen.mayHold(hash)
     if (!isLikely && this.mirroredFrom === FIRST_GENERATION) return null
@@ -66,7 +66,7 @@ export class SeenBatches {
     for (const { hash, accepted, refused } of known) {
       if (refused) insert.run(generation, hash, accepted, JSON.stringify(refused))
     }
-    // Inserting thousands of rows one by one would block the event loop twice as long.
+    // Inserting thousands of rows individually would block the event loop twice as long.
     const insertAll = this.db.prepare('INSERT OR IGNORE INTO batch SELECT ?, value, ?, NULL FROM json_each(?)')
     const plain = known.filter(({ refused }) => refused === null)
     for (const [accepted, some] of Map.groupBy(plain, (batch) => batch.accepted)) {
@@ -111,7 +111,8 @@ function latestOf(db: Db): Generation | undefined {
 }
 
 /**
- * Deletes up to 10,000 expired batches in the caller's transaction. Returns the number deleted; null if none were left.
+ * Deletes up to 10,000 expired batches in the caller's transaction. Returns the number deleted; null if no expired
+ * batches remained.
  */
 export function deleteExpiredBatches(db: Db, now: Instant): number | null {
   const old = db

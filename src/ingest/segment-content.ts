@@ -1,12 +1,12 @@
 import type { Instant } from '../core/clock.ts'
 import type { HostSighting, VendorSighting } from '../domains/record-sightings.ts'
 
-/** Number of events in one segment, by origin. In a list, the latest version is last. */
+/** Number of events in one segment, by origin. Lists of counts end with the latest version. */
 export interface SegmentCount extends HostSighting {
   orgId: string
 }
 
-/** Events in a domain whose names exceed the limit. They are counted as `(other)`. */
+/** A domain's events whose names exceed the limit. They are counted as `(other)`. */
 export interface FoldedNames {
   orgId: string
   domainId: string

@@ -7,7 +7,7 @@ import { eventLines } from './event-line.ts'
 
 /** The record of a batch, excluding its events. Its line in the spool commits the batch. */
 export interface BatchRecord {
-  /** Domain and batchId; null for a batch without an id, because repeats of it are not recognised. */
+  /** Domain and batchId; null for a batch without an id, whose repeats are not recognized. */
   key: string | null
   orgId: string
   domainId: string
@@ -35,15 +35,14 @@ export function linesOf(events: readonly StoredEvent[], batch: BatchRecord): Bat
 export const LINE_END = 10
 
 /**
- * Starts the end of a commit line, which contains the number of events, the number of bytes in the batch up to here,
- * and their CRC-32.
+ * Start of the checksum at the end of a commit line. The checksum consists of the number of events, the number of bytes
+ * in the batch before it, and their CRC-32.
  */
 export const CHECK_MARK = ',"check":['
 const MAX_CHECK_BYTES = 64
 
 /**
- * Encodes batches as the bytes of a segment. The buffer is reused, because allocating new buffers costs more than
- * copying.
+ * Encodes batches as the bytes of a segment. Reuses its buffer, because allocating new buffers costs more than copying.
  */
 export class SegmentEncoder {
   private scratch = Buffer.allocUnsafe(1024 * 1024)
@@ -65,7 +64,7 @@ export class SegmentEncoder {
     const { scratch } = this
     let end = start
     for (const line of lines) {
-      // The line ending is written separately, because appending it to the line would copy the line again.
+      // The line ending is written separately, because appending it to the line would copy the whole line.
       end += scratch.write(line, end)
       scratch[end++] = LINE_END
     }

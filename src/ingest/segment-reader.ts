@@ -2,7 +2,7 @@ import { existsSync, readdirSync } from 'node:fs'
 import type { BatchRecord } from './segment-file.ts'
 import { CHECK_MARK, LINE_END } from './segment-file.ts'
 
-/** A batch in a segment whose checksum matches. */
+/** A segment's batch whose checksum matches. */
 export interface IntactBatch {
   record: BatchRecord
   /** Byte offsets of the start of its first line and the end of its last line (after `}`, before the line ending). */
@@ -16,25 +16,25 @@ export interface IntactBatch {
 export interface BrokenPiece {
   start: number
   end: number
-  /** Number of lost batches, and of their events where known. */
+  /** Number of lost batches, and number of their events where known. */
   batches: number
   events: number
 }
 
 export interface SegmentContents {
   intact: IntactBatch[]
-  /** In order. No section is empty. */
+  /** In file order. No section is empty. */
   broken: BrokenPiece[]
   /**
-   * True if the bytes after the last intact batch were never committed. A kill leaves the beginning of a batch; a power
-   * cut leaves zeros where data was not synced.
+   * True if the bytes after the last intact batch were never committed. A kill can leave the beginning of a batch, and
+   * a power cut can leave zeros in place of data that was not synced.
    */
   isTorn: boolean
 }
 
 /**
- * Reads a segment batch by batch. Each batch ends with a checksum, so a damaged byte costs only the batch that contains
- * it. Segments written by versions without checksums are read line by line.
+ * Reads a segment batch by batch. Each batch ends with a checksum, so a damaged byte affects only the batch that
+ * contains it. Segments written by versions without checksums are read line by line.
  */
 export function readSegment(bytes: Buffer): SegmentContents {
   const batches = bytes.includes(CHECK_MARK) ? checkedBatches(bytes) : uncheckedBatches(bytes)
@@ -44,7 +44,7 @@ export function readSegment(bytes: Buffer): SegmentContents {
   let hasLineEnd = true
   let failed: FailedCheck[] = []
   const endPiece = (end: number) => {
-    // A damaged line ending does not lose a batch.
+    // A damaged line ending does not damage a batch.
     const isLoss = failed.length > 0 || end - from > (hasLineEnd ? 0 : 1)
     const events = failed.reduce((sum, check) => sum + check.events, 0)
     if (end > from) broken.push({ start: from, end, batches: isLoss ? Math.max(1, failed.length) : 0, events })
@@ -71,7 +71,7 @@ interface FailedCheck {
   events: number
 }
 
-/** Can't occur within a JSON string, where quotes are escaped. */
+/** Can't occur within a JSON string, because quotes are escaped there. */
 const CHECK = /^,"check":\[(\d{1,9}),(\d{1,12}),(\d{1,10})\]\}/
 const MAX_CHECK_BYTES = 50
 
@@ -87,7 +87,7 @@ function* checkedBatches(bytes: Buffer): Generator<IntactBatch | FailedCheck> {
     const [events = 0, length = 0, sum = 0] = found.slice(1).map(Number)
     const start = at - length
     const end = at + found[0].length
-    // A batch without its line ending is not committed. A damaged line ending loses nothing.
+    // A batch without its line ending is not committed. A damaged line ending causes no loss.
     if (end === bytes.length) return
     if (bytes[end] === 0 || start < from || Bun.hash.crc32(bytes.subarray(start, at)) !== sum) {
       yield { events }

@@ -85,14 +85,14 @@ function recovered(bytes: Uint8Array, isSealed = false) {
 const except = (count: number, ...lost: number[]) =>
   Array.from({ length: count }, (_, n) => n).filter((n) => !lost.includes(n))
 
-/** True for a digit of the event count in a checksum entry. The count is only used when the batch is lost. */
+/** True for a digit of the event count in a checksum entry. The count is used only when the batch is lost. */
 function isCount(bytes: Buffer, at: number): boolean {
   const check = bytes.lastIndexOf(CHECK_MARK, at)
   return check >= 0 && /^\d+$/.test(bytes.toString('latin1', check + CHECK_MARK.length, at + 1))
 }
 
 describe('a damaged byte', () => {
-  test('loses only the batch that contains it; the loss is reported, and the file is copied unchanged', () => {
+  test('affects only the batch that contains it; the loss is reported, and the file is copied unchanged', () => {
     const bytes = segmentOf(8)
     const length = bytes.length
     fc.assert(
@@ -101,7 +101,7 @@ describe('a damaged byte', () => {
         damaged[at] = (damaged[at] ?? 0) ^ flip
         const { numbers, damage, again } = recovered(damaged)
         expect(numbers.length).toBeGreaterThanOrEqual(7)
-        // Zeros at the end may be left by a power cut, from a batch that was not acknowledged.
+        // A power cut may leave zeros at the end, from a batch that was not acknowledged.
         const looksTorn = damaged[at] === 0 && numbers.at(-1) !== 7
         if (isCount(bytes, at) && isCount(damaged, at)) expect([numbers.length, damage]).toEqual([8, null])
         else if (!looksTorn) expect(damage).toMatchObject({ at: expect.any(Number), batches: 8 - numbers.length })
@@ -117,7 +117,7 @@ describe('a damaged byte', () => {
     expect(recovered(bytes)).toMatchObject({ numbers: except(5, 2), damage: { batches: 1, events: 4 } })
   })
 
-  test('at each of ten positions in a file loses at most ten batches', () => {
+  test('at each of ten positions in a file causes the loss of at most ten batches', () => {
     const bytes = segmentOf(100)
     for (let n = 0; n < 10; n++) {
       const at = Math.floor(((n + 0.5) * bytes.length) / 10)
@@ -128,7 +128,7 @@ describe('a damaged byte', () => {
     expect(damage).toMatchObject({ batches: 10 })
   })
 
-  test('in place of a line end loses nothing', () => {
+  test('in place of a line ending causes no loss', () => {
     for (const count of [1, 2, 3]) {
       const bytes = segmentOf(3)
       bytes[segmentOf(count).length - 1] = 0x20
@@ -137,7 +137,7 @@ describe('a damaged byte', () => {
   })
 })
 
-test('overwriting, removing or inserting any bytes loses only the affected batches', () => {
+test('overwriting, removing or inserting any bytes causes the loss of only the affected batches', () => {
   const bytes = segmentOf(12)
   const ends = [...Array(12).keys()].map((n) => segmentOf(n + 1).length)
   const piece = fc.record({ at: fc.nat(bytes.length - 1), length: fc.nat(400), more: fc.uint8Array({ maxLength: 60 }) })
@@ -156,7 +156,7 @@ test('overwriting, removing or inserting any bytes loses only the affected batch
 })
 
 describe('an incomplete end of a file', () => {
-  test('is cut off silently in the last file, and reported in a sealed one', () => {
+  test('is truncated silently in the last file, and reported in a sealed one', () => {
     const bytes = segmentOf(3)
     const second = segmentOf(2).length
     for (let cut = second + 1; cut < bytes.length; cut += 7) {
@@ -175,10 +175,10 @@ describe('a file from a version without checksums', () => {
     expect(recovered(oldSegmentOf(5).subarray(0, -3))).toEqual({ numbers: [0, 1, 2, 3], damage: null, again: null })
   })
 
-  test('is also read after a damaged line', () => {
+  test('is read even after a damaged line', () => {
     const bytes = oldSegmentOf(5)
     bytes[bytes.indexOf('{"batch":{"key":"dom_1 b1"') + 3] = 0x01
-    // The end of the damaged batch is unknown, so its events are counted with those of the next batch.
+    // The end of the damaged batch is unknown, so its events are added to the count for the next batch.
     expect(recovered(bytes)).toMatchObject({ numbers: [0, 3, 4], damage: { batches: 1 } })
   })
 })
@@ -221,7 +221,7 @@ describe('a running spool', () => {
     return { spool, segment, told, clock }
   }
 
-  test('finds damage before a segment is loaded, forgets the lost batches, and retains the others', async () => {
+  test('detects damage before a segment is loaded, forgets the lost batches, and retains the intact ones', async () => {
     const { spool, segment, told } = await sealed(6)
     expect(await spool.repair(segment)).toBe(true)
     expect(told).toEqual([])
@@ -237,7 +237,7 @@ describe('a running spool', () => {
     await spool.close()
   })
 
-  test('reports how many batches were cut off', async () => {
+  test('reports the number of truncated batches', async () => {
     const { spool, segment, told } = await sealed(6)
     truncateSync(segment.path, Math.floor(statSync(segment.path).size / 2))
     expect(await spool.repair(segment)).toBe(true)

@@ -55,7 +55,7 @@ function open(folder = newFolder(), clock = testClock(), loaded = NOTHING, optio
 
 let made = 0
 
-/** Returns a batch with this number of events, as the collector creates it. */
+/** Returns a batch with this number of events, in the format that the collector creates. */
 function batchOf(spool: Spool, count: number, values: Partial<StoredEvent> = {}): [StoredEvent[], BatchRecord] {
   const receivedAt = spool.arrivalAt()
   const key = `dom_1 batch-${++made}`
@@ -103,7 +103,7 @@ describe('an appended batch', () => {
     await spool.close()
   })
 
-  test('is found again in append order, regardless of how many share a sync', async () => {
+  test('is found again in append order, regardless of how many batches share a sync', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.tuple(fc.nat(4), fc.boolean()), { maxLength: 40 }), async (steps) => {
         const { spool } = open()
@@ -164,7 +164,8 @@ describe('a spool segment', () => {
     const [after, next] = batchOf(spool, 2)
     expect([next.receivedAt, (after[0]?.seq ?? 0) > last.seq]).toEqual([clock.now(), true])
     const later = spool.append(after, next)
-    // A batch from before the step is still waiting to be written. Only the times before both batches are final.
+    // A batch received before the clock was set back is still waiting to be written. Only times before both batches are
+    // final.
     expect(spool.watermark()).toBe(clock.now())
     await written
     expect(spool.isWritten(last.seq)).toBe(true)
@@ -426,7 +427,7 @@ describe('after a crash', () => {
     fc.assert(
       fc.property(fc.nat(ends.length), fc.nat(200), fc.array(garbage, { maxLength: 3 }), (kept, more, tail) => {
         const end = ends[kept - 1] ?? 0
-        // Few enough bytes that the next batch is incomplete.
+        // The number of bytes is too small for the next batch to be complete.
         const next = bytes.subarray(end, Math.min(end + more, (ends[kept] ?? end) - 1))
         const parts = [bytes.subarray(0, end), next, ...tail.map((part) => Buffer.from(part as string))]
         expectKept(Buffer.concat(parts), batches.slice(0, kept))
@@ -448,7 +449,7 @@ describe('after a crash', () => {
     )
   })
 
-  test('segments already in the warehouse are removed, others are kept in order, and other files are untouched', async () => {
+  test('segments already in the warehouse are removed, the remaining segments are kept in order, and other files are unchanged', async () => {
     const folder = newFolder()
     const { bytes, batches } = await segmentOf([1])
     for (const n of [3, 10, 2, 1]) writeFileSync(join(folder, `${String(n).padStart(12, '0')}.ndjson`), bytes)
@@ -475,7 +476,7 @@ describe('after a crash', () => {
     expect(batches.length).toBe(1)
   })
 
-  test('during many appends, acknowledged batches are kept, and none twice', async () => {
+  test('during many appends, acknowledged batches are kept, each exactly once', async () => {
     for (let round = 0; round < 10; round++) {
       const { folder, clock, spool } = open(newFolder(), testClock(), NOTHING, { maxSegmentBytes: 3000 })
       const acknowledged = new Set<string>()
@@ -508,7 +509,7 @@ function descriptorOf(path: string): number {
     try {
       return readlinkSync(`/proc/self/fd/${fd}`) === path
     } catch (error) {
-      // This is the descriptor used for the listing itself.
+      // The descriptor used for the directory listing is already closed.
       if ((error as { code?: string }).code !== 'ENOENT') throw error
       return false
     }

@@ -29,7 +29,7 @@ export interface Segment {
   batches: BatchLog
   /** CRC-32 of the file as it was written. */
   sum: number
-  /** Time when its file was first found missing; undefined while the file exists. */
+  /** Time when the segment's file was first found missing; undefined while the file exists. */
   missingSince?: Instant | undefined
 }
 
@@ -47,7 +47,7 @@ interface Group {
   lines: BatchLines[]
   batches: BatchRecord[]
   oldestAt: Instant
-  /** Lowest `seq` of its events; infinite if there are none. */
+  /** Lowest `seq` of the group's events; infinite if there are none. */
   firstSeq: number
   done: PromiseWithResolvers<void>
 }
@@ -67,14 +67,13 @@ export interface SpoolOptions {
 export class Spool {
   private open: OpenSegment | null = null
   /**
-   * Groups to write, in the order of their hours. Usually there is only one; there are more if an hour ends while the
-   * disk is busy.
+   * Groups to write, ordered by hour. There is usually only one; there are more if an hour ends while the disk is busy.
    */
   private readonly waiting: Group[] = []
   /**
-   * The group that is being written. Only one is written at a time. More would not be faster (measured), and Linux
-   * reports a failed write only once per descriptor: a concurrent sync could receive the error, and the failed group
-   * would be acknowledged.
+   * The group that is being written. Writing several groups concurrently would not be faster (measured). In addition,
+   * Linux reports a failed write only once per descriptor: a concurrent sync could receive the error, and the failed
+   * group would be acknowledged.
    */
   private writing: Group | null = null
   private isScheduled = false
@@ -87,8 +86,8 @@ export class Spool {
   private lastSeq = 0
 
   /**
-   * Recovers the files of an earlier process: truncates uncommitted data, reports damage and seals the rest. Removes
-   * segments that `loaded` already contains. `lastSeq` of `loaded` is the highest of any event.
+   * Recovers the files of an earlier process: truncates uncommitted data, reports damage and seals the remaining files.
+   * Removes segments that `loaded` already contains. `lastSeq` of `loaded` is the highest of any event.
    */
   constructor(
     private readonly folder: string,
@@ -118,7 +117,7 @@ export class Spool {
   }
 
   /**
-   * Returns the `receivedAt` for a batch that is appended in the same turn of the event loop. Decreases only after
+   * Returns the `receivedAt` for a batch that is appended in the same event loop iteration. Decreases only after
    * `setBack`.
    */
   arrivalAt(): Instant {
@@ -140,15 +139,15 @@ export class Spool {
   }
 
   /**
-   * Adjusts to a clock that was set back: later batches receive at least this time. Sequence numbers continue to
-   * increase.
+   * Adjusts to a clock that was set back: later batches have a `receivedAt` of at least `to`. Sequence numbers continue
+   * to increase.
    */
   setBack(to: Instant): void {
     this.lastReceivedAt = to
     if (this.open) this.open.openedAt = to
   }
 
-  /** True if no event up to this number is waiting to be written: each is on disk or was rejected. */
+  /** True if no event up to this number is waiting to be written, because each is on disk or was rejected. */
   isWritten(seq: number): boolean {
     return [this.writing, ...this.waiting].every((group) => group === null || group.firstSeq > seq)
   }
@@ -163,7 +162,7 @@ export class Spool {
     return group.done.promise
   }
 
-  /** The watermark: everything received before it is on disk and visible. Alerts are judged up to this time. */
+  /** The watermark: everything received earlier is on disk and visible. Alerts are evaluated up to this time. */
   watermark(): Instant {
     const oldestAt = this.writing?.oldestAt ?? this.waiting[0]?.oldestAt
     // A batch that was received before the clock was set back may still be waiting to be written.
@@ -171,7 +170,7 @@ export class Spool {
   }
 
   /**
-   * Paths of the existing files with events that are not loaded yet.
+   * Paths of existing files whose events have not been loaded yet.
    * @param window restricts the result to files that may have events with `from <= receivedAt < to`
    */
   files({ from, to } = { from: Number.NEGATIVE_INFINITY, to: Number.POSITIVE_INFINITY }): string[] {
@@ -186,7 +185,7 @@ export class Spool {
     return this.sealed
   }
 
-  /** Returns the answer to a batch; null if the batch is not in the spool. */
+  /** Returns the response to a batch; null if the batch is not in the spool. */
   answerOf(hash: bigint): BatchAnswer | null {
     const latest = this.open?.batches.answerOf(hash)
     if (latest) return latest
@@ -205,8 +204,8 @@ export class Spool {
 
   /**
    * Must be called before a sealed segment is loaded. If the checksum doesn't match, lost batches are reported and
-   * removed, so that repeats of them are accepted. Returns false if nothing in the segment is left. Throws if its file
-   * has been missing for less than a minute, because the file may reappear.
+   * removed, so that repeats of them are accepted. Returns false if no batches remain. Throws if the file has been
+   * missing for less than a minute, because it may reappear.
    */
   async repair(segment: Segment): Promise<boolean> {
     const sum = await fileChecksum(segment.path)
@@ -246,7 +245,7 @@ export class Spool {
     this.endSegment()
   }
 
-  /** Returns the group for a batch. A segment holds one hour, so a batch from another hour starts a new group. */
+  /** Returns the group for a batch. A segment contains one hour, so a batch from another hour starts a new group. */
   private groupFor(receivedAt: Instant): Group {
     const hour = Math.floor(receivedAt / HOUR_MS)
     const latest = this.waiting.at(-1)
@@ -267,8 +266,8 @@ export class Spool {
   }
 
   /**
-   * Starts writing at the end of this turn of the event loop, so that all requests read in the turn share one write and
-   * one sync.
+   * Starts writing at the end of this event loop iteration, so that all requests read in the iteration share one write
+   * and one sync.
    */
   private schedule(): void {
     if (this.isScheduled || this.writing) return
@@ -309,7 +308,7 @@ export class Spool {
     const segment = this.segmentFor(group.hour)
     const bytes = this.encoder.encode(group.lines)
     try {
-      // Writing to the page cache takes microseconds. Only the sync justifies another thread.
+      // Writing to the page cache takes microseconds. Only the sync is slow enough to use another thread.
       for (let written = 0; written < bytes.length; ) {
         written += writeSync(segment.fd, bytes, written, bytes.length - written, segment.bytes + written)
       }
@@ -358,7 +357,7 @@ const SEQ_PER_MS = 1000
 const MISSING_MS = MINUTE_MS
 const SEGMENT_FILE = /^(\d{12})\.ndjson$/
 
-/** If a group has at least this many batches, more are expected to arrive while it is being written. */
+/** If a group has at least this many batches, more are expected to arrive while the group is being written. */
 const BUSY_BATCHES = 4
 
 /** Truncates a file. If that fails, the next start truncates uncommitted data. */
@@ -370,7 +369,7 @@ function cut(path: string, bytes: number): void {
   }
 }
 
-/** Closes a file and ignores disk errors, because everything acknowledged is already synced. */
+/** Closes a file and ignores disk errors, because all acknowledged data is already synced. */
 function closeQuietly(fd: number): void {
   try {
     closeSync(fd)
@@ -386,8 +385,8 @@ function isSystemError(error: unknown): boolean {
 const POLL_MS = 1
 
 /**
- * Keeps the event loop awake for at most 1 ms until the promise settles. A sync is often faster than that, and waking
- * up from sleep costs a busy server 10 % of its requests (measured).
+ * Keeps the event loop awake for at most 1 ms until the promise resolves or rejects. A sync is often faster than that,
+ * and waking up from sleep costs a busy server 10 % of its requests (measured).
  */
 function busyPoll(until: Promise<unknown>): void {
   const end = performance.now() + POLL_MS

@@ -76,7 +76,7 @@ interface UsageRow {
 function usageOf(db: Db, orgId: string, from: Instant, domainIds: readonly string[] | null) {
   const rows = db
     .prepare<[object], UsageRow>(
-      // Not a bound parameter, because numbers are bound as doubles and the day would be a fraction.
+      // Not a bound parameter, because numbers are bound as doubles and the day would have a fractional part.
       `SELECT domainId, hour / ${DAY_MS} AS day, sum(events) AS events FROM usage
        WHERE orgId = @orgId AND hour >= @from
          AND (@domainIds IS NULL OR domainId IN (SELECT value FROM json_each(@domainIds)))

@@ -21,7 +21,7 @@ interface Property {
   token: string
 }
 
-/** Sends a day of events from a shop: every 20 minutes two tag manager reports and requests to two vendors. */
+/** Sends a day of shop traffic: every 20 minutes, two tag manager reports and requests to two vendors. */
 async function aDay(world: TestApp, { token }: Property): Promise<void> {
   for (let at = 0; at < DAY_MS + 2 * HOUR_MS; at += 20 * MINUTE_MS) {
     world.clock.advance(20 * MINUTE_MS)
@@ -48,7 +48,7 @@ const causes = async (world: TestApp, query = '') =>
 
 const settle = (world: TestApp) => world.at(world.clock.now() + 10 * SECOND_MS)
 
-test('without issues there are no causes; an unknown domain is rejected', async () => {
+test('without issues there are no causes, and an unknown domain is rejected', async () => {
   await using world = await testApp()
   expect(await causes(world)).toEqual([])
   expect((await world.call('GET', '/v1/insights/causes?domainId=dom_none')).status).toBe(404)
@@ -58,7 +58,7 @@ test.each<[string, Parameters<typeof visit>[2], object]>([
   ['tag', { reports: 2, bad: 1 }, { title: 'Meta on Shop', vendor: 'Meta' }],
   ['container', { bad: 1 }, { title: 'Reports from the tag manager stopped on Shop', vendor: null }],
   ['vendor', { reports: 2, bad: 1, failed: 5 }, { title: 'Meta has a problem', vendor: 'Meta' }],
-])('the cause is the %s when problems follow a normal day', async (kind, last, expected) => {
+])('the cause is found after a normal day: %s', async (kind, last, expected) => {
   await using world = await testApp()
   const shop = await property(world, 'Shop')
   await world.call('POST', '/v1/alerts', { body: rule([]) })
@@ -76,7 +76,7 @@ test.each<[string, Parameters<typeof visit>[2], object]>([
   expect((await world.call('GET', `/v1/issues/${cause.issueIds[0]}/evidence`)).body.cause).toBeNull()
 })
 
-test('a vendor with issues in two domains is the cause, also when each domain is queried separately', async () => {
+test('a vendor with issues in two domains is the cause, even when each domain is queried separately', async () => {
   await using world = await testApp()
   const [shop, blog] = [await property(world, 'Shop'), await property(world, 'Blog')]
   await world.call('POST', '/v1/alerts', { body: rule([]) })
@@ -101,7 +101,7 @@ test.each<[number, string, string, string]>([
   [119, 'unknown', 'tag', 'no_signal'],
   [121, 'known', 'tag', 'no_signal'],
 ])(
-  'a consent finding that began %d minutes earlier, with the previous state %s, gives %s as the cause (%s)',
+  'for a consent finding %d minutes before the issue, with the earlier consent state %s, the cause is "%s" (%s)',
   async (minutes, before, kind, problem) => {
     await using world = await testApp()
     const shop = await property(world, 'Shop')
@@ -134,7 +134,7 @@ test.each<[number, string, string, string]>([
   },
 )
 
-test('the most recent change is the cause when a release and a settings change were reported', async () => {
+test('after a release and a settings change, the more recent of the two is the cause', async () => {
   await using world = await testApp()
   const shop = await property(world, 'Shop')
   await world.call('POST', '/v1/alerts', { body: rule([]) })
@@ -160,7 +160,7 @@ test('the most recent change is the cause when a release and a settings change w
   expect(own.changeId).not.toBe(release.id)
 })
 
-test('a collector gap at the start of an issue is its cause', async () => {
+test('a collection gap at the start of an issue is the cause of the issue', async () => {
   await using world = await testApp()
   const shop = await property(world, 'Shop')
   await world.call('POST', '/v1/alerts', { body: rule([]) })
@@ -172,7 +172,7 @@ test('a collector gap at the start of an issue is its cause', async () => {
   expect(await causes(world)).toMatchObject([{ kind: 'pipeline', vendor: null, domainId: shop.id }])
 })
 
-test('issues that follow a drop of all traffic share that cause, and earlier issues keep their own', async () => {
+test('issues that follow a drop in all traffic share that cause, and an earlier issue keeps its own cause', async () => {
   await using world = await testApp()
   const shop = await property(world, 'Shop')
   // Enough days for signals to have a baseline.

@@ -6,7 +6,7 @@ import { type Binder, type Query, query, type Statement } from '../warehouse/que
 import { MINUTES_MS } from '../warehouse/relation-columns.ts'
 import type { History } from '../warehouse/warehouse.ts'
 
-/** A time bucket that contains an event when `start <= receivedAt < end`. */
+/** A time bucket. Contains the events with `start <= receivedAt < end`. */
 export interface TimeBucket {
   start: Instant
   end: Instant
@@ -16,18 +16,18 @@ export interface TimeBucket {
 export const COUNT_RETENTION_MS = 400 * DAY_MS
 const QUARTER_MS = 15 * MINUTE_MS
 
-/** Returns the earliest instant for which stored counts are detailed enough for windows of this length. */
+/** Returns the earliest instant from which the stored counts are detailed enough for windows of this length. */
 export function countsRetainedFrom({ lengthMs }: Pick<Period, 'lengthMs'>, now: Instant): Instant {
   return now - (lengthMs % QUARTER_MS === 0 ? COUNT_RETENTION_MS : MINUTES_MS)
 }
 
-/** Unrounded sums of weights in one bucket. */
+/** Unrounded weighted sums for one bucket. */
 export interface Sums {
   weight: number
   pageViews: number
 }
 
-/** The relation to sum. `pageViews` is always 0 for `events`. */
+/** The relation to sum over. `pageViews` is always 0 for `events`. */
 export interface Counted {
   over: 'counts' | 'events'
   orgId: string
@@ -43,7 +43,7 @@ export function countsIn(orgId: string, scope: EventScope): Counted {
 
 /**
  * Returns the sums for adjacent buckets, in order, with one query. Where the history has merged minutes into quarter
- * hours, counts belong to the start of the quarter hour.
+ * hours, all counts of a quarter hour belong to its start.
  */
 export async function sumsIn(buckets: readonly TimeBucket[], counted: Counted, history: History): Promise<Sums[]> {
   const [first, last] = [buckets.at(0), buckets.at(-1)]
@@ -75,7 +75,8 @@ function sumsQuery({ over, orgId, where }: Counted, stepMs: number, window: Quer
 }
 
 /**
- * Returns the bucket length of the query. It also fits days of 23 and 25 hours and time zones with fractional offsets.
+ * Returns the length of the buckets in the query. The greatest common divisor also suits days of 23 or 25 hours and
+ * time zones with fractional offsets.
  */
 function commonDivisor(a: number, b: number): number {
   return b === 0 ? a : commonDivisor(b, a % b)

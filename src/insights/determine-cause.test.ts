@@ -34,7 +34,7 @@ const causes = (...facts: IssueFacts[]) =>
   )
 
 const stopped = { reports: { before: 50, since: 0 }, others: { before: 80, since: 75 }, reported: 1200 }
-/** Facts that are sufficient for each kind of cause. */
+/** For each kind of cause, facts that are sufficient for it. */
 const holds: Record<string, Partial<IssueFacts>> = {
   pipeline: { gap: { fromAt: NOON - MINUTE_MS } },
   traffic: { traffic: { issueId: 'iss_whole', title: 'The traffic of Shop fell' } },
@@ -47,7 +47,7 @@ const holds: Record<string, Partial<IssueFacts>> = {
 
 describe('the order of causes', () => {
   test.each(CAUSE_KINDS.map((kind, at) => [kind, CAUSE_KINDS.slice(at)] as const))(
-    '%s is sufficient alone, and takes precedence over all later kinds',
+    'the kind %s applies on its own, and takes precedence over all later kinds',
     (kind, below) => {
       expect(causes(factsOf(holds[kind]))).toMatchObject([{ kind }])
       const several = Object.assign({}, ...below.map((one) => holds[one]))
@@ -73,7 +73,7 @@ describe('the vendor', () => {
       domain: 'Blog',
     })
 
-  test('is the cause when its issues began in two domains within two hours', () => {
+  test('is the cause when its issues in two domains began within two hours of each other', () => {
     expect(causes(factsOf(), elsewhere(119))).toMatchObject([
       { kind: 'vendor', vendor: 'ga4', domainId: null, detail: '2 issues with ga4 began within 2 hours in 2 domains.' },
     ])
@@ -81,14 +81,14 @@ describe('the vendor', () => {
 
   test.each([
     ['later', elsewhere(121)],
-    ['of another vendor', elsewhere(0, 'meta')],
+    ['about another vendor', elsewhere(0, 'meta')],
     ['in the same domain', factsOf()],
   ])('is not the cause when the other issue is %s', (_, other) => {
     for (const { kind } of causes(factsOf(), other)) expect(kind).toBe('tag')
   })
 })
 
-test('ten issues caused by one release share one cause, with the worst severity and their total value', () => {
+test('ten issues caused by one release share one cause, with their highest severity and total value', () => {
   const facts = Array.from({ length: 10 }, (_, n) =>
     factsOf({
       issue: issueOf({ severity: n === 3 ? 'critical' : 'low', impactValue: n === 0 ? null : 10 }, `vendor ${n}`),
@@ -112,7 +112,7 @@ test('ten issues caused by one release share one cause, with the worst severity 
   ])
 })
 
-test('each issue has exactly one cause, for any facts', () => {
+test('each issue has exactly one cause, whatever the facts', () => {
   const kinds = Object.values(holds)
   const facts = Array.from({ length: 128 }, (_, bits) =>
     factsOf(Object.assign({}, ...kinds.filter((_, at) => (bits >> at) & 1))),

@@ -8,15 +8,15 @@ export const CAUSE_KINDS = ['pipeline', 'traffic', 'container', 'consent', 'vend
 type CauseKind = (typeof CAUSE_KINDS)[number]
 
 /**
- * Maximum time between a consent finding and an issue that it may have caused, and between the beginnings of two issues
- * of the same vendor that may share a cause.
+ * Maximum time between a consent finding and an issue that it may have caused, and between the starts of two issues of
+ * the same vendor that may share a cause.
  */
 export const TOGETHER_MS = 2 * HOUR_MS
-/** Share of failed requests above which the vendor counts as the cause, provided that the share has also doubled. */
+/** Share of failed requests above which the vendor counts as the cause, if the share has also doubled. */
 const MIN_FAILURE_SHARE = 0.1
 const FAILURE_RISE = 2
 /**
- * Tag manager reports count as stopped when at most this share of the usual number is received while other events
+ * The tag manager counts as stopped when at most this share of its usual reports is received while other events
  * continue.
  */
 const STOPPED_SHARE = 0.05
@@ -24,7 +24,7 @@ const GOES_ON_SHARE = 0.25
 /** Minimum number of reports before the issue. With fewer reports, a pause is not significant. */
 const MIN_REPORTS = 20
 
-/** Events per hour, in the day before an issue began and since then. */
+/** Events per hour in the day before the issue began, and since it began. */
 interface HourlyRates {
   before: number
   since: number
@@ -35,18 +35,18 @@ export interface IssueFacts {
   issue: Pick<IssueRecord, 'id' | 'domainId' | 'firstSeenAt' | 'severity' | 'impactValue' | 'title' | 'evidence'>
   /** Name of the issue's domain; null when the issue has no domain. */
   domain: string | null
-  /** The gap in collection at the time the issue began; null when there was none. */
+  /** The collection gap at the time the issue began; null when there was none. */
   gap: { fromAt: Instant } | null
   /** The issue about the total traffic of the domain: this issue, or the one that explains it. */
   traffic: { issueId: string; title: string } | null
   /**
-   * Hourly rates of tag manager reports and of other events in the issue's domain; null when unknown. `reported`:
+   * Hourly rates of tag manager reports and of other events in the issue's domain; null when unknown. `reported` is the
    * number of reports in the day before the issue.
    */
   container: { reports: HourlyRates; others: HourlyRates; reported: number } | null
   /**
    * The most recent consent finding in the issue's domain in the 2 hours before the issue. Also null when the vendor's
-   * consent was not checked on an earlier day, because no change can be shown then.
+   * consent was first checked on the day of the finding, because then no change can be shown.
    */
   consent: { vendor: string; kind: string; firstSeenAt: Instant } | null
   /** Shares of failed requests to the issue's vendor, 0 to 1; null when unknown. */
@@ -85,7 +85,7 @@ const RANK: Readonly<Record<Severity, number>> = { critical: 3, high: 2, medium:
 
 /**
  * Returns the causes of these issues, most severe first. Each issue has exactly one cause: the first kind that applies.
- * `all`: every open or acknowledged issue of the organization, including these.
+ * `all` contains every open or acknowledged issue of the organization, including these.
  */
 export function causesOf(
   facts: readonly IssueFacts[],
@@ -104,7 +104,10 @@ export function causesOf(
 /** The fields of an issue that are compared with other issues of the same vendor. */
 export type Peer = Pick<IssueRecord, 'domainId' | 'firstSeenAt'>
 
-/** Returns the cause of one issue. `peers`: all open and acknowledged issues of the same vendor, including this one. */
+/**
+ * Returns the cause of one issue. `peers` contains all open and acknowledged issues of the same vendor, including this
+ * one.
+ */
 export function rungOf(facts: IssueFacts, peers: readonly Peer[]): Rung {
   const { issue, gap, traffic, consent, change } = facts
   const vendor = issue.evidence?.vendor ?? null
@@ -136,7 +139,7 @@ export function rungOf(facts: IssueFacts, peers: readonly Peer[]): Rung {
   return { ...none, kind: 'tag', key: `tag ${issue.domainId} ${vendor ?? issue.id}`, title, vendor }
 }
 
-/** Text by kind of consent finding: what the vendor has done since the finding. */
+/** Text for each kind of consent finding: what has changed in the vendor's behaviour. */
 const CONSENT_CHANGES: Readonly<Record<string, string>> = {
   no_signal: 'sends requests without a consent signal',
   not_set: 'sends requests while consent is not set',
@@ -173,7 +176,7 @@ function hasStopped({ container }: IssueFacts): boolean {
   return reports.since <= reports.before * STOPPED_SHARE && others.since > others.before * GOES_ON_SHARE
 }
 
-/** Returns whether another domain has an issue with the same vendor that began within 2 hours of this one. */
+/** Returns whether another domain has an issue with the same vendor that began within 2 hours of this issue. */
 function isOfSeveralDomains({ issue }: IssueFacts, peers: readonly Peer[]): boolean {
   return peers.some(
     ({ domainId, firstSeenAt }) =>

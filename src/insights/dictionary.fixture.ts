@@ -4,7 +4,7 @@ import { isBlank } from '../conditions/text-length.ts'
 import type { StoredEvent } from '../core/event.ts'
 import { typeOfValue } from '../core/value-type.ts'
 
-/** The expected parameters with one name. Sums are not rounded. */
+/** The expected data for one parameter name. Sums are not rounded. */
 export interface PlainKey {
   key: string
   weight: number

@@ -4,7 +4,7 @@ import { MARK_BUCKETS } from '../warehouse/relation-columns.ts'
 import type { History } from '../warehouse/warehouse.ts'
 import { formOf, type ListScope } from './value-lists.ts'
 
-/** Number of buckets with one rank, for the parameters with one name and vendor. */
+/** Number of buckets with a given rank, for one parameter name and vendor. */
 interface RankRow {
   vendor: string
   key: string
@@ -14,7 +14,7 @@ interface RankRow {
   lastAt: Instant
 }
 
-/** Estimate for the parameters with one name and vendor, for which only sums are known. */
+/** Estimate for one parameter name and vendor, based on sums alone. */
 export interface DistinctEstimate {
   vendor: string
   key: string
@@ -59,7 +59,7 @@ function ranksQuery(scope: ListScope, keys: readonly string[]): Query {
 }
 
 /**
- * Estimates the number of distinct values from the number of buckets per rank: algorithm 6 of Otmar Ertl, New
+ * Estimates the number of distinct values from the number of buckets per rank. This is algorithm 6 in Otmar Ertl, New
  * cardinality estimation algorithms for HyperLogLog sketches, https://arxiv.org/abs/1702.01284. The correction for
  * ranks above 51 bits is omitted, because no value reaches them here.
  */
@@ -72,7 +72,7 @@ export function estimateOf(ranks: readonly Pick<RankRow, 'rank' | 'buckets'>[]):
   return MARK_BUCKETS ** 2 / (2 * Math.LN2) / (sum + MARK_BUCKETS * emptyShare((MARK_BUCKETS - filled) / MARK_BUCKETS))
 }
 
-/** Returns `x + Σ x^(2^k) · 2^(k−1)` for k from 1. */
+/** Returns `x + Σ x^(2^k) · 2^(k−1)`, summed over k ≥ 1. */
 function emptyShare(share: number): number {
   if (share === 1) return Number.POSITIVE_INFINITY
   let [power, factor, sum] = [share, 1, share]

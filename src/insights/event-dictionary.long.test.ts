@@ -34,7 +34,7 @@ function inScope({ hours = 24, domainId, vendor, event, env }: Input): StoredEve
   )
 }
 
-/** Returns the expected dictionary, computed with simple loops. Numbers of distinct values are exact. */
+/** Returns the expected dictionary, computed with simple loops. Distinct values are counted exactly. */
 function plainDictionary(events: readonly StoredEvent[], windowHours: number): Dictionary {
   const counted = events.filter(({ kind }) => kind !== 'library')
   const mask = maskFor(history.sources())
@@ -86,7 +86,7 @@ test.each<Input>([
   expectSame(await ask(input), plainDictionary(events, input.hours ?? 24))
 })
 
-test('a domain filters the dictionary; a domain of another organization is not found', async () => {
+test('the dictionary can be filtered by domain, but not by a domain of another organization', async () => {
   const [shop = '', blog = '', other = ''] = history.domains.map(({ id }) => id)
   for (const domainId of [shop, blog]) {
     const input = { domainId, hours: 168 }
@@ -116,10 +116,13 @@ test('without events the dictionary is empty', async () => {
   expect(await eventDictionary.answer(none, {}, history.caller)).toEqual(empty)
 })
 
-describe('a key with many different values', () => {
+describe('a key with many distinct values', () => {
   const many = (count: number, said: (n: number) => EventFields): EventFields[] =>
     Array.from({ length: count }, (_, n) => said(n))
-  /** Adds events that are an hour old, queries their vendor, which has no other events, and returns the key `k`. */
+  /**
+   * Adds events that are an hour old, queries their vendor, which has no other events, and returns the entry for the
+   * key `k`.
+   */
   async function keyOf(events: readonly EventFields[]) {
     await using own = await openHistory({ events: 40, more: events.map((said) => ({ vendor: 'Many', ...said })) })
     const { vendors } = await eventDictionary.answer(own.sources(), { vendor: 'Many' }, own.caller)
@@ -144,7 +147,7 @@ describe('a key with many different values', () => {
     },
   )
 
-  test('is not changed by hours without events at the end of the window', async () => {
+  test('has the same result when the window ends with hours without events', async () => {
     const events = many(3000, (n) => ({ vendor: 'Many', params: { k: `v${n}` } }))
     await using own = await openHistory({ events: 40, more: events })
     const { principal, now } = own.caller
@@ -155,7 +158,7 @@ describe('a key with many different values', () => {
     }
   })
 
-  test('counts personal values with the same masked form as one', async () => {
+  test('counts personal values as one if they are equal after masking', async () => {
     const key = await keyOf(many(3000, (n) => ({ params: { k: `jo${n}@example.com` } })))
     expect(key).toMatchObject({ cardinality: 1, examples: ['j***@e***.com'] })
   })
@@ -174,7 +177,7 @@ describe('a key with many different values', () => {
   })
 })
 
-test('names and values with the same masked form are counted as one', async () => {
+test('names and values that are equal after masking are counted as one', async () => {
   const more = ['ann@shop.example', 'all@some.example'].map((mail) => ({ vendor: 'Mail', params: { [mail]: mail } }))
   await using own = await openHistory({ events: 40, more })
   const { vendors } = await eventDictionary.answer(own.sources(), { vendor: 'Mail' }, own.caller)
@@ -202,7 +205,7 @@ test('the dictionary is the same before and after files are merged and compacted
   expect(fixture.levels().every((level) => level === 'compacted')).toBe(true)
 })
 
-test.skipIf(capturesFolder === null)('real captures have the same keys as in a plain loop', async () => {
+test.skipIf(capturesFolder === null)('real captures have the same keys as a plain loop finds', async () => {
   const [shop] = history.domains
   const more = capturedEvents(capturesFolder ?? '', { id: shop?.id ?? '', orgId: history.orgId })
   await using own = await openHistory({ events: 40, more })

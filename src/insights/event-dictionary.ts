@@ -30,13 +30,13 @@ const MAX_KEYS = 500
 /** Above this number, distinct values are estimated instead of counted. */
 const EXACT_VALUES = 1000
 /**
- * A list counts as crowded when the newest part of the window has more distinct values than this. It may then exceed
- * `EXACT_VALUES` in the whole window.
+ * A list counts as crowded when the newest part of the window has more distinct values than this. Such a list may
+ * exceed `EXACT_VALUES` in the whole window.
  */
 const CROWDED_SAMPLE = 0.75 * EXACT_VALUES
 /**
- * A crowded list surely exceeds `EXACT_VALUES` when its estimate is above this number, a margin of eight standard
- * deviations.
+ * A crowded list is certain to exceed `EXACT_VALUES` when its estimate is above this number. The margin is eight
+ * standard deviations.
  */
 const SURELY_MANY = 1.1 * EXACT_VALUES
 const MAX_EXAMPLES = 5
@@ -137,7 +137,7 @@ export const eventDictionary = insight({
   },
 })
 
-/** Returns the scope of a request; null when no domain matches. */
+/** Returns the scope of a request; null when no domain matches the filter. */
 export function scopeOf(
   sources: Pick<Sources, 'db' | 'domains' | 'privacy'>,
   input: DomainFilter & { hours?: number; vendor?: string; event?: string; env?: string },
@@ -181,8 +181,8 @@ const FORM: ListForm = {
 }
 
 /**
- * Counts the values of every list, except crowded ones. For crowded lists the number of distinct values is estimated,
- * and other facts are derived from the newest values.
+ * Counts the values of every list except crowded ones. For crowded lists, the number of distinct values is estimated,
+ * and the remaining facts are derived from the newest values.
  */
 async function countedLists({ history }: Sources, scope: ListScope): Promise<Counted[]> {
   const crowded = await crowdedLists(history, scope, FORM)

@@ -11,7 +11,7 @@ export function originOf(event: Sent): 'browser' | 'server' | null {
   return rule ? (rule.server.some((key) => key in event.params) ? 'server' : 'browser') : null
 }
 
-/** Returns the name by which an event is paired. */
+/** Returns the name that is used to pair an event. */
 export function pairNameOf(event: Sent): string {
   return ruleOf(event)?.hasLooseNames ? event.event.toLowerCase().replaceAll('_', '') : event.event
 }
@@ -22,10 +22,7 @@ function eventIdOf(event: Sent): string | undefined {
     .find((id) => id.trim() !== '')
 }
 
-/**
- * Returns the same pairs as `pairsSql`, computed event by event. Each pair contains the earlier event, then the later
- * one.
- */
+/** Returns the same pairs as `pairsSql`, computed event by event. The earlier event of each pair comes first. */
 export function plainPairs<E extends Sent>(events: readonly E[]): [E, E][] {
   const groups = Map.groupBy(
     events.filter((event) => eventIdOf(event) !== undefined),

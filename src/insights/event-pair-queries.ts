@@ -3,15 +3,15 @@ import { DAY_MS, HOUR_MS } from '../core/clock.ts'
 import type { Binder } from '../warehouse/query.ts'
 
 /**
- * A vendor that deduplicates browser and server events with the same name and event id. Parameters have the names that
- * the decoders use.
+ * A vendor that deduplicates browser and server events with the same name and event id. Parameter names are those of
+ * the decoders.
  */
 export interface PairingVendor {
   /** Name of the vendor in the decoders. */
   vendor: string
-  /** Parameters that hold the event id; the first non-blank one is used. */
+  /** Parameters that may contain the event id. The first non-blank one is used. */
   ids: readonly string[]
-  /** Parameters found only in server requests. An event without any of them was sent by a browser. */
+  /** Parameters that occur only in server requests. An event without any of them was sent by a browser. */
   server: readonly string[]
   /** Maximum time between the two events. */
   windowMs: number
@@ -88,7 +88,7 @@ const SERVER = 1
 /**
  * Returns the items of a SELECT on `events` that `pairsSql` requires: `seq`, `receivedAt`, `day` since the Unix epoch,
  * `vendor`, `event`, `pairName`, `eventId` (NULL: none), `origin` (0: browser, 1: server, NULL: the vendor does not
- * pair events) and `windowMs`. `known`: those of `PAIRING_KEYS` that exist in the data. Only these are read.
+ * pair events) and `windowMs`. `known` lists the `PAIRING_KEYS` that exist in the data; only these are read.
  */
 export function pairColumns(known: readonly string[], binder: Binder): string {
   const { dialect } = binder
@@ -121,15 +121,15 @@ export function pairColumns(known: readonly string[], binder: Binder): string {
 }
 
 /**
- * Returns the rows of a SELECT with `pairColumns`, plus `isPaired` and `isSecond` (1 or 0). `isSecond` is 1 in the
+ * Returns the rows of a SELECT with `pairColumns`, plus `isPaired` and `isSecond` (1 or 0). `isSecond` is 1 for the
  * later event of each pair.
  *
  * Events with the same vendor, name and event id are ordered by time of receipt. The n-th browser event and the n-th
- * server event are a pair when they are at most the window apart. After a pause longer than the window, counting
+ * server event are a pair when they are at most one window apart. After a pause longer than the window, counting
  * restarts at 1. An event is in at most one pair. Events without an event id are never paired.
  *
- * `by`: further columns that must be equal. `chosen`: a column of 1 or 0; `isChosen` is 1 in both events of a pair when
- * `chosen` is 1 in either of them.
+ * `by`: further columns that must be equal. `chosen`: a column with the values 1 and 0. `isChosen` is 1 for both events
+ * of a pair when `chosen` is 1 for either of them.
  */
 export function pairsSql(
   rows: string,
@@ -157,8 +157,8 @@ export function pairsSql(
 /**
  * Returns SQL that counts the pairs of `pairsSql` by `by`, `vendor`, `pairName` and `day`. `matched` counts pairs by
  * the day of the earlier event. `browserOnly` and `serverOnly` count events without a partner; `browserWithoutId` and
- * `serverWithoutId` count those of them that have no id. `browserName` and `serverName` are the name of one event on
- * each side, NULL when there is none.
+ * `serverWithoutId` count the ones without an id among them. `browserName` and `serverName` are the name of one event
+ * on each side, or NULL.
  *
  * `chosen`: counts only pairs and events with `isChosen`. `sent`: a relation with `pairColumns` that contains only
  * vendors that pair events.

@@ -15,7 +15,7 @@ interface Found {
   params: Record<string, string>
 }
 
-/** One event per line: its time, in minutes after the start, and its content. */
+/** One event per line: its time in minutes after the start, and its content. */
 const EVENTS = Array.from({ length: 60 }, (_, index) => ({
   minute: index * 3,
   id: `e${index}`,
@@ -71,8 +71,8 @@ async function walk(query: Record<string, string | number>): Promise<string[]> {
   return ids
 }
 
-test('for any query, the pages contain the events found by a plain loop, newest first', async () => {
-  // Not in the future: without `to`, a later `from` is rejected.
+test('for any query, the pages contain the same events as a plain loop, newest first', async () => {
+  // Limited to the past, because `from` without `to` must not be in the future.
   const minute = fc.integer({ min: -5, max: 177 })
   const question = fc.record(
     {
@@ -146,7 +146,7 @@ test.each<[Record<string, string>, (event: (typeof EVENTS)[number]) => boolean]>
   expect(await walk({ ...query, limit: 7 })).toEqual(expected.reverse())
 })
 
-test('a session is found by its id', async () => {
+test("a session's events are found by the session id", async () => {
   const events = [
     { vendor: 'Shop', event: 'in session' },
     { vendor: 'Shop', event: 'in session' },
@@ -156,7 +156,7 @@ test('a session is found by its id', async () => {
   expect((await search({ sessionId: 'session-7' })).events.length).toBe(2)
 })
 
-test('a page reads the newest hours first, and older hours only until it is full', async () => {
+test('for a page, the newest hours are read first, and older hours only until the page is full', async () => {
   await using fresh = await testApp()
   const { body: domain } = await fresh.call('POST', '/v1/domains', { body: { name: 'Shop' } })
   const hours = [0, 30, 31, 95, 96, 700]
@@ -176,7 +176,7 @@ test('a page reads the newest hours first, and older hours only until it is full
   expect(ids).toEqual(hours.map((hour) => `h${hour}`).reverse())
 })
 
-describe('an event in the results', () => {
+describe('an event in the search results', () => {
   test('is shown with all its details', async () => {
     const { events } = await search({ q: '/path/e7' })
     expect(events).toMatchObject([
@@ -220,7 +220,7 @@ describe('an event in the results', () => {
   })
 })
 
-test('a search without a time range covers the last 24 hours, including the current millisecond', async () => {
+test('a search without a time range covers the last 24 hours up to and including the current millisecond', async () => {
   await using fresh = await testApp()
   const { body: domain } = await fresh.call('POST', '/v1/domains', { body: { name: 'Shop' } })
   for (const [id, at] of [
@@ -249,7 +249,7 @@ test.each<[Record<string, string | number>, string]>([
   expect(await world.call('GET', path)).toMatchObject({ status: 400, body: { error } })
 })
 
-test('a cursor is stable while more events arrive', async () => {
+test('a cursor leads to the same page while more events arrive', async () => {
   const { nextCursor } = await search({ limit: 5, domainId: domains[1]?.id ?? '' })
   const query = { limit: 5, domainId: domains[1]?.id ?? '', cursor: nextCursor ?? '' }
   const before = (await search(query)).events

@@ -122,7 +122,7 @@ export const eventSearch = insight({
       history.query<EventPosition>(findQuery(input, { ...scope, window, most }, membersOf(db, orgId))),
     )
     const { items, nextCursor } = page(found, limit, ({ seq }) => [seq])
-    // A second query reads the complete events, and only those that are returned.
+    // A second query reads the complete events, but only those to return.
     return { events: await findEvents(orgId, items, history), nextCursor }
   },
 })
@@ -136,7 +136,7 @@ function rangeOf(input: Static<typeof Input>, { now }: Caller): Query['window'] 
 }
 
 /**
- * Length of the part that is searched first. Each earlier part is longer than the previous one by a constant factor.
+ * Length of the part that is searched first. Each part is longer than the previously searched one by a constant factor.
  */
 const FIRST_PART_MS = HOUR_MS
 const GROWTH = 4
@@ -168,7 +168,7 @@ interface Part {
   most: number
 }
 
-/** Returns the query that finds only the positions of events. */
+/** Returns the query that finds only the positions of matching events. */
 function findQuery(input: Static<typeof Input>, { orgId, domainIds, window, most }: Part, members: MembersOf): Query {
   const place = placeOf(input.cursor)
   const conditions = conditionsOf(input)
@@ -226,7 +226,7 @@ function textTests({ q }: Static<typeof Input>, binder: Binder, anyTests: AnyTes
   ]
 }
 
-/** Returns the `seq` of a cursor; null without a cursor. */
+/** Returns the `seq` in a cursor; null without a cursor. */
 function placeOf(cursor: string | undefined): number | null {
   const place = decodeCursor(cursor, 1)
   if (place === null) return null

@@ -4,13 +4,18 @@ import type { SeriesPoint } from '../signals/verdict-row.ts'
 import type { Sources } from './insight.ts'
 import { signalScope } from './series-scope.ts'
 
-/** Maximum number of domains with a combined expectation, because each domain is monitored separately. */
+/**
+ * Maximum number of domains in a combined expectation. There is a limit because each domain is monitored separately.
+ */
 const MAX_FOLLOWED = 10
 
 /** Description of `expected` for the API documentation. */
 export const EXPECTED_OF_SEVERAL = `For several domains, \`expected\` is the sum, and \`low\` and \`high\` are null. For more than ${MAX_FOLLOWED} domains, all three are null`
 
-/** The same series in several domains. `vendor` null: all vendors. `event` null: all events of the vendor. */
+/**
+ * The same series in several domains. `vendor` is null for all vendors, and `event` is null for all events of the
+ * vendor.
+ */
 export interface Together extends Pick<Series, 'vendor' | 'event' | 'stepMs'> {
   domainIds: readonly string[]
 }
@@ -18,9 +23,9 @@ export interface Together extends Pick<Series, 'vendor' | 'event' | 'stepMs'> {
 type Expected = Pick<SeriesPoint, 'expected' | 'low' | 'high' | 'partial'>
 
 /**
- * Returns a function that gives the combined, unrounded expectation of these domains for the row with a given start.
- * One domain has bounds. For several domains the expectation is their sum, or null while any of them is learning.
- * Domains without events are ignored. Throws `unavailable` like the history.
+ * Returns a function that gives the combined, unrounded expectation for the row with a given start. For a single
+ * domain, it includes bounds. For several domains, the expectation is their sum, or null while any of them is learning.
+ * Domains without events are ignored. Throws `unavailable` when the history does.
  */
 export async function expectationOf(
   { db, seriesMonitor, watermark }: Pick<Sources, 'db' | 'seriesMonitor' | 'watermark'>,

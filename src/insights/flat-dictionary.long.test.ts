@@ -75,7 +75,7 @@ test.each<Input>([
   expect(await ask(input)).toEqual(expected)
 })
 
-test('a domain filters the rows; a domain of another organization is not found', async () => {
+test('the rows can be filtered by domain, but not by a domain of another organization', async () => {
   const [, blog = '', other = ''] = history.domains.map(({ id }) => id)
   const input = { domainId: blog, hours: 12 }
   expect((await ask(input)).rows).toEqual(plainRows(inScope(input)))
@@ -95,7 +95,7 @@ test('only the 5,000 rows with the largest counts are returned', async () => {
   expect(rows.every(({ count }) => count === 2)).toBe(true)
 })
 
-test('the most frequent values are counted over the whole window, even among many others', async () => {
+test('the most frequent values are counted over the whole window, even when there are many other values', async () => {
   const more = Array.from({ length: 4000 }, (_, n) => ({
     vendor: 'Many',
     event: 'e',
@@ -112,7 +112,7 @@ test('the most frequent values are counted over the whole window, even among man
   expect(rows[0]?.values.slice(0, 3)).toEqual(often.sort((a, b) => b.count - a.count || bytesFirst(a.value, b.value)))
 })
 
-test('the ten most frequent values are listed, including those that were frequent only earlier', async () => {
+test('the ten most frequent values are listed, including values that are no longer frequent', async () => {
   await using own = await openHistory({ events: 40 })
   const from = own.fixture.clock.now()
   const hourly = Array.from({ length: 20 }, (_, hour) =>

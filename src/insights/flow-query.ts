@@ -4,11 +4,9 @@ import { type Binder, type Query, query } from '../warehouse/query.ts'
 
 /** Maximum number of named paths per step. The paths with the most sessions are named. */
 const MAX_PATHS = 20
-/** Maximum number of vendors' events read per node, most frequent first. Masking may merge several of them. */
+/** Maximum number of vendor events read per node, most frequent first. Masking may merge several of them. */
 const MAX_FIRED = 100
-/**
- * Maximum number of distinct paths that can be named. Further paths are not named and not scanned for personal data.
- */
+/** Maximum number of distinct paths that are named. Further paths are neither named nor scanned for personal data. */
 export const MAX_NAMED_PATHS = 50_000
 /** Maximum number of events in memory at once. Larger scopes are processed in parts. */
 const EVENTS_AT_ONCE = 1_200_000
@@ -21,10 +19,10 @@ export interface FlowScope {
   window: Query['window']
 }
 
-/** Number of senders (distinct domain and session id) and of their events. */
+/** Number of senders (distinct combinations of domain and session id) and of their events. */
 export interface SenderRow {
   senders: number
-  /** Senders with events so far apart that they may have several sessions. */
+  /** Senders whose events are far enough apart to form several sessions. */
   gapped: number
   events: number
 }
@@ -45,9 +43,7 @@ export function sendersQuery({ domainIds, ...scope }: FlowScope): Query {
   })
 }
 
-/**
- * Returns the query for the names of paths, which have identifiers removed. The names with the most events come first.
- */
+/** Returns the query for the names of paths, with identifiers replaced. The names with the most events come first. */
 export function pathsQuery({ domainIds, ...scope }: FlowScope): Query {
   return query('insights.flow-paths', {
     ...scope,
@@ -61,7 +57,7 @@ export function pathsQuery({ domainIds, ...scope }: FlowScope): Query {
 /** Options for reading sessions. */
 export interface FlowOptions {
   maxSteps: number
-  /** Sampling: one out of this many senders is read. */
+  /** Sampling: one in `oneIn` senders is read. */
   oneIn: number
   senders: SenderRow
   /** Path names whose displayed name differs from the name in `pathsQuery`. */
@@ -70,7 +66,7 @@ export interface FlowOptions {
   isCut: boolean
 }
 
-/** One row of flow data. Columns that do not apply to the row's kind are NULL. */
+/** One row of flow data. Columns that do not apply to the kind of row are NULL. */
 export interface FlowRow {
   /**
    * `node`: sessions at a path. `link`: sessions that continued from this path to another. `fired`: events on this
@@ -78,7 +74,7 @@ export interface FlowRow {
    */
   kind: 'node' | 'link' | 'fired'
   step: number
-  /** Null for all paths without a name. */
+  /** Null for all unnamed paths together. */
   path: string | null
   toPath: string | null
   vendor: string | null
@@ -87,8 +83,8 @@ export interface FlowRow {
 }
 
 /**
- * Returns the query for the steps of all sessions. The events of a sender are sorted in a list of numbers, which is
- * much cheaper than window functions over all events. Large numbers of senders are processed in parts.
+ * Returns the query for the steps of all sessions. Each sender's events are sorted as a list of numbers, which is much
+ * cheaper than window functions over all events. Large numbers of senders are processed in parts.
  */
 export function flowsQuery({ domainIds, ...scope }: FlowScope, options: FlowOptions): Query {
   return query('insights.flows', {
@@ -106,8 +102,8 @@ const IDENTIFIER =
   '/([0-9]+|[0-9A-Fa-f]{16,}|[0-9A-Fa-f]{8}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{12})/'
 
 /**
- * Returns SQL for the path with its identifiers replaced. Slashes are doubled first, because adjacent segments may both
- * be identifiers.
+ * Returns SQL for the path with its identifiers replaced. Slashes are doubled first, so that adjacent identifiers can
+ * both be matched.
  */
 function nameOf(path: string, { replaceAll }: Dialect): string {
   const doubled = replaceAll(`('/' || ${path} || '/')`, `'(/)'`, '//')
@@ -179,8 +175,8 @@ interface StaysParts {
 }
 
 /**
- * Returns SQL for the first page stays of each session, one row `stay` per page: its step, its path, the path of the
- * next stay (NULL for the last one read), and its events.
+ * Returns SQL for the first page stays of each session, one row `stay` per stay: its step, its path, the path of the
+ * next stay (NULL for the last stay read), and its events.
  */
 function staysSql(tests: string, { maxSteps, hasGaps, dialect }: StaysParts): string {
   const { row, upTo, mapList: each, filterList: those, slice } = dialect
@@ -210,13 +206,13 @@ function staysSql(tests: string, { maxSteps, hasGaps, dialect }: StaysParts): st
 
 const ORDERED = ['ts', 'seq', 'pathId', 'nameId']
 
-/** Returns SQL for the events with a path, for senders that have one session. */
+/** Returns SQL for the events with a path from senders that have one session. */
 function wholeSql(told: string, { sortedRows }: Dialect): string {
   return `SELECT ${sortedRows(ORDERED, 'pathId IS NOT NULL')} AS events FROM ${told} GROUP BY domainId, sessionId
     HAVING max(receivedAt) - min(receivedAt) < ${SESSION_GAP_MS} AND count(pathId) > 0`
 }
 
-/** Returns SQL for the events with a path per session, for senders that may have several sessions. */
+/** Returns SQL for the events with a path, by session, from senders that may have several sessions. */
 function splitSql(
   told: string,
   { sortedRows, sorted, row, upTo, mapList: each, filterList: those, slice }: Dialect,
@@ -237,7 +233,7 @@ function splitSql(
     ) AS split WHERE length(events) > 0`
 }
 
-/** Returns SQL for the name of each path in each step. `node` is 0 for paths without a name in that step. */
+/** Returns SQL for the name of each path in each step. `node` is 0 for paths that are unnamed in the step. */
 function nodesSql(): string {
   return `nodes AS MATERIALIZED (
       SELECT step, pathId, sessions,

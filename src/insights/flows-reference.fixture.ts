@@ -4,7 +4,7 @@ import { HOUR_MS, type Instant } from '../core/clock.ts'
 import type { StoredEvent } from '../core/event.ts'
 import type { Flows } from './session-flows.ts'
 
-/* Reference implementation of session flows. It is as simple as possible and shares no code with the query. */
+/* Reference implementation of session flows. Simple, and shares no code with the query. */
 
 export interface FlowsInput {
   orgId: string
@@ -104,7 +104,7 @@ function staysOf(session: readonly StoredEvent[], privacy: Privacy): Stay[] {
   return stays
 }
 
-/** Compares strings by their bytes, like the query engines. */
+/** Compares strings byte by byte, like the query engines. */
 const byBytes = (a: string, b: string) => Buffer.compare(Buffer.from(a), Buffer.from(b))
 
 function namedIn(sessions: readonly Stay[][], step: number): string[] {

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { capturedEvents, capturesFolder } from '../warehouse/captures.fixture.ts'
 import { openHistory } from './history.fixture.ts'
 
-test('the generated history has files of all levels and events of every kind', async () => {
+test('the generated history contains files of all levels and events of every kind', async () => {
   await using history = await openHistory()
   const { events, fixture } = history
   expect(events.length).toBeGreaterThanOrEqual(20_000)

@@ -10,24 +10,24 @@ import { type EventFields, HOUR, WarehouseFixture, type WarehouseSnapshot } from
 import type { History } from '../warehouse/warehouse.ts'
 import type { Caller, Sources } from './insight.ts'
 
-/** Ten days of events for tests of insights: one organization with two domains, and another organization with one. */
+/** Ten days of events for insight tests: one organization with two domains, and another organization with one. */
 export interface HistoryFixture {
   fixture: WarehouseFixture
   orgId: string
-  /** Two domains of the querying organization, and a third that belongs to the other organization. */
+  /** Two domains of the organization that runs the queries, and a third one of the other organization. */
   domains: readonly { id: string; name: string }[]
   /** All events received by both organizations, in order. */
   events: readonly StoredEvent[]
   /** An instant after the last event. */
   now: Instant
-  /** Returns the sources for the organization's owner. `history`: used instead of the fixture's history. */
+  /** Returns the sources as seen by the organization's owner. `history` replaces the fixture's history. */
   sources(history?: History): Sources
   caller: Caller
   [Symbol.asyncDispose](): Promise<void>
 }
 
 export interface HistoryOptions {
-  /** Minimum number of generated events. Default: 20,000 events, which are always the same. */
+  /** Minimum number of events to generate. Default: a fixed set of 20,000 events. */
   events?: number
   /** Random seed. Only used when `events` is set. */
   seed?: number
@@ -36,22 +36,22 @@ export interface HistoryOptions {
 }
 
 const DAYS = 10
-/** Share of events, in the last days, that engines might interpret differently. */
+/** Share of events in the last days whose values query engines might interpret differently. */
 const ODD_SHARE = 0.3
 
-/** Domains to which the events of a history belong. */
+/** The organization, user and domains to which the events of a history belong. */
 interface Owned {
   orgId: string
   userId: string
   domains: readonly { id: string; name: string; orgId: string }[]
 }
 
-/** The default history, shared by all tests. Generating it takes a hundred times as long as writing its files. */
+/** The default history, shared by all tests. Generating it takes a hundred times as long as restoring its snapshot. */
 let whole: Promise<Owned & { image: WarehouseSnapshot }> | null = null
 
 /**
- * Opens a real warehouse. Its events are in compacted, merged and recently written files, the most recent ones in the
- * spool.
+ * Opens a real warehouse. Its events are in compacted, merged and recently written files; the most recent ones are in
+ * the spool.
  */
 export async function openHistory({ events, seed = 1, more = [] }: HistoryOptions = {}): Promise<HistoryFixture> {
   const { fixture, orgId, userId, domains } = await (events === undefined ? openWhole() : fillHistory(events, seed))
@@ -160,7 +160,7 @@ async function fill(fixture: WarehouseFixture, batches: readonly Batch[]): Promi
   }
 }
 
-/** Steps of a session: a page, and the events that each vendor receives on it. */
+/** Steps of a session: a page, and the events sent to each vendor on it. */
 const STEPS = [
   { path: '/', ga4: 'page_view', meta: 'PageView' },
   { path: '/products/{n}', ga4: 'view_item', meta: 'ViewContent' },
@@ -183,13 +183,13 @@ const STATUSES: readonly (EventStatus | null)[] = [
   'blocked',
   null,
 ]
-/** Sums of these weights are not exact in binary floating point. */
+/** Weights whose sums are not exact in binary floating point. */
 const WEIGHTS = [1, 1, 1, 1, 2, 10, 1 / 0.3]
 
-/** Number of sessions received in one batch, because each batch waits for the disk. */
+/** Number of sessions per batch. Sessions are batched because each batch waits for the disk. */
 const VISITS = 5
 
-/** Generates sessions of a shop by day and night, with at least `count` events in total. */
+/** Generates shop sessions by day and night, with at least `count` events in total. */
 function* trafficFrom(
   start: Instant,
   places: readonly { orgId: string; domainId: string }[],
@@ -248,8 +248,8 @@ const MAILS = ['jo.doe@example.com', 'jane@example.com', 'jim%40example.com', 'x
 const PHONES = ['+49 30 901820', '+4930901820', '+1 650 253 0000', '030 901820', '12']
 
 /**
- * Returns keys and values of every kind: few and many distinct values, numbers, booleans, blanks, personal data, and
- * unusual ones.
+ * Returns keys with values of every kind: few and many distinct values, numbers, booleans, blanks, personal data and
+ * unusual values.
  */
 function paramsOf(n: number, event: string, random: Random): Record<string, string> {
   const pick = (values: readonly string[]) => values[Math.floor(random() * values.length)] ?? ''

@@ -8,7 +8,7 @@ import { COUNT_RETENTION_MS } from './count-series.ts'
 import type { Sources } from './insight.ts'
 import { admits } from './suggest-rules.ts'
 
-/** Events with one name in one domain, and the start of the minute in which the most recent one was received. */
+/** Events with one name in one domain, and the start of the minute in which the most recent of them was received. */
 interface NameRow {
   domainId: string
   vendor: string
@@ -24,8 +24,8 @@ export interface IdleAlert {
 
 /**
  * Returns the enabled alerts whose scope has had no events in the last `days`, oldest first. The scope consists of
- * domain, vendor and event name; other filters are ignored. Alerts whose events may be among the uncounted names are
- * omitted.
+ * domain, vendor and event name; other filters are ignored. An alert is omitted when its events may be among the
+ * uncounted names.
  *
  * `lastEventAt`: the minute of the most recent event in the scope; null when unknown. `domainIds`: only alerts on one
  * of these domains; null for all.
@@ -64,7 +64,7 @@ function sees(alert: Alert, { domainId, vendor, event }: NameRow): boolean {
   )
 }
 
-/** Returns the query for the most recent minute with events, for each name. */
+/** Returns the query for the most recent minute with events, by name. */
 export function lastEventsQuery(orgId: string, window: Query['window']): Query {
   return query('insights.last-events', {
     over: 'counts' as const,

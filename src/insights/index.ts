@@ -17,7 +17,7 @@ import { tagPerformance } from './tag-performance.ts'
 import { volumeSeries } from './volume-series.ts'
 import { weeklyReport } from './weekly-report.ts'
 
-/** All insights, except the one about the evidence of an issue, which is in `src/evidence`. */
+/** All insights except issue evidence, which is in `src/evidence`. */
 export const insights: readonly AnyInsight[] = [
   eventSearch,
   eventDictionary,

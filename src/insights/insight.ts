@@ -11,7 +11,7 @@ import type { SeriesChart } from '../signals/verdict-row.ts'
 import type { Db } from '../store/database.ts'
 import type { History } from '../warehouse/warehouse.ts'
 
-/** A series in one domain. `vendor` null: all vendors. `event` null: all events of the vendor. */
+/** A series in one domain. `vendor` is null for all vendors, and `event` is null for all events of the vendor. */
 export type Charted = Pick<SeriesScope, 'domainId' | 'vendor' | 'event' | 'stepMs'>
 
 /** The data sources that an insight may read. */
@@ -25,7 +25,7 @@ export interface Sources {
   /** Privacy settings of the caller's organization, as required by `maskPersonal` and `compileMask`. */
   privacy(): Privacy
   /**
-   * Like `SeriesMonitor.chart`, for the time up to now, with the automatic signal settings of the caller's
+   * Like `SeriesMonitor.chart`, for the time up to now. Uses the automatic signal settings of the caller's
    * organization.
    */
   chart(series: Charted, range: Span): Promise<SeriesChart>
@@ -43,7 +43,7 @@ export interface Caller {
 }
 
 /**
- * A read-only query of the event history. One definition provides the REST route `GET /v1/<path>`, its OpenAPI entry
+ * A read-only query on the event history. One definition provides the REST route `GET /v1/<path>`, its OpenAPI entry
  * and the MCP tool.
  */
 export interface Insight<
@@ -53,15 +53,15 @@ export interface Insight<
 > {
   /** Unique route id: a verb and a noun in camel case. */
   id: string
-  /** Heading of its entry in the API documentation. Default: `Insights`. */
+  /** Section of the API documentation that contains the insight. Default: `Insights`. */
   tag?: string
   summary: string
   description?: string
   /** Required permission. Default: read access. */
   access?: Exclude<Permission, 'public'>
-  /** Path below `/v1`, with a leading slash. Names in braces are declared in `params`. */
+  /** Path below `/v1`, with a leading slash. Names in braces are path parameters, declared in `params`. */
   path: string
-  /** True for a cheap insight. It runs in the same lane as searches and does not wait for expensive insights. */
+  /** True for a cheap insight. It runs in the same lane as searches, so it does not wait for expensive insights. */
   isQuick?: true
   /** Error codes in addition to those implied by the input. */
   refusals?: readonly ErrorCode[]
@@ -71,8 +71,8 @@ export interface Insight<
   input?: I
   output: O
   /**
-   * Returns the response. `input` contains path and query parameters. Every query must contain the caller's `orgId`, so
-   * that only the caller's organization is read.
+   * Returns the response. `input` contains the path and query parameters. Every query must include the caller's
+   * `orgId`, so that no other organization's data is read.
    */
   answer(sources: Sources, input: Static<P> & Static<I>, caller: Caller): Promise<Static<O>>
 }
@@ -86,7 +86,7 @@ export function insight<
   return value
 }
 
-/** Any insight, for use in lists. `answer` only receives input that is valid for the insight's own schemas. */
+/** Any insight, for use in lists. `answer` only receives input that is valid according to the insight's own schemas. */
 export type AnyInsight = Omit<Insight, 'params' | 'input' | 'output' | 'answer'> & {
   params?: TObject
   input?: TObject

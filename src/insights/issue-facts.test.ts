@@ -6,7 +6,7 @@ import { findingOf, issueOfAlert, validationAlert } from '../issues/issue.fixtur
 import type { Query } from '../warehouse/query.ts'
 import { factsOf } from './issue-facts.ts'
 
-test('failures are recounted when events clearly increase, or every minute (every 10 minutes after an hour)', async () => {
+test('failures are recounted when events clearly increase, and every minute (after the first hour, every 10 minutes)', async () => {
   const db = memoryDb()
   const clock = testClock()
   const firstSeenAt = clock.now()

@@ -18,29 +18,29 @@ import type { Sources } from './insight.ts'
 import { maskFor } from './response-mask.ts'
 import { cachePerOwner, isSimilarCount } from './ttl-cache.ts'
 
-/** Maximum time between a gap and the beginning of an issue that the gap may have caused. */
+/** Maximum time between a collection gap and the start of an issue that the gap may have caused. */
 const GAP_NEAR_MS = 15 * MINUTE_MS
 /**
- * Length of the period before an issue in which events are counted. It ends some time before the issue, because the
- * cause may have begun earlier.
+ * Length of the period before an issue in which events are counted. The period ends some time before the issue, because
+ * the cause may have begun earlier.
  */
 const BEFORE_MS = DAY_MS
 const LEAD_MS = HOUR_MS
-/** Minimum and maximum length of the period after an issue began in which events are counted. */
+/** Minimum and maximum length of the period after the start of an issue in which events are counted. */
 const SINCE_MS = { least: 15 * MINUTE_MS, most: HOUR_MS }
-/** Maximum age of issues for which the history is read. For older issues these counts are unknown. */
+/** Maximum age of issues for which the history is read. The counts of older issues are unknown. */
 const ASKED_MS = 14 * DAY_MS
 /**
- * Maximum number of issues for which another explanation is searched, because each is compared with all other issues of
- * its domain. The most recent issues are used.
+ * Maximum number of issues for which an explaining issue is looked up. There is a limit because each issue is compared
+ * with all others in its domain. The most recent issues are used.
  */
 const MOST_ASKED = 1000
 
 type FactSources = Pick<Sources, 'db' | 'history' | 'domains' | 'privacy'>
 
 /**
- * Returns facts about the beginning of each of these issues of one organization, in the same order. `counts`: `fresh`
- * reads the history; `kept` reuses earlier counts when few events were added.
+ * Returns facts about the start of each of these issues of one organization, in the same order. `counts`: `fresh` reads
+ * the history; `kept` reuses earlier counts if few events have been added.
  */
 export async function factsOf(
   sources: FactSources,
@@ -97,8 +97,8 @@ export async function factsOf(
 }
 
 /**
- * Returns whether the consent finding began in the issue's domain in the 2 hours before the issue, and consent was
- * already checked there on an earlier day.
+ * Returns whether the consent finding began in the issue's domain in the 2 hours before the issue, and consent had
+ * already been checked in that domain on an earlier day.
  */
 function mayCause(db: Db, { domainIds, vendor, firstSeenAt }: Finding, { domainId, ...issue }: IssueRecord): boolean {
   const isBefore = firstSeenAt <= issue.firstSeenAt && firstSeenAt > issue.firstSeenAt - TOGETHER_MS
@@ -111,7 +111,7 @@ function domainNames({ db }: FactSources, orgId: string): Map<string, string> {
   return new Map(rows.all(orgId).map(({ id, name }) => [id, name]))
 }
 
-/** An issue with the two compared periods: before it began and since. */
+/** An issue with the two periods to compare: before it began and since. */
 interface Stretches {
   id: string
   domainId: string | null
@@ -134,7 +134,7 @@ function windowOf(issues: readonly Stretches[]): Query['window'] {
   return { from, to: Math.max(...issues.map(({ since }) => since.to)) }
 }
 
-/** Returns the periods as JSON for a relation `own` to join with: `before <= t < lead`, `since <= t < until`. */
+/** Returns the periods as JSON for joining as the relation `own`: `before <= t < lead`, `since <= t < until`. */
 const boundsOf = (issues: readonly Stretches[]) =>
   JSON.stringify(
     issues.map(({ id, domainId, vendor, before, since }) => ({
@@ -157,7 +157,7 @@ const BOUNDS: Parameters<Dialect['rowsOfJson']>[1] = {
   untilAt: 'integer',
 }
 
-/** Event counts around the beginning of an issue. */
+/** Event counts around the start of an issue. */
 type Counts = Pick<IssueFacts, 'container' | 'failures'>
 
 async function countsOf(
@@ -179,9 +179,9 @@ const joined = (issues: readonly Stretches[], reports: Reports, failures: Failur
 const cacheOf = cachePerOwner<{ failures: IssueFacts['failures']; vendorEvents: number }>(10_000)
 
 /**
- * Returns the counts, with caching. Failures are read from events and cached for ten minutes; in the first hour of an
- * issue they are cached for the current minute. The cache is invalid when the vendor has clearly more events in the
- * domain. Reports are always read from counts.
+ * Returns the counts, using a cache for failures. Failures are read from events and cached for ten minutes, but in the
+ * first hour of an issue only for the current minute. They are read again when the vendor has clearly more events in
+ * the domain. Reports are always read from counts.
  */
 async function cachedCountsOf(
   sources: FactSources,
@@ -262,7 +262,7 @@ function reportsQuery(orgId: string, issues: readonly Stretches[]): Query {
   })
 }
 
-/** Returns the shares of failed requests for the vendor of each issue, in all domains together. */
+/** Returns the share of failed requests for the vendor of each issue, over all domains. */
 async function failuresOf(
   { history }: FactSources,
   orgId: string,

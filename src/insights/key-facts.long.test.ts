@@ -12,8 +12,8 @@ import { byMoney, isSteady, type KeyFacts, MAX_VALUES } from './suggest-rules.ts
 const isNumber = (value: string) => new RegExp(NUMBER_PATTERN).test(value)
 
 /**
- * Fixed traffic. Every event has an id, a number and one of three currencies. Some events have a coupon. The note is
- * missing for a day.
+ * Generated traffic. Every event has an id, a number and one of three currencies. Some events have a coupon. The note
+ * is missing for a day.
  */
 const PLANNED: EventFields[] = Array.from({ length: 700 }, (_, n) => ({
   vendor: 'Shop API',
@@ -36,7 +36,7 @@ beforeAll(async () => {
 })
 afterAll(() => world[Symbol.asyncDispose]())
 
-/** Returns a parameter. Inherited properties (`constructor`) are not parameters. */
+/** Returns a parameter. Inherited properties such as `constructor` do not count as parameters. */
 const textOf = (params: StoredEvent['params'], key: string) => (Object.hasOwn(params, key) ? (params[key] ?? '') : '')
 
 /** Returns the expected facts, computed with a loop over all events. */
@@ -84,14 +84,14 @@ function plainly(
 }
 
 /**
- * Returns the facts as comparable strings with rounded sums, because sums of weights depend on the order of addition.
+ * Returns the facts as comparable strings. Sums of weights are rounded, because they depend on the order of addition.
  */
 const rounded = (facts: readonly KeyFacts[]) =>
   facts
     .map(({ domainId, vendor, event, key, events, present, numbers, leastDailyShare, values }) => {
       const few =
         values.length > MAX_VALUES ? ['many'] : values.map(({ value, events }) => `${value} ${events.toFixed(6)}`)
-      // Numbers are not counted for keys with few numbers.
+      // The query does not count numbers for keys that rarely contain them.
       const known = numbers >= present * 0.9 ? numbers : 0
       const sums = [events, present, known, leastDailyShare].map((sum) => sum.toFixed(6))
       return [domainId, vendor, event, key, ...sums, ...few.toSorted()].join(' | ')
@@ -120,7 +120,7 @@ test('a key with the same value in every event of its vendor is a constant', asy
 })
 
 describe.skipIf(capturesFolder === null)('real captures', () => {
-  test('have the same keys as in a plain loop when they are repeated over a week', async () => {
+  test('have the same keys as a plain loop finds when they are repeated over a week', async () => {
     const place = { id: 'dom_1', orgId: 'org_1' }
     const captured = capturedEvents(capturesFolder ?? '', place).slice(0, 150)
     const more: EventFields[] = Array.from({ length: 30 }, () => captured).flat()

@@ -6,13 +6,16 @@ import type { Sources } from './insight.ts'
 import { namedTotalsQuery } from './scores.ts'
 import { byMoney, isSteady, type KeyFacts, MAX_VALUES } from './suggest-rules.ts'
 
-/** Days with fewer events of a name are not used to determine how steadily its keys are present. */
+/**
+ * Minimum number of events with one name in a day. Days with fewer are ignored when checking that a key is present
+ * every day.
+ */
 const MIN_DAILY_EVENTS = 20
-/** Maximum number of distinct keys examined. Keys related to money are preferred. */
+/** Maximum number of distinct keys examined. Keys related to money take precedence. */
 const MAX_KEYS = 60
-/** Above this number of events, only the last day is read to find the keys and the types of their values. */
+/** Above this number of events, keys and the types of their values are determined from the last day only. */
 const MAX_EVENTS = 500_000
-/** Minimum share of sampled events that must have a key for it to be examined further. */
+/** Minimum share of sampled events with a key; keys below it are not examined further. */
 const LIKELY_PRESENCE = 0.9
 
 interface Name {
@@ -41,8 +44,8 @@ const keyOf = (one: Key) => `${nameOf(one)}\0${one.key}`
 const weightOf = (rows: readonly { weight: number }[]) => rows.reduce((sum, { weight }) => sum + weight, 0)
 
 /**
- * Returns facts about the keys that were present in the events of a name day after day, and about their values. The
- * keys most closely related to money are returned. Sampled events are weighted.
+ * Returns facts about the keys that were present in events of one name every day, and about their values. Limited to
+ * the keys most closely related to money. Sampled events are weighted.
  */
 export async function keyFacts(
   { history }: Pick<Sources, 'history'>,
@@ -79,17 +82,14 @@ export async function keyFacts(
 }
 
 /**
- * Returns the weights of all names from counts, because reading events would take a hundred times as long. The weights
- * may include up to a minute of earlier events.
+ * Returns the weights of all names. Uses counts, because reading events would take a hundred times as long. The weights
+ * may include up to a minute of events before the window.
  */
 function countedNames(history: Sources['history'], { orgId, domainIds, window }: Scope): Promise<NamedWeight[]> {
   return history.query(namedTotalsQuery(orgId, domainIds, { ...window, from: window.from - MINUTE_MS }))
 }
 
-/**
- * Returns the keys that, according to the sample, most events of a frequent name have. Keys related to money come
- * first.
- */
+/** Returns the keys that, in the sample, occur in most events of a frequent name. Keys related to money come first. */
 function likelyKeys(
   names: readonly NamedWeight[],
   sampled: readonly NameRow[],
@@ -109,8 +109,8 @@ function likelyKeys(
 }
 
 /**
- * Returns how often each key was present. `had`: events by name and day. Numbered columns hold the number of events
- * that had a key (`had0`) and in which it was a number (`numbers0`).
+ * Returns how often each key was present. `had`: events by name and day. The numbered columns contain the number of
+ * events in which a key was present (`had0`) and in which it was a number (`numbers0`).
  */
 function presenceOf(
   had: readonly NameRow[],
@@ -139,7 +139,7 @@ function presenceOf(
   })
 }
 
-/** Stands for more values than a rule can list. */
+/** Represents more values than a rule can list. */
 const TOO_MANY = Array.from({ length: MAX_VALUES + 1 }, () => ({ value: '', events: 0 }))
 
 const valuesIn = (rows: readonly ValueRow[] = []) => rows.map(({ value, weight }) => ({ value, events: weight }))
@@ -192,8 +192,8 @@ export function shapesQuery(scope: Scope): Query {
 }
 
 /**
- * Returns the query for the presence of keys, in one pass: one column per key, and a second one per key that may hold
- * numbers.
+ * Returns the query for the presence of keys. It reads the events once, with one column per key and a second column per
+ * key that may contain numbers.
  */
 export function presenceQuery(scope: Scope, keys: readonly string[], numeric: ReadonlySet<string>): Query {
   return query('insights.key-presence', {

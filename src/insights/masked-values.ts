@@ -8,7 +8,7 @@ interface MaskedValue {
   weight: number
 }
 
-/** The displayed parameters with one masked name. Weights are not rounded. */
+/** The displayed values of one masked parameter name. Weights are not rounded. */
 export interface MaskedList {
   weight: number
   lastAt: number
@@ -20,7 +20,7 @@ export interface MaskedList {
   different: number
 }
 
-/** A list. When its distinct values were not counted, it includes an estimate of their number. */
+/** A list of values. When its distinct values were not counted, it includes an estimate of their number. */
 export interface Counted {
   list: ValueList
   estimate: number | null
@@ -52,8 +52,8 @@ export function maskedList(counted: readonly Counted[], mask: Mask): MaskedList 
 }
 
 /**
- * Returns the estimated number of distinct values besides those that masking changed. When not all possibly personal
- * values were masked, the same share of the rest is assumed to change.
+ * Returns the estimated number of distinct values that masking did not change. When only some of the possibly personal
+ * values were masked, the remaining ones are assumed to change in the same proportion.
  */
 function distinctAmong(
   { different, suspects, areSuspect }: ValueList,
@@ -69,8 +69,8 @@ function distinctAmong(
 }
 
 /**
- * Sorts by frequency. Sums that differ only in their last digits, because of the order of addition, are treated as
- * equal.
+ * Compares values by frequency, most frequent first. Sums that differ only in their last digits, because of the order
+ * of addition, are treated as equal.
  */
 function mostFrequentFirst(a: MaskedValue, b: MaskedValue): number {
   return rounded(b.weight) - rounded(a.weight) || compareTexts(a.value, b.value)
@@ -86,10 +86,10 @@ export function cutCharacters(text: string, length: number): string {
   return text.length <= length ? text : [...text].slice(0, length).join('')
 }
 
-/** Minimum share of a key's values that must have a type for the key to have that type. */
+/** Minimum share of a key's values with one type for the key to have that type. */
 const TYPE_SHARE = 0.99
 
-/** Returns the type of at least 99 % of the values, by frequency; otherwise `mixed`. */
+/** Returns the type of at least 99 % of the values, weighted by frequency; otherwise `mixed`. */
 export function typeOfList({ weight, numbers, booleans }: Pick<MaskedList, 'weight' | 'numbers' | 'booleans'>) {
   const weights: Record<ValueType, number> = { number: numbers, boolean: booleans, text: weight - numbers - booleans }
   const types = ['number', 'boolean', 'text'] as const

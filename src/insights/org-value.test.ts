@@ -12,7 +12,7 @@ const rule = (name: string, key: string, impactValue?: number) => ({
   channels: [{ type: 'email', target: 'owners' }],
 })
 
-test('the value of issues is summed by outcome', async () => {
+test('the value of issues is summed up by outcome', async () => {
   await using world = await testApp()
   const { body: domain } = await world.call('POST', '/v1/domains', { body: { name: 'Shop' } })
   const value = async () => (await world.call('GET', '/v1/org/value')).body

@@ -43,7 +43,8 @@ describe('page-view sampling', () => {
     await using fixture = await WarehouseFixture.open()
     const { clock, people, orgId, id, call, path } = await setUp(fixture)
     const start = HOUR - 7 * DAY_MS
-    // 20 hours without page views, 100 hours with two, and the others with five. None belong to another domain or kind.
+    // 20 hours without page views, 100 hours with two, and 48 hours with five. Other domains and other event names do
+    // not count.
     for (let n = 0; n < 168; n++) {
       const views = n < 20 ? 0 : n < 120 ? 2 : 5
       const at = { receivedAt: start + n * HOUR_MS, orgId, domainId: id }
@@ -69,7 +70,7 @@ describe('page-view sampling', () => {
     })
   })
 
-  test('is configured per environment by users with permission', async () => {
+  test('can be configured for each environment by users with permission', async () => {
     await using fixture = await WarehouseFixture.open()
     const { people, call, path, changes } = await setUp(fixture)
     const put = (as: string, body: unknown) => call('PUT', path, { as, body })

@@ -46,7 +46,7 @@ const SamplingSchema = Closed(
   },
 )
 
-/** The share of page views that is stored for a property, and its number of page views. */
+/** The share of page views that is stored for a property, and the property's number of page views. */
 export const pageViewSampling = insight({
   id: 'getPageViewSampling',
   tag: 'Domains',
@@ -102,7 +102,7 @@ function pageViewHoursQuery(domain: DomainKey, to: Instant): Query {
   })
 }
 
-/** Returns the page view events of the domain, most frequent first. */
+/** Returns the page view events in the domain, most frequent first. */
 function pageViewEvents(domain: DomainKey, to: Instant, history: History) {
   // Includes the current hour, so that page views of a new property appear immediately.
   return history.query<{ vendor: string; event: string }>(pageViewEventsQuery(domain, to + HOUR_MS))

@@ -16,7 +16,9 @@ interface Request {
 const json = JSON.stringify
 const encoded = (value: unknown) => encodeURIComponent(json(value))
 
-/** A browser request and a server request about the same event, by vendor. `id`: their event id, null for none. */
+/**
+ * A browser request and a server request about the same event, for each vendor. `id`: their event id; null for none.
+ */
 const REQUESTS: Record<string, { browser(id: string | null): Request; server(id: string | null): Request }> = {
   'Meta Pixel': {
     browser: (id) => ({ url: `https://www.facebook.com/tr/?id=1&ev=Purchase${id === null ? '' : `&eid=${id}`}` }),
@@ -84,7 +86,7 @@ const REQUESTS: Record<string, { browser(id: string | null): Request; server(id:
 
 const hitOf = ({ url, body }: Request) => ({ url, ...(body !== undefined && { method: 'POST', body: json(body) }) })
 
-test('every vendor has a test case', () => {
+test('every vendor has test requests', () => {
   expect(Object.keys(REQUESTS).sort()).toEqual(PAIRING_VENDORS.map(({ vendor }) => vendor).sort())
 })
 
@@ -102,8 +104,8 @@ describe.each(PAIRING_VENDORS.map(({ vendor, windowMs }) => [vendor, windowMs] a
     afterAll(() => world[Symbol.asyncDispose]())
 
     /**
-     * Sends these requests to a new domain, each at a time relative to the first, and returns the number of events with a
-     * partner.
+     * Sends these requests to a new domain, each at a time relative to the first, and returns the number of events that
+     * have a partner.
      */
     const counted = async (sent: readonly { side: 'browser' | 'server'; id: string | null; after: number }[]) => {
       const { id: domainId, token } = (await world.call('POST', '/v1/domains', { body: { name: `Shop ${shops++}` } }))
@@ -123,9 +125,9 @@ describe.each(PAIRING_VENDORS.map(({ vendor, windowMs }) => [vendor, windowMs] a
     }
 
     test.each([
-      ['one id', 'e1', 'e1', 0, [1, 0, 0, 0, 0, 100]],
-      ['one id at the end of the window', 'e1', 'e1', windowMs, [1, 0, 0, 0, 0, 100]],
-      ['one id after the window', 'e1', 'e1', windowMs + 1, [0, 1, 1, 0, 0, 0]],
+      ['the same id', 'e1', 'e1', 0, [1, 0, 0, 0, 0, 100]],
+      ['the same id, exactly one window apart', 'e1', 'e1', windowMs, [1, 0, 0, 0, 0, 100]],
+      ['the same id, more than one window apart', 'e1', 'e1', windowMs + 1, [0, 1, 1, 0, 0, 0]],
       ['different ids', 'e1', 'e2', 0, [0, 1, 1, 0, 0, 0]],
       ['no id from the server', 'e1', null, 0, [0, 1, 1, 0, 1, 0]],
       ['no id from the browser', null, 'e1', 0, [0, 1, 1, 1, 0, 0]],
@@ -143,7 +145,7 @@ describe.each(PAIRING_VENDORS.map(({ vendor, windowMs }) => [vendor, windowMs] a
   },
 )
 
-test('an alert is suggested below a match rate of 85 %, can be saved, and is then no longer suggested', async () => {
+test('an alert suggested for a match rate below 85 % can be saved, and is then no longer suggested', async () => {
   await using world = await testApp()
   const { id: domainId, token } = (await world.call('POST', '/v1/domains', { body: { name: 'Shop' } })).body
   const requests = REQUESTS['Meta Pixel'] as (typeof REQUESTS)[string]
@@ -173,7 +175,7 @@ test('an alert is suggested below a match rate of 85 %, can be saved, and is the
   expect(await suggested()).toEqual([])
 })
 
-test('unknown domains and invalid days are rejected, and another organization gets no data', async () => {
+test('unknown domains and invalid days are rejected, and another organization receives no data', async () => {
   await using world = await testApp()
   const { token } = (await world.call('POST', '/v1/domains', { body: { name: 'Shop' } })).body
   const requests = REQUESTS['Meta Pixel'] as (typeof REQUESTS)[string]
@@ -227,7 +229,7 @@ describe('pairing compared with a loop over all events', () => {
     expect(Math.max(...largest)).toBeGreaterThan(2)
   })
 
-  test('keeps all days of the names with the most events when the limit is exceeded', async () => {
+  test('returns all days of the names with the most events when the limit is exceeded', async () => {
     const send = (event: string, count: number, isServer: boolean) =>
       fixture.add(
         Array.from({ length: count }, (_, n) => ({

@@ -9,9 +9,12 @@ import { domainFields, percentOf, requestedDomains } from './query-params.ts'
 
 const DEFAULT_DAYS = 7
 const MAX_DAYS = 30
-/** Maximum number of names in a response. The names with the most events come first. */
+/** Maximum number of names in a response. The names with the most events are returned. */
 const MAX_NAMES = 200
-/** Maximum number of rows read, one per name and day. Allows for far more names than are returned, with all days. */
+/**
+ * Maximum number of rows read, one per name and day. This allows for far more names than are returned, with all of
+ * their days.
+ */
 const MAX_ROWS = 20_000
 
 const counts = {
@@ -50,7 +53,7 @@ const EXAMPLE = {
 }
 
 /**
- * For vendors that deduplicate browser and server events: the share of events of each name that have a partner on the
+ * For vendors that deduplicate browser and server events: the share of each name's events that have a partner on the
  * other side.
  */
 export const pairedEvents = insight({
@@ -164,7 +167,7 @@ export async function pairedNames(
   { orgId, domainIds, first, now, maxRows = MAX_ROWS }: PairedNamesScope,
 ): Promise<PairedName[]> {
   if (domainIds.length === 0) return []
-  // An event on the first day may have a partner that was sent on an earlier day.
+  // An event on the first day may have a partner from up to one window earlier.
   const scope = { orgId, domainIds, window: { from: first * DAY_MS - MAX_WINDOW_MS, to: now + 1 } }
   const known = await history.query<{ name: string }>(pairingKeysQuery(scope))
   const keys = PAIRING_KEYS.filter((key) => known.some(({ name }) => name === key))
@@ -213,8 +216,8 @@ function pairingKeysQuery({ orgId, window }: Scope): Query {
 }
 
 /**
- * Returns the query for rows by day, from the day `first`. It covers names that both sides sent in the window. The
- * names with the most events come first.
+ * Returns the query for rows by day, beginning with the day `first`. It covers the names that both sides sent in the
+ * window. The names with the most events come first.
  */
 function pairedEventsQuery(
   { orgId, domainIds, window }: Scope,

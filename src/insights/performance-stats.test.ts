@@ -65,7 +65,7 @@ test.each<Input>([{}, { hours: 1 }, { hours: 744 }])(
   },
 )
 
-test('a domain of another organization is not found; without events the result is empty', async () => {
+test('a domain of another organization is not found, and without events the result is empty', async () => {
   for (const domainId of [history.domains[2]?.id ?? '', 'dom_none'])
     expect(ask({ domainId })).rejects.toMatchObject({ code: 'notFound', message: 'query.domainId: no such domain' })
   const empty = { windowHours: 24, vendors: [] }

@@ -41,7 +41,7 @@ const Output = Closed(
   },
 )
 
-/** Sums for one vendor. */
+/** Sums for one vendor's events. */
 interface VendorRow {
   vendor: string
   weight: number
@@ -79,7 +79,7 @@ export const performanceStats = insight({
   },
 })
 
-/** Durations above one day are ignored, because a single one would distort every average. */
+/** Durations above one day are ignored, because a single one would distort an average. */
 const IS_TIME = `execMs >= 0 AND execMs <= ${DAY_MS}`
 
 function statsQuery(orgId: string, domainIds: readonly string[], window: Query['window']): Query {

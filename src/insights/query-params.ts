@@ -19,7 +19,7 @@ export const hoursField = (byDefault: number, maximum: number) =>
     }),
   )
 
-/** Returns an optional query field for a string. */
+/** Returns an optional query field that accepts a string. */
 export const textField = (maxLength: number, description: string) =>
   Type.Optional(Type.String({ maxLength, description }))
 
@@ -29,7 +29,7 @@ export const domainFields = {
   projectId: textField(100, 'Only domains of this project; default: all'),
 }
 
-/** Domain filter of a request. A domain is selected when it matches both fields. */
+/** Domain filter of a request. A domain must match both fields. */
 export interface DomainFilter {
   domainId?: string | undefined
   projectId?: string | undefined
@@ -41,8 +41,8 @@ export function lastHours(hours: number, now: Instant): Query['window'] {
 }
 
 /**
- * Returns the requested domains, in no particular order, or all domains when there is no filter. Throws `notFound` for
- * an unknown domain or project.
+ * Returns the requested domains, in no particular order; all domains when there is no filter. Throws `notFound` for an
+ * unknown domain or project.
  */
 export function requestedDomains(
   { db, domains }: Pick<Sources, 'db' | 'domains'>,
@@ -57,7 +57,7 @@ export function requestedDomains(
   return named === null ? meant : meant.filter(({ id }) => named.includes(id))
 }
 
-/** Returns the ids of the requested domains; null when there is no filter, which also includes deleted domains. */
+/** Returns the ids of the requested domains; null when there is no filter, so that deleted domains are included. */
 export function domainsNamed(
   sources: Pick<Sources, 'db' | 'domains'>,
   orgId: string,

@@ -214,7 +214,7 @@ describe('reconciliation compared with a loop over all events', () => {
     const ids = Array.from({ length: 4000 }, (_, n) => `T-${n}`)
     const start = fixture.clock.now()
     for (let n = 0; n < 500; n++) {
-      // The events cover ten days and end just before the present.
+      // The events cover ten days and end shortly before the current time.
       fixture.clock.set(start + n * 29 * MINUTE_MS)
       const window = ids.slice(Math.floor((n / 500) * 3600), Math.floor((n / 500) * 3600) + 400)
       const said = Array.from({ length: 41 }, () => anEvent(random, window))
@@ -271,7 +271,7 @@ describe('reconciliation compared with a loop over all events', () => {
     )
   }
 
-  test('uses at least 20,000 events in files of every kind, and orders of every kind', () => {
+  test('is based on at least 20,000 events in files of every kind, and on orders of every kind', () => {
     expect(fixture.events.length).toBeGreaterThanOrEqual(20_000)
     expect(new Set(fixture.levels())).toEqual(new Set(['compacted', 'fresh']))
     expect(fixture.spool.files().length).toBeGreaterThan(0)
@@ -286,7 +286,7 @@ describe('reconciliation compared with a loop over all events', () => {
     check(await ask(days), days ?? 7)
   })
 
-  test('looks up few unknown ids when there are too many orders to compare them all with events', async () => {
+  test('looks up unknown ids when there are too many orders to compare with events', async () => {
     const times = async (days: number) => {
       asked.length = 0
       const answer = await ask(days)
@@ -299,11 +299,11 @@ describe('reconciliation compared with a loop over all events', () => {
     const after = [await times(1), await times(9)]
     fixture.db.exec(`DELETE FROM shopOrder WHERE id LIKE 'old-%'`)
     expect(after.map(({ answer }) => answer)).toEqual(before.map(({ answer }) => answer))
-    // At least one of the requests needed a second query. Almost no order is older than the last nine days.
+    // At least one of the requests needed a second query. Only very few orders are older than the last nine days.
     expect(after.map(({ told }) => told)).toContain(2)
   })
 
-  test('has totals that are the sums of the days', async () => {
+  test('has totals that are the sums over the days', async () => {
     const { days, vendors } = await ask(10)
     for (const { vendor, ...total } of vendors) {
       const own = days.map((day) => day.vendors.find((one) => one.vendor === vendor))
@@ -343,7 +343,7 @@ describe('reconciliation over HTTP', () => {
   const reconcile = async (query: object) =>
     world.call('GET', `/v1/insights/reconcile?${new URLSearchParams(query as Record<string, string>)}`)
 
-  test('returns zeros without events and orders', async () => {
+  test('returns zeros when there are no events or orders', async () => {
     const { status, body } = await reconcile({ domainId: domain.id, days: 2 })
     expect(status).toBe(200)
     expect(body).toEqual({
@@ -360,7 +360,7 @@ describe('reconciliation over HTTP', () => {
     }
   })
 
-  test('excludes the orders of a domain that is not in the filtered project', async () => {
+  test('excludes the orders of a domain outside the requested project', async () => {
     const shop = (await world.call('POST', '/v1/domains', { body: { name: 'Other shop' } })).body
     await post([{ id: 'one', at: now - DAY_MS, value: 5 }], shop.id)
     const make = async (name: string, domainIds: string[]) =>
@@ -386,7 +386,7 @@ describe('reconciliation over HTTP', () => {
     const ga4 = (id: string, value: number) =>
       `https://www.google-analytics.com/g/collect?v=2&tid=G-1&en=purchase&ep.transaction_id=${id}&epn.value=${value}`
     const meta = (id: string) => `https://www.facebook.com/tr/?id=1&ev=Purchase&cd[order_id]=${id}&cd[value]=42.5`
-    // An order older than the requested day that is reported again does not count as extra.
+    // A repeated report of an order from before the requested days does not count as extra.
     expect((await post([{ id: 'A-0', at: now - 5 * DAY_MS, value: 1 }])).status).toBe(200)
     const urls = [
       ga4('A-0', 1),

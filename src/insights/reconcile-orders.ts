@@ -24,7 +24,7 @@ import {
 } from './reported-orders-query.ts'
 
 const DEFAULT_DAYS = 7
-/** Delay before an order is compared, because tags and the shop may report it late. */
+/** Minimum age of an order for it to be compared, because tags and the shop may report it late. */
 export const SETTLED_MS = 15 * MINUTE_MS
 
 const Input = Closed({
@@ -111,7 +111,7 @@ const Output = Closed(
   },
 )
 
-/** Orders of the shop compared with the orders reported to each vendor. */
+/** Comparison of a shop's orders with those reported to each vendor. */
 export const reconcileOrders = insight({
   id: 'reconcileOrders',
   tag: 'Orders',
@@ -127,7 +127,7 @@ export const reconcileOrders = insight({
   async answer(sources, { domainId, projectId, days = DEFAULT_DAYS }, { principal: { orgId }, now }) {
     const { db, privacy, retentionMs } = sources
     const isMeant = requestedDomains(sources, orgId, { domainId, projectId }).length > 0
-    // Days without stored events are excluded, because every order on them would appear to be missing.
+    // Days without stored events are excluded, because all their orders would appear to be missing.
     const span = { from: Math.max(dayOf(now) - days, dayOf(now - retentionMs)) + 1, to: dayOf(now) }
     const from = span.from * DAY_MS
     const settled = now - SETTLED_MS
@@ -162,7 +162,7 @@ interface Unread {
   purchases: number
 }
 
-/** Returns the parameters in the data that may identify an event's order. */
+/** Returns the parameters in the data that may contain an order id. */
 async function orderKeysIn({ history }: Pick<Sources, 'history'>, scope: ReportedScope): Promise<OrderKeys> {
   const names = await history.query<{ name: string }>(orderNamesQuery(scope))
   return orderKeys(names.map(({ name }) => name))
@@ -172,8 +172,8 @@ async function orderKeysIn({ history }: Pick<Sources, 'history'>, scope: Reporte
 export type VendorTally = Static<typeof VendorTallySchema>
 
 /**
- * Returns, for each vendor, the reports of the domain's orders paid with `from <= at < to`. Includes events received
- * until now.
+ * Returns, for each vendor, which of the domain's orders paid with `from <= at < to` were reported. Includes events
+ * received until now.
  */
 export async function reconciled(
   sources: Pick<Sources, 'db' | 'history' | 'privacy'>,
@@ -193,9 +193,12 @@ export async function reconciled(
   )
 }
 
-/** Up to this number, all orders of the domain are compared. Above it, only the orders in the requested period are. */
+/**
+ * Up to this number, all orders of the domain are compared. Above it, only the orders in the requested period are
+ * compared.
+ */
 const MAX_HELD = 50_000
-/** Maximum number of unknown ids that are looked up individually. They belong to older orders or to no order. */
+/** Maximum number of unknown ids that are looked up individually. Each belongs to an older order or to no order. */
 const MAX_LOOKED_UP = 1000
 
 interface ReconciliationScope extends ReportedScope {
@@ -225,7 +228,7 @@ async function reportedIn(
   if (isAll) return [...(await ask(orders, 0)).filter(isReported), ...pairs]
   const rows = await ask(orders, MAX_LOOKED_UP)
   const unknown = rows.filter(({ kind }) => kind === 'unknown')
-  // With too many unknown ids, all orders are compared instead.
+  // There are too many unknown ids, so all orders are compared instead.
   if (unknown.length === MAX_LOOKED_UP) {
     return [...(await ask(ordersSince(db, scope.domainId, 0), 0)).filter(isReported), ...pairs]
   }
@@ -238,7 +241,7 @@ async function reportedIn(
   ]
 }
 
-/** Returns the number of browser and server event pairs and of unpaired events, by vendor and day. */
+/** Returns the number of pairs of browser and server events, and of unpaired events, by vendor and day. */
 async function pairsIn(
   history: Sources['history'],
   scope: ReportedScope,

@@ -9,7 +9,7 @@ export interface ReportedScope extends Pick<Query, 'window'> {
   domainId: string
 }
 
-/** Parameters that hold order ids and values. The first non-empty value is used. */
+/** Parameters that contain order ids and order values. The first non-empty parameter is used. */
 export interface OrderKeys {
   ids: readonly string[]
   values: readonly string[]
@@ -19,7 +19,7 @@ export interface OrderKeys {
   pairing: readonly string[]
 }
 
-/** An order that tags may have reported. */
+/** An order to look for in the reports to vendors. */
 export interface ExpectedOrder {
   id: string
   /** Day since the Unix epoch. */
@@ -29,22 +29,22 @@ export interface ExpectedOrder {
   isPaid: boolean
 }
 
-/** Names of parameters that hold an id, and of those that hold a value. Preferred names come first. */
+/** Names of parameters that contain an id, and of those that contain a value. Preferred names come first. */
 const ID_NAMES = ['transaction_id', 'order_id', 'orderId', 'orderID', 'OrderId', 'OrderID']
 const VALUE_NAMES = ['value', 'revenue']
 const OWN_NAMES = VENDOR_ORDER_KEYS.flatMap(({ id, value }) => [id, value]).filter((name) => name !== null)
-/** Maximum number of parameters that hold ids, and of those that hold values. Any beyond this limit are probably made up. */
+/** Maximum number of parameters for ids, and of those for values. Parameters beyond this limit are probably made up. */
 const MAX_KEYS = 50
-/** Tolerance for differences. In floating point, a difference of one cent may be slightly larger. */
+/** Tolerance for differences in value. In floating point, a difference of one cent may be slightly larger than 0.01. */
 const MAX_DIFFERENCE = 0.01 + 1e-6
 
 /**
- * Returns a pattern for a parameter's name after its last dot or inside its last brackets. For example, `ep.order_id`,
- * `cd[order_id]` and `order_id[]` match `order_id`. Valid in RE2 and JavaScript.
+ * Returns a pattern that matches the last part of a parameter's name: after its last dot or inside its last brackets.
+ * For example, `ep.order_id`, `cd[order_id]` and `order_id[]` match `order_id`. Valid in RE2 and JavaScript.
  */
 const lastNamePattern = (names: readonly string[]) => String.raw`(^|[.\[])(${names.join('|')})(\]|\[\])*$`
 
-/** Returns the query for the names of parameters that may hold an id or a value. */
+/** Returns the query for the names of parameters that may contain an id or a value. */
 export function orderNamesQuery({ orgId, window }: ReportedScope): Query {
   return query('orders.names', {
     over: 'names',
@@ -58,7 +58,7 @@ export function orderNamesQuery({ orgId, window }: ReportedScope): Query {
   })
 }
 
-/** Returns the names from `orderNamesQuery`, sorted by preference, then by length. */
+/** Sorts the names from `orderNamesQuery` by preference, then by length. */
 export function orderKeys(names: readonly string[]): OrderKeys {
   const called = (last: string) => {
     const pattern = new RegExp(lastNamePattern([last]))
@@ -75,7 +75,7 @@ export function orderKeys(names: readonly string[]): OrderKeys {
   return { ids: keysOf(ID_NAMES), values: keysOf(VALUE_NAMES), own, pairing }
 }
 
-/** Returns whether there is no parameter for order ids, so that no event can refer to an order. */
+/** Returns whether no parameter contains order ids, so that no event can refer to an order. */
 export const hasNoIds = ({ ids, own }: OrderKeys): boolean => ids.length === 0 && own.every(({ id }) => id === null)
 
 const keysRead = ({ ids, values, own, pairing }: OrderKeys): string[] => [
@@ -108,7 +108,7 @@ function valueColumns({ values, own }: OrderKeys, binder: Binder): string[] {
   return [...ofVendors, ...values.map((key) => dialect.key(key))]
 }
 
-/** Returns the tests, to be joined by AND, for events that are counted. */
+/** Returns SQL conditions, to be joined by AND, for the events that are counted. */
 const countedTests = ({ domainId }: ReportedScope, binder: Binder): string[] => [
   `domainId = ${binder.bind(domainId)}`,
   `env = 'prod'`,
@@ -117,7 +117,7 @@ const countedTests = ({ domainId }: ReportedScope, binder: Binder): string[] => 
 
 /**
  * Returns SQL for reports to vendors, one row per vendor, id and day. `events` counts a pair of browser and server
- * events once, as the first of the two.
+ * events once, on the day of the earlier one.
  */
 function reportedOrdersSql(scope: ReportedScope, keys: OrderKeys, binder: Binder): string {
   const { dialect } = binder
@@ -138,16 +138,16 @@ function reportedOrdersSql(scope: ReportedScope, keys: OrderKeys, binder: Binder
   )`
 }
 
-/** Pattern for names of purchase events. Valid in RE2. */
+/** RE2 pattern for the names of purchase events. */
 const PURCHASE_NAMES = String.raw`(?i)^(?:(?:.*[ _.])?purchases?|ecommerce ?order|(?:placed|completed?) order|place ?an ?order|order[ _.]?(?:completed|placed)|complete ?payment|transaction(?:\.confirmation)?|track(?:purchase|transaction)|checkout[ _]completed?|sale)$`
 
 /**
- * Vendors whose purchase event has another name. Google Ads conversions do not indicate whether they are purchases.
- * https://help.pinterest.com/en/business/article/add-event-codes
+ * Vendors whose purchase event has another name. Google Ads is missing because its conversions do not indicate whether
+ * they are purchases. https://help.pinterest.com/en/business/article/add-event-codes
  */
 const PURCHASES_OF_VENDORS = { 'Pinterest Tag': 'checkout', 'Pinterest Conversions API': 'checkout' }
 
-/** Returns the query for purchases without a readable order id, in rows of `vendor` and `purchases`. */
+/** Returns the query for purchases without a readable order id. The rows are `vendor` and `purchases`. */
 export function unreadQuery({ orgId, domainId, window }: ReportedScope, keys: OrderKeys): Query {
   return query('orders.unread', {
     orgId,
@@ -173,7 +173,10 @@ export function unreadQuery({ orgId, domainId, window }: ReportedScope, keys: Or
   })
 }
 
-/** Returns SQL that is NULL when an earlier parameter of the event has the same id, so that each id is counted once. */
+/**
+ * Returns SQL that is NULL when an earlier parameter of the event has the same id, so that an event counts each id
+ * once.
+ */
 function unlessBefore(columns: readonly string[], at: number): string {
   const column = columns[at] ?? 'NULL'
   const before = columns.slice(0, at).map((other) => `${column} = ${other}`)
@@ -202,8 +205,8 @@ function ordersSql(orders: readonly ExpectedOrder[], binder: Binder): string {
 }
 
 /**
- * Returns the query for reports to vendors, in rows of `ReportedOrderRow`. At most `listed` rows of kind `unknown` are
- * returned, one per unknown id. `keys` must have at least one id.
+ * Returns the query for reports to vendors, as `ReportedOrderRow`. At most `listed` rows of kind `unknown` are
+ * returned, one per unknown id. `keys` must contain at least one id.
  */
 export function reportedOrdersQuery(
   scope: ReportedScope,
@@ -243,9 +246,9 @@ export function reportedOrdersQuery(
 }
 
 /**
- * Returns the query for pairs of browser and server events and for unpaired events. An event is included when it or its
- * partner refers to an order. Rows of `ReportedOrderRow` are by vendor and day of the first event. `keys` must have at
- * least one id.
+ * Returns the query for pairs of browser and server events and for unpaired events. An event is included when the event
+ * itself or its partner refers to an order. The rows are `ReportedOrderRow`, by vendor and day of the earlier event.
+ * `keys` must contain at least one id.
  */
 export function orderPairsQuery(scope: ReportedScope, keys: OrderKeys): Query {
   const { orgId, window } = scope

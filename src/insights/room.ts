@@ -11,7 +11,7 @@ export interface InsightsRoom extends Room {
 
 interface Needs {
   signals: SignalsRoom
-  /** The insights of later rooms. */
+  /** Insights defined in later modules. */
   others: readonly AnyInsight[]
 }
 

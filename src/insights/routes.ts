@@ -47,8 +47,8 @@ export function insightRoutes(parts: InsightRouteDeps, insights: readonly AnyIns
 const NAMES = ['vendor', 'event'] as const
 
 /**
- * Returns the query with personal data masked in the requested names. Names are compared as a whole, so callers cannot
- * find out whether a name exists that they are not allowed to see.
+ * Returns the query with personal data masked in the requested names. A masked name is compared as a whole, so callers
+ * cannot find out whether a name that they must not see exists.
  */
 function withMaskedNames<Q extends object>(query: Q, privacy: Privacy): Q {
   const asked: { vendor?: unknown; event?: unknown } = query
@@ -59,7 +59,7 @@ function withMaskedNames<Q extends object>(query: Q, privacy: Privacy): Q {
   return { ...query, ...Object.fromEntries(masked) }
 }
 
-/** Returns the data sources for one organization. Queries are cancelled when the signal aborts. */
+/** Returns the data sources for one organization. Queries are cancelled when `signal` is aborted. */
 export function sourcesFor(parts: InsightRouteDeps, orgId: string, signal: AbortSignal, lane: Lane): Sources {
   const { db, warehouse, seriesMonitor, watermark, retentionMs } = parts
   return {

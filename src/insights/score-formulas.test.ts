@@ -38,20 +38,27 @@ test('a healthy domain has at least 95 points in each score', () => {
 })
 
 test.each<[string, keyof ReturnType<typeof scoresOf>, Partial<DomainHealth>]>([
-  ['half of one of two vendors fails', 'availability', { vendors: [{ vendor: 'Meta', known: 100, failed: 50 }] }],
+  [
+    'half of the requests to one vendor fail',
+    'availability',
+    { vendors: [{ vendor: 'Meta', known: 100, failed: 50 }] },
+  ],
   ['one signal is silent', 'availability', { signals: [signal('GA', 'silent')] }],
   ['nothing was collected for three hours', 'availability', { gapShare: 0.125 }],
   ['30 % of the events violate a rule', 'accuracy', { rules: [broken(30, 100)] }],
   ['one e-mail address in a parameter', 'compliance', { findings: [{ vendor: 'GA', key: 'dl', kind: 'email' }] }],
   ['a key that a custom pattern matches', 'compliance', { findings: [{ vendor: 'GA', key: 'dl', kind: 'member_no' }] }],
-])('%s: the score drops by at least 5 points, alone and among ten healthy domains', (_, score, change) => {
-  const bad = { ...healthy, ...change }
-  for (const others of [[], Array.from({ length: 10 }, () => healthy)]) {
-    expect(scoresOf(...others, bad)[score]).toBeLessThanOrEqual(scoresOf(...others, healthy)[score] - 5)
-  }
-})
+])(
+  '%s: the score drops by at least 5 points, for the domain alone and among ten healthy domains',
+  (_, score, change) => {
+    const bad = { ...healthy, ...change }
+    for (const others of [[], Array.from({ length: 10 }, () => healthy)]) {
+      expect(scoresOf(...others, bad)[score]).toBeLessThanOrEqual(scoresOf(...others, healthy)[score] - 5)
+    }
+  },
+)
 
-test('without an event in 24 hours, availability is zero', () => {
+test('availability is zero without an event in 24 hours', () => {
   expect(scoreOf([availabilityOf({ ...healthy, hasEvents: false })], 'fine')).toEqual({
     score: 0,
     detail: 'No event was received from Shop in 24 hours.',
@@ -59,7 +66,7 @@ test('without an event in 24 hours, availability is zero', () => {
 })
 
 describe('the description of a score', () => {
-  test('names the three largest causes and the number of others', () => {
+  test('lists the three largest causes and the number of further causes', () => {
     const findings = ['email', 'card', 'iban', 'phone', 'phone'].map((kind, n) => ({
       vendor: 'GA',
       key: `k${n}`,
@@ -70,14 +77,14 @@ describe('the description of a score', () => {
     )
   })
 
-  test('describes the consent problem', () => {
+  test('describes a consent problem', () => {
     const findings = [{ vendor: 'Meta', key: '$consent', kind: 'after_denial' }]
     expect(scoreOf([complianceOf({ ...healthy, findings })], 'fine').detail).toBe(
       'Meta on Shop: requests after consent was denied.',
     )
   })
 
-  test('says what a full score is based on', () => {
+  test('uses the given text for a full score', () => {
     expect(scoreOf([complianceOf(healthy)], 'All is well.')).toEqual({ score: 100, detail: 'All is well.' })
   })
 
@@ -85,7 +92,7 @@ describe('the description of a score', () => {
     [{ vendors: [{ vendor: 'Meta', known: 1000, failed: 333 }], signals: [] }, '33 % of Meta events failed on Shop.'],
     [{ signals: [signal('GA', 'silent')] }, 'GA buy is silent on Shop.'],
     [{ vendors: [], signals: [], gapShare: 0.05 }, 'No events could be collected for 5 % of the time.'],
-  ])('is correct for %j', (change, detail) => {
+  ])('is as expected for a domain with %j', (change, detail) => {
     expect(scoreOf([availabilityOf({ ...healthy, ...change })], 'fine').detail).toBe(detail)
   })
 })
@@ -126,7 +133,7 @@ const aDomain: fc.Arbitrary<DomainHealth> = fc.record({
   gapShare: fc.double({ min: 0, max: 1, noNaN: true }),
 })
 
-/** Changes that make a domain worse. `at` selects one of several variants. */
+/** Changes that make a domain worse. `at` selects one of several variants of a change. */
 const worse: Record<string, (domain: DomainHealth, at: number) => DomainHealth> = {
   'one more failure': (domain, at) => changed(domain, 'vendors', at, (one) => more(one, 'known', 'failed')),
   'one more violation': (domain, at) => changed(domain, 'rules', at, (one) => more(one, 'total', 'violating')),

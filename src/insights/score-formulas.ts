@@ -7,7 +7,7 @@ export interface SignalHealth {
   vendor: string
   event: string
   state: 'learning' | 'normal' | 'high' | 'low' | 'silent' | 'off'
-  /** Weighted events in the last complete hour, and the usual number; null when unknown. */
+  /** Weighted events in the last complete hour, and the expected number; null when unknown. */
   observed: number | null
   expected: number | null
 }
@@ -51,31 +51,32 @@ export interface DomainHealth {
   gapShare: number
 }
 
-/** The remaining share of a score, 0 to 1, and the causes of the loss. */
+/** The part of a score that is left, 0 to 1, and the causes of the loss. */
 export interface Health {
   left: number
   causes: Cause[]
 }
 
-/** `loss`: share of the score that is lost to this cause alone, 0 to 1. */
+/** `loss`: the part of the score that is lost to this cause alone, 0 to 1. */
 interface Cause {
   loss: number
   text: string
 }
 
-/** Maximum share of a domain's availability that one vendor can cost. */
+/** Maximum availability loss of a domain due to one vendor. */
 const VENDOR_LOSS = 0.5
-/** A share of failures up to this is normal, because visitors leave pages and networks fail. */
+/** Share of failures that is normal, because visitors leave pages and networks fail. */
 const USUAL_FAILURES = 0.02
-/** Minimum weight of one signal, as a share of its vendor. Applies to vendors with many events. */
+/** Minimum weight of one signal relative to its vendor. Takes effect for vendors with many events. */
 const SIGNAL_SHARE = 0.2
-/** Loss for a low signal when its usual count is unknown. */
+/** Loss for a low signal when its expected count is unknown. */
 const LOW_WITHOUT_EXPECTATION = 0.5
 /**
- * Loss of accuracy when all events break a rule. For smaller shares it is multiplied by the square root of the share.
+ * Accuracy loss when all events break a rule. For a smaller share of events, it is multiplied by the square root of the
+ * share.
  */
 const SEVERITY_LOSS: Readonly<Record<Severity, number>> = { low: 0.2, medium: 0.3, high: 0.5, critical: 0.8 }
-/** Loss of compliance by kind of finding. Other kinds cost `OTHER_FINDING_LOSS`. */
+/** Compliance loss by kind of finding. Other kinds cost `OTHER_FINDING_LOSS`. */
 const FINDING_LOSS = new Map([
   ['email', 0.15],
   ['phone', 0.15],
@@ -85,8 +86,9 @@ const FINDING_LOSS = new Map([
 const OTHER_FINDING_LOSS = 0.1
 
 /**
- * Returns the availability of a domain's tags. Each vendor costs the larger of two losses, failures or silent and low
- * signals, at most half in total. Gaps in collection cost their share of the period. Without events the result is 0.
+ * Returns the availability of a domain's tags. Each vendor costs at most half: the larger of its loss from failures and
+ * its loss from silent and low signals. Gaps in collection cost their share of the period. Without events the result is
+ * 0.
  */
 export function availabilityOf(health: DomainHealth): Health {
   if (!health.hasEvents) {
@@ -123,7 +125,7 @@ function vendorCause(vendor: string, { name, signals, vendors }: DomainHealth): 
   return { loss, text }
 }
 
-/** Returns the missing share of a signal's events, 0 to 1. */
+/** Returns the share of a signal's events that is missing, 0 to 1. */
 function lossOf({ state, observed, expected }: SignalHealth): number {
   if (state === 'silent') return 1
   if (state !== 'low') return 0
@@ -132,8 +134,8 @@ function lossOf({ state, observed, expected }: SignalHealth): number {
 }
 
 /**
- * Returns the accuracy of a domain's data. For each event name, each rule costs the square root of the share of events
- * that break it, scaled by severity.
+ * Returns the accuracy of a domain's data. For each event name, a rule costs the square root of the share of events
+ * that break it, multiplied by the loss for its severity.
  */
 export function accuracyOf({ name, rules }: DomainHealth): Health {
   return healthOf(
@@ -173,9 +175,8 @@ export interface Score {
 const MAX_NAMED = 3
 
 /**
- * Returns the score of several domains, 0 to 100 (100 for no domains). Half of it is the mean of the domains, the other
- * half the worst domain, so that one broken domain among many is visible. `otherwise`: text to use when nothing is
- * wrong.
+ * Returns the score of several domains, 0 to 100 (100 for no domains). It is the average of the mean and the minimum
+ * over all domains, so that one broken domain among many is visible. `otherwise`: text used when nothing is wrong.
  */
 export function scoreOf(domains: readonly Health[], otherwise: string): Score {
   const left = domains.length > 0 ? domains.map((domain) => domain.left) : [1]

@@ -52,7 +52,7 @@ describe('scores', () => {
     })
   })
 
-  test('are high for a healthy domain, even with a second domain that never sent events', async () => {
+  test('are high for a healthy domain, even if a second domain has never sent an event', async () => {
     await send(shop.token, ok)
     expect(await scores()).toMatchObject({
       availability: { score: 100, detail: 'All tags work as usual.' },
@@ -61,7 +61,7 @@ describe('scores', () => {
     })
   })
 
-  test('drop when half of the requests of one of two vendors fail', async () => {
+  test('drop when half of the requests to one of two vendors fail', async () => {
     await send(shop.token, times(40, { vendor: 'Meta', event: 'Purchase', status: 'failure' }))
     // These events have no known status: library loads, other statuses, and requests without a status.
     await send(shop.token, times(40, { vendor: 'GA', event: 'purchase', params: { value: '1' } }))
@@ -89,7 +89,7 @@ describe('scores', () => {
     await world.call('PUT', `/v1/alerts/${alert.id}/enabled`, { body: { enabled: true } })
   })
 
-  test('drop with a finding until it is ignored', async () => {
+  test('drop with a finding until the finding is ignored', async () => {
     const at = world.clock.now()
     const seen = { orgId: world.owner.orgId, domainId: shop.id, vendor: 'GA', key: 'dl', kind: 'email', count: 1 }
     const sighting = { ...seen, example: 'ann@example.com', firstSeenAt: at, lastSeenAt: at }
@@ -109,21 +109,21 @@ describe('scores', () => {
       availability: { score: 100 },
       accuracy: { score: 100 },
     })
-    // Half the mean plus half the minimum of both domains.
+    // The average of the mean and the minimum over both domains.
     const all = await scores()
     expect(all.accuracy.score).toBeGreaterThan(85)
     expect(all.accuracy.score).toBeLessThanOrEqual(95)
     expect((await world.call('GET', '/v1/insights/scores?projectId=prj_none')).status).toBe(404)
   })
 
-  test('include collector gaps and domains that have stopped sending', async () => {
+  test('include collection gaps and domains that have stopped sending events', async () => {
     await world.run('heartbeat')
     world.clock.advance(HOUR_MS)
     await world.run('heartbeat')
     await send(blog.token, ok)
     await send(shop.token, ok)
     expect((await scores()).availability.detail).toContain('could be collected for 4.2 % of the time')
-    // The largest interval between heartbeats that does not count as a gap.
+    // A heartbeat every 2 minutes, the longest interval that does not count as a gap.
     for (let beat = 0; beat < 50 * 15; beat++) {
       world.clock.advance(2 * MINUTE_MS)
       if (beat === 25 * 15) await send(blog.token, ok)

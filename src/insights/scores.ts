@@ -65,7 +65,7 @@ export const scores = insight({
   },
 })
 
-/** Returns the scores of domains from facts about a period. */
+/** Returns the scores for facts about domains in a period. */
 export function scoresOf(domains: readonly DomainHealth[]): Static<typeof ScoresSchema> {
   const parts = {
     availability:
@@ -95,7 +95,7 @@ export interface HealthScope {
   time: string
 }
 
-/** Returns the domains that existed by the end of the period and have ever sent an event. */
+/** Returns the domains that existed at the end of the period and have ever sent an event. */
 function domainsOf(db: Db, orgId: string, { domainIds, to }: HealthScope): Domain[] {
   return db
     .prepare<[object], Domain>(
@@ -108,8 +108,8 @@ function domainsOf(db: Db, orgId: string, { domainIds, to }: HealthScope): Domai
 const MAX_NAME_LENGTH = 80
 
 /**
- * Returns facts about each domain that has ever sent an event: its signals at the end of the period, and the findings
- * from that period that are not ignored now.
+ * Returns facts about each domain that has ever sent an event: its signals at the end of the period, and its findings
+ * from the period, without those ignored now.
  */
 export async function healthIn(
   sources: Sources,
@@ -159,7 +159,7 @@ export async function healthIn(
   })
 }
 
-/** Facts about domains in a period, from the event history. */
+/** Facts about domains in a period, read from the event history. */
 interface HistoryFacts {
   statuses: StatusRow[]
   broken: BrokenRow[]
@@ -170,7 +170,7 @@ const cacheOf = cachePerOwner<HistoryFacts>(100)
 
 /**
  * Reads facts from the history. Statuses and broken rules are read from a day of events, totals from counts. Statuses
- * and broken rules are cached for the current minute, unless an event becomes clearly more or less frequent.
+ * and broken rules are cached for the current minute, unless the frequency of an event clearly changes.
  */
 async function historyFactsOf(
   { db, history }: Pick<Sources, 'db' | 'history'>,
@@ -205,7 +205,7 @@ function enabledRules(db: Db, ids: readonly string[]): Map<string, Alert> {
   return new Map(rules.flatMap((rule) => (rule.enabled ? [[rule.id, rule] as const] : [])))
 }
 
-/** Returns a function that prepares names for use in a sentence by masking and truncating them. */
+/** Returns a function that masks and truncates a name for use in a sentence. */
 function maskOf(sources: Sources): (name: string) => string {
   const mask = maskFor(sources)
   return (name) => cutText(mask(name), MAX_NAME_LENGTH, '…')
@@ -223,7 +223,7 @@ type StatusRow = Omit<Named, 'event'> & { known: number; failed: number }
 type BrokenRow = Named & { alertId: string; weight: number }
 type TotalRow = Named & { weight: number }
 
-/** Returns the query for the weights of requests with a known status and of failed requests, by vendor. */
+/** Returns the query for the weights of requests with a known status, and of failed requests, by vendor. */
 export function statusesQuery(orgId: string, domainIds: readonly string[], window: Query['window']): Query {
   return query('insights.statuses', {
     orgId,
@@ -237,7 +237,7 @@ export function statusesQuery(orgId: string, domainIds: readonly string[], windo
   })
 }
 
-/** Returns the query for the weights of events that break a rule, by the alert of the rule. */
+/** Returns the query for the weights of events that break a rule, by the rule's alert. */
 export function brokenRulesQuery(orgId: string, domainIds: readonly string[], window: Query['window']): Query {
   return query('insights.broken-rules', {
     orgId,

@@ -20,10 +20,10 @@ function setUp() {
 }
 
 test.each<[string, object, number]>([
-  ['as created', {}, SIGNAL_SENSITIVITY],
+  ['unchanged', {}, SIGNAL_SENSITIVITY],
   ['with a sensitivity', { volume: { vendor: '*', sensitivity: 3 } }, 3],
   ['without a sensitivity', { volume: { vendor: '*' } }, 4],
-  ['as an alert of another type', { ...volumeInput }, SIGNAL_SENSITIVITY],
+  ['changed to another alert type', { ...volumeInput }, SIGNAL_SENSITIVITY],
 ])('a chart uses the sensitivity of the automatic alert: %s', (_, change, sensitivity) => {
   const { db, clock, orgId, domain, charted } = setUp()
   const alert = createAutoAlert(db, clock, domain)
@@ -34,7 +34,7 @@ test.each<[string, object, number]>([
   ])
 })
 
-test('a chart uses the setting of its signal, or the default sensitivity without an alert', () => {
+test('a chart uses the sensitivity of its signal; without an alert, the default sensitivity', () => {
   const { db, clock, orgId, domain, charted } = setUp()
   saveSetting(db, clock, orgId, { domainId: domain.id, vendor: 'GA', event: 'view', mode: 'auto', sensitivity: 7 })
   expect([charted('view'), charted('buy')]).toEqual([7, SIGNAL_SENSITIVITY])

@@ -9,8 +9,7 @@ import { settingsOf } from '../signals/signal-setting-store.ts'
 import type { Db } from '../store/database.ts'
 
 /**
- * Returns the scope of a series, with the settings for automatic signals. The domain does not need to have an automatic
- * alert.
+ * Returns the scope of a series with the settings for automatic signals. The domain does not need an automatic alert.
  */
 export function signalScope(db: Db, series: Omit<Series, 'timezone'>): SeriesScope {
   const alert = autoAlertOf(db, series)
@@ -18,7 +17,7 @@ export function signalScope(db: Db, series: Omit<Series, 'timezone'>): SeriesSco
   return withSetting(db, { ...series, sensitivity, timezone: alert?.timezone ?? 'UTC' })
 }
 
-/** Returns the scope of the series that the alert of an issue monitors; null for alert types without a series. */
+/** Returns the scope of the series that the issue's alert monitors; null for alert types without a series. */
 export function followedScope(db: Db, { domainId, evidence }: IssueRecord, rule: Alert): SeriesScope | null {
   if (domainId === null) return null
   const [scope] = seriesOf(rule, [{ id: domainId, createdAt: 0 }])
@@ -26,7 +25,7 @@ export function followedScope(db: Db, { domainId, evidence }: IssueRecord, rule:
   return withSetting(db, { ...scope, ...signalOf(evidence) })
 }
 
-/** Returns the scope with the sensitivity of the signal, if a separate one is set. */
+/** Returns the scope with the signal's own sensitivity, if one is set. */
 function withSetting(db: Db, scope: SeriesScope): SeriesScope {
   const { orgId, domainId, vendor, event } = scope
   const own = settingsOf(db, orgId).find(

@@ -26,7 +26,7 @@ async function both(history: HistoryFixture, input: Input) {
   }
 }
 
-/** Expects the total flow into a node to equal its sessions, and the total flow out of it to be at most that. */
+/** Expects as many sessions to enter each node as the node has, and at most as many to leave it. */
 function expectConserved({ sessionsSampled, steps, links }: Flows): void {
   const sum = (of: readonly { sessions: number }[]) => of.reduce((sum, { sessions }) => sum + sessions, 0)
   expect(sum(steps[0]?.nodes ?? [])).toBe(sessionsSampled)
@@ -43,7 +43,7 @@ function expectConserved({ sessionsSampled, steps, links }: Flows): void {
   }
 }
 
-describe('session flows of a shop over ten days, in files of every kind', () => {
+describe('session flows from ten days of shop traffic, in files of every kind', () => {
   let history: HistoryFixture
   beforeAll(async () => {
     const ids = ['7', '0123456789abcdef', 'D94F1C0A-8B9E-4f6e-9a1c-3f2d5a6b7c8d', '0123456789abcde', '12a', '']
@@ -62,13 +62,13 @@ describe('session flows of a shop over ten days, in files of every kind', () => 
   })
   afterAll(() => history[Symbol.asyncDispose]())
 
-  test('use files of all levels', () => {
+  test('are read from files of all levels', () => {
     expect(history.events.length).toBeGreaterThanOrEqual(20_000)
     expect(new Set(history.fixture.levels())).toEqual(new Set(['compacted', 'merged', 'fresh']))
   })
 
   test.each<Input>([{}, { hours: 336 }, { hours: 336, maxSteps: 6 }, { hours: 240, maxSteps: 2 }, { hours: 1 }])(
-    'match the reference for %j, in all domains and in each',
+    'match the reference for %j, over all domains and for each domain',
     async (input) => {
       for (const domainId of [undefined, history.domains[0]?.id, history.domains[1]?.id]) {
         const { answer, expected } = await both(history, { ...input, ...(domainId !== undefined && { domainId }) })
@@ -89,7 +89,7 @@ describe('session flows of a shop over ten days, in files of every kind', () => 
     ).rejects.toThrow('no such domain')
   })
 
-  test('are the same when the events are stored in other files', async () => {
+  test('are the same after events move to other files', async () => {
     const { fixture } = history
     const ask = () => sessionFlows.answer(history.sources(), { hours: 336, maxSteps: 6 }, history.caller)
     const before = await ask()
@@ -102,7 +102,7 @@ describe('session flows of a shop over ten days, in files of every kind', () => 
 })
 
 test.skipIf(capturesFolder === null)(
-  `of the real captures${capturesFolder === null ? ' (there are none beside the project)' : ''}`,
+  `session flows of real captures match the reference${capturesFolder === null ? ' (skipped: the folder of captures is missing)' : ''}`,
   async () => {
     await using history = await openHistory({ events: 50 })
     const { fixture, domains, orgId } = history
@@ -113,7 +113,7 @@ test.skipIf(capturesFolder === null)(
   },
 )
 
-test('without events the flows are zeros and empty lists', async () => {
+test('without events the flows contain only zeros and empty lists', async () => {
   await using history = await openHistory({ events: 0 })
   const nothing = { sessionsSampled: 0, steps: [], links: [] }
   expect(await sessionFlows.answer(history.sources(), {}, history.caller)).toEqual(nothing)

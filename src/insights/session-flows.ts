@@ -17,9 +17,9 @@ import { domainFields, domainsNamed } from './query-params.ts'
 
 /** Above this number of sessions, a sample is read. */
 const MAX_SESSIONS = 200_000
-/** Maximum number of vendors' events listed per node. */
+/** Maximum number of vendor events listed per node. */
 const MAX_FIRED = 20
-/** Name that stands for all unnamed paths in a step. */
+/** Name for all unnamed paths of a step together. */
 const OTHER_PATHS = '(other)'
 
 const Input = Closed({
@@ -79,7 +79,7 @@ const FlowsSchema = Closed(
 )
 export type Flows = Static<typeof FlowsSchema>
 
-/** Sessions' paths from page to page, and the events on each page. */
+/** Paths of sessions from page to page, and the events on each page. */
 export const sessionFlows = insight({
   id: 'getJourneyFlows',
   summary: 'Show how sessions move between pages and which events they send',
@@ -99,7 +99,7 @@ export const sessionFlows = insight({
   },
 })
 
-/** Returns the rows of the flows, from a sample of sessions above `MAX_SESSIONS`. */
+/** Returns the flow rows. Above `MAX_SESSIONS`, they are based on a sample of sessions. */
 async function rowsOf(scope: FlowScope, maxSteps: number, privacy: Privacy, history: History): Promise<FlowRow[]> {
   const [[senders], names] = await Promise.all([
     history.query<SenderRow>(sendersQuery(scope)),
@@ -116,12 +116,12 @@ async function rowsOf(scope: FlowScope, maxSteps: number, privacy: Privacy, hist
     const rows = await history.query<FlowRow>(flowsQuery(scope, { maxSteps, oneIn, senders, masked, isCut }))
     const sessions = sessionsIn(rows)
     if (sessions <= MAX_SESSIONS * SAMPLING_SLACK) return rows
-    // There are still too many sessions, because senders had several each.
+    // There are still too many sessions, because senders had several sessions each.
     oneIn *= Math.ceil(sessions / MAX_SESSIONS)
   }
 }
 
-/** Tolerance for the sample size, which rarely matches its share exactly. */
+/** Tolerance for the sample size, which is rarely exact. */
 const SAMPLING_SLACK = 1.02
 
 const sessionsIn = (rows: readonly FlowRow[]) =>

@@ -11,7 +11,7 @@ import type { Sources } from './insight.ts'
 import { insightRoutes } from './routes.ts'
 import { type SignalRow, signalList } from './signal-list.ts'
 
-/** A Thursday, 10 minutes past noon, after ten weeks. */
+/** A Thursday, 12:10, after ten weeks. */
 const NOW = MONDAY + 70 * DAY_MS + 3 * DAY_MS + 12 * HOUR_MS + 10 * MINUTE_MS
 
 const db = memoryDb()
@@ -85,7 +85,7 @@ const SHOP = ['buy', 'lead', 'muted', 'named', 'new', 'off', 'rise', 'view'].map
 const BLOG = ['Blog Ads view', 'Blog Pixel ']
 const ALL = [...SHOP, ...BLOG]
 
-test('every signal is listed with its state, by domain, vendor and event', async () => {
+test('every signal is listed with its state, sorted by domain, vendor and event', async () => {
   const { status, body } = await get()
   expect(status).toBe(200)
   expect(body.nextCursor).toBeNull()
@@ -103,7 +103,7 @@ test('every signal is listed with its state, by domain, vendor and event', async
   ])
   const rows = Object.fromEntries(body.signals.map((row) => [row.event, row]))
   const { view, buy, lead, off, named, new: young } = rows as Record<string, SignalRow>
-  if (!view || !buy || !lead || !off || !named || !young) throw new Error('one is missing')
+  if (!view || !buy || !lead || !off || !named || !young) throw new Error('a signal is missing')
   const { observed, expected, low, high } = view
   expect(low).toBeLessThanOrEqual(observed ?? -1)
   expect(high).toBeGreaterThanOrEqual(observed ?? Number.POSITIVE_INFINITY)
@@ -153,16 +153,16 @@ describe('filters of the signal list', () => {
     expect(seen).toEqual(ALL)
   })
 
-  test('return full pages', async () => {
+  test('return full pages of matching signals', async () => {
     const first = await get('?event=view&limit=1')
     expect(first.body.signals.map(nameOf)).toEqual(['Shop GA view'])
     expect(await namesOf(`?event=view&limit=1&cursor=${first.body.nextCursor}`)).toEqual(['Blog Ads view'])
   })
 })
 
-describe('the baselines computed for a page', () => {
+describe('the signals evaluated for a page', () => {
   test.each<[string, string[]]>([
-    // One additional signal is evaluated to find out whether there is a next page.
+    // One more signal is evaluated to find out whether there is a next page.
     ['?limit=2', ['buy', 'lead', 'muted']],
     ['?limit=9', [...SHOP, ...BLOG].map((name) => name.split(' ')[2] ?? '').filter((event) => event !== 'off')],
     ['?vendor=Ads', ['view']],
@@ -172,13 +172,13 @@ describe('the baselines computed for a page', () => {
     ['?state=low&limit=1&vendor=GA', ['buy', 'lead', 'muted', 'named', 'new', 'rise', 'view']],
     ['?state=learning&limit=1&domainId={shop}', ['buy', 'lead', 'muted', 'named', 'new']],
     ['?domainId={quiet}', []],
-  ])('cover the expected events for %s', async (path, events) => {
+  ])('are those of the expected events for %s', async (path, events) => {
     learned.length = 0
     await get(path.replace('{shop}', shop).replace('{quiet}', quiet))
     expect(learned.map(({ event }) => event)).toEqual(events)
   })
 
-  test('cover only the page, regardless of where it begins', async () => {
+  test('are only those on the page, regardless of where the page begins', async () => {
     const { body } = await get('?limit=4')
     learned.length = 0
     await get(`?limit=2&cursor=${body.nextCursor}`)
@@ -216,7 +216,7 @@ test('a series contains the hours of the last 7 days, each with its expected cou
 describe('access to signals', () => {
   const readers = { viewer: 200, readOnly: 200, member: 200, admin: 200, owner: 200, otherOrg: 404 }
   test.each(CALLERS.map((caller) => [caller, readers[caller as keyof typeof readers] ?? 401]))(
-    'as %s returns %i',
+    'as %s: status %i',
     async (caller, status) => {
       const answer = await get(`?domainId=${blog}`, keys[caller as Caller])
       expect(answer.status).toBe(status as number)
@@ -242,9 +242,9 @@ test.each([
   expect((await get(`?${query}`)).status).toBe(400)
 })
 
-test('a signal refers to its issue and its explanation', async () => {
+test('a signal refers to its issue and to the issue that explains it', async () => {
   const alert = createAutoAlert(db, clock, { id: shop, orgId, name: 'Shop' })
-  if (!alert) throw new Error('there was one')
+  if (!alert) throw new Error('no automatic alert was created')
   const findingOf = (values: Partial<Finding>): Finding => ({
     domainId: shop,
     subject: '',

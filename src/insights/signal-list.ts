@@ -20,7 +20,10 @@ const SIGNAL_STATES = ['learning', 'normal', 'high', 'low', 'silent', 'off'] as 
 /** Length of the series returned for each signal. */
 const SERIES_MS = 7 * DAY_MS
 
-/** Maximum page size with series, because each series is evaluated hour by hour from the beginning of its history. */
+/**
+ * Maximum page size with series. It is low because each series is evaluated hour by hour from the beginning of its
+ * history.
+ */
 const MOST_SERIES = 50
 
 /** Number of domains whose signal names are read with one query. */
@@ -148,7 +151,7 @@ async function listSignals(
   for (let at = 0; at < domains.length && found.length <= limit; at += DOMAINS_AT_ONCE) {
     const some = domains.slice(at, at + DOMAINS_AT_ONCE)
     for (let place = after; found.length <= limit; ) {
-      // Computing a signal's state is slow, so it is done only for the signals on the page.
+      // Computing a signal's state is slow, so only the signals on the page are evaluated.
       const most = limit + 1 - found.length
       const signals = await signalsOf(parts, orgId, some, wanted(query, place, most), now)
       found.push(...signals.filter(({ row }) => query.state === undefined || row.state === query.state))
@@ -163,7 +166,7 @@ async function listSignals(
   return { signals: await withSeries(parts, orgId, signals, items, now), nextCursor }
 }
 
-/** Adds the hourly series to each signal. Signals that are off have none. */
+/** Adds the hourly series to each signal. Disabled signals have none. */
 async function withSeries(
   { seriesMonitor }: ListSources,
   orgId: string,
@@ -185,7 +188,10 @@ function scopeOf(orgId: string, { domainId, vendor, event, sensitivity }: Signal
   return { orgId, domainId, vendor, event, sensitivity, stepMs: SIGNAL_STEP_MS, timezone }
 }
 
-/** Adds the state of each monitored signal, from the last hour and the time since then. */
+/**
+ * Adds the bounds and the time of the most recent event to each monitored signal. These cover the last complete hour
+ * and the time since then.
+ */
 async function inDetail(
   { seriesMonitor }: ListSources,
   orgId: string,
@@ -207,7 +213,7 @@ async function inDetail(
 }
 
 const missing = (): never => {
-  throw new Error('there are more signals than scopes')
+  throw new Error('a signal has no scope')
 }
 
 type Place = [domainId: string, vendor: string, event: string]
@@ -228,8 +234,8 @@ function namedDomains(db: Db, orgId: string): Domain[] {
 }
 
 /**
- * Returns a filter that accepts the first `most` matching signals after the cursor. It can only check criteria that do
- * not depend on their state.
+ * Returns a filter that accepts the first `most` matching signals after the cursor. It runs before states are known, so
+ * it only checks whether a signal is off.
  */
 function wanted(query: SignalQuery, after: Place | null, most: number): (signal: KnownSignal) => boolean {
   let count = 0

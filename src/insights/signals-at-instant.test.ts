@@ -5,7 +5,7 @@ import { AppError } from '../core/error.ts'
 import type { SeriesMonitor } from '../signals/series-monitor.ts'
 import { signalsAt } from './signals-at-instant.ts'
 
-test('past signals are computed once per 10 minutes for each organization, set of domains and time', async () => {
+test('past signals are computed once every 10 minutes for each organization, set of domains and time', async () => {
   const db = memoryDb()
   const clock = testClock()
   const start = clock.now()
@@ -27,7 +27,7 @@ test('past signals are computed once per 10 minutes for each organization, set o
   }
   expect([await ask(), await ask(), await ask(past + 1), await ask(past, 'org_b')]).toEqual([1, 0, 1, 1])
   expect([await ask(past, 'org_a', [{ id: 'dom_b', name: 'B' }]), await ask()]).toEqual([1, 0])
-  // Recent signals are not cached, because they still change.
+  // Recent signals are not cached, because they can still change.
   expect([await ask(start), await ask(start)]).toEqual([1, 1])
   clock.advance(10 * MINUTE_MS)
   expect([await ask(), await ask()]).toEqual([1, 0])
@@ -38,7 +38,7 @@ test('past signals are computed once per 10 minutes for each organization, set o
   expect([await ask(), await ask()]).toEqual([1, 1])
 })
 
-test('past signals use a separate series monitor', async () => {
+test('past signals are computed with a separate series monitor', async () => {
   const db = memoryDb()
   const now = testClock().now()
   const asked: string[] = []

@@ -4,12 +4,12 @@ import { cachePerOwner } from './ttl-cache.ts'
 
 type Parts = Parameters<typeof signalsOf>
 
-/** Cached because recomputing past signals takes long and settings rarely change. */
+/** Past signals are cached because recomputing them takes long and settings rarely change. */
 const cacheOf = cachePerOwner<Promise<FoundSignal[]>>(100)
 
 /**
  * Returns the monitored signals of these domains, with their state at an instant. For instants more than an hour ago,
- * the result is cached for 10 minutes. Throws `unavailable` like the warehouse.
+ * the result is cached for 10 minutes. Throws `unavailable` when the warehouse does.
  */
 export function signalsAt(parts: Parts[0], orgId: string, domains: Parts[2], at: Instant): Promise<FoundSignal[]> {
   const findBy = (seriesMonitor: Parts[0]['seriesMonitor']) =>

@@ -19,7 +19,7 @@ async function setUp(fixture: WarehouseFixture) {
 }
 
 describe('libraries without events', () => {
-  test('are listed if their vendor sent events in this domain in the last 24 hours', async () => {
+  test("are listed if none of their vendor's events was received in this domain in the last 24 hours", async () => {
     await using fixture = await WarehouseFixture.open()
     const { people, domainId, call, path, clock } = await setUp(fixture)
     const at = {
@@ -59,7 +59,7 @@ describe('libraries without events', () => {
     })
   })
 
-  test("are an empty list without any events, and another organization's domain is not found", async () => {
+  test("form an empty list without any data, and another organization's domain is not found", async () => {
     await using fixture = await WarehouseFixture.open()
     const { people, call, path } = await setUp(fixture)
     expect((await call('GET', path, { as: people.vera.key })).body).toEqual({ windowHours: 24, libraries: [] })

@@ -9,7 +9,7 @@ import { insight } from './insight.ts'
 
 const WINDOW_MS = DAY_MS
 
-/** Vendors that send events. Tag managers, for example, are excluded because they only load other tags. */
+/** Vendors that receive events. Tag managers, for example, are excluded because they only load other tags. */
 const SENDING = decoders.filter(({ routes }) => routes.some(({ carries }) => !carries)).map(({ vendor }) => vendor)
 
 /** Number of events or library loads for one vendor and kind, and the time of the most recent one. */
@@ -41,7 +41,7 @@ const SilentLibraries = Closed(
   },
 )
 
-/** Vendors whose library is loaded by a domain's pages although none of their events is captured. */
+/** Vendors whose library is loaded by the pages of a domain, but none of whose events are captured. */
 export const silentLibraries = insight({
   id: 'listSilentLibraries',
   tag: 'Domains',

@@ -10,7 +10,7 @@ import { type KeyFacts, kindOf, NOT_NUMBER, suggest, suggestEventIds } from './s
 
 const values = (...texts: string[]) => texts.map((value) => ({ value, events: 500 / texts.length }))
 
-/** A key of an event name with 500 events. All events have the key, with many distinct values. */
+/** A key of an event name with 500 events. It is in every event, with many distinct values. */
 const steady: KeyFacts = {
   domainId: 'dom_1',
   vendor: 'Shop API',
@@ -27,10 +27,10 @@ const steady: KeyFacts = {
 describe('the suggestion for a key', () => {
   test.each<[string, Partial<KeyFacts>, ReturnType<typeof kindOf>]>([
     ['always present', {}, 'required_key'],
-    ['in 99.5 %', { present: 497.5 }, 'required_key'],
-    ['in fewer', { present: 497 }, null],
-    ['of 199 events', { events: 199, present: 199 }, null],
-    ['missing for a day', { leastDailyShare: 0.89 }, null],
+    ['in 99.5 % of events', { present: 497.5 }, 'required_key'],
+    ['in less than 99.5 % of events', { present: 497 }, null],
+    ['in only 199 events', { events: 199, present: 199 }, null],
+    ['often missing on one day', { leastDailyShare: 0.89 }, null],
     ['always a number', { numbers: 500 }, 'key_type'],
     ['nearly always a number', { numbers: 499 }, 'required_key'],
     ['few values', { values: values('EUR', 'USD') }, 'key_values'],
@@ -38,12 +38,16 @@ describe('the suggestion for a key', () => {
     ['few values, in 499 events', { events: 499, present: 499, values: values('EUR') }, 'required_key'],
     ['a rare value', { values: [...values('EUR'), { value: 'USD', events: 2 }] }, 'required_key'],
     ['a value that is too long', { values: values('x'.repeat(1001)) }, 'required_key'],
-    ['a constant of its vendor', { isConstant: true }, null],
-    ['the name of the event', { key: 'n', values: values('purchase') }, null],
-    ['a key of the vendor’s library', { vendor: 'Google Analytics 4', key: 'cid' }, null],
-    ['a custom parameter of that vendor', { vendor: 'Google Analytics 4', key: 'ep.transaction_id' }, 'required_key'],
-    ['custom data of Meta', { vendor: 'Meta Pixel', key: 'cd[order_id]' }, 'required_key'],
-    ['the id of the pixel', { vendor: 'Meta Pixel', key: 'id' }, null],
+    ['the same value in all events of the vendor', { isConstant: true }, null],
+    ['the event name as the value', { key: 'n', values: values('purchase') }, null],
+    ['a key set by the vendor’s library', { vendor: 'Google Analytics 4', key: 'cid' }, null],
+    [
+      'a custom Google Analytics 4 parameter',
+      { vendor: 'Google Analytics 4', key: 'ep.transaction_id' },
+      'required_key',
+    ],
+    ['Meta custom data', { vendor: 'Meta Pixel', key: 'cd[order_id]' }, 'required_key'],
+    ['the pixel id', { vendor: 'Meta Pixel', key: 'id' }, null],
     ['a key without a name', { key: '' }, null],
     ['a key that conditions read as a wildcard', { key: '*' }, null],
     ['a key that is too long', { key: 'k'.repeat(201) }, null],
@@ -52,7 +56,7 @@ describe('the suggestion for a key', () => {
   })
 })
 
-test('one pattern matches any value that is not a number', () => {
+test('one pattern matches every value that is not a number', () => {
   const found = new RegExp(NOT_NUMBER, 's')
   const number = new RegExp(NUMBER_PATTERN)
   const digits = fc.string({ unit: fc.constantFrom(...'0123456789.eE+-'), maxLength: 6 })
@@ -73,7 +77,7 @@ describe('a suggested rule', () => {
   ]
 
   test.each(suggest(facts, [], 7).map((draft) => [draft.kind, draft] as const))(
-    'of kind %s finds invalid events',
+    'of kind %s detects invalid events',
     (kind, { rule, reason, facts }) => {
       const input = readAlertInput(JSON.parse(JSON.stringify(rule)))
       const alert = alertFrom(input, { id: 'alr_1', orgId: 'org_1', createdAt: 0, updatedAt: 0 })
@@ -86,14 +90,14 @@ describe('a suggested rule', () => {
       expect(isWrong(event('undefined'))).toBe(kind !== 'required_key')
       expect(isWrong(event('', 'another'))).toBe(false)
       expect(reason).toContain(`500 of 500`)
-      // A suggestion that was saved as an alert is not repeated.
+      // A suggestion that has been saved as an alert is not repeated.
       expect(suggest([facts], [alert], 7)).toEqual([])
       expect(suggest([{ ...facts, domainId: 'dom_2' }], [alert], 7)).toHaveLength(1)
       expect(suggest([{ ...facts, event: 'another' }], [alert], 7)).toHaveLength(1)
     },
   )
 
-  test('monetary values come first, with at most five suggestions for one event', () => {
+  test('suggestions about money come first, with at most five for one event', () => {
     const many = Array.from({ length: 9 }, (_, n) => ({
       ...steady,
       event: 'scroll',
@@ -135,11 +139,11 @@ describe('the event id rule', () => {
     ['all have an id', { browserWithoutId: 0 }, true],
     ['an empty name', { event: '' }, false],
     ['a vendor without pairing', { vendor: 'Google Analytics 4' }, false],
-  ])('is suggested or not as expected: %s', (_, change, isSuggested) => {
+  ])('is suggested in the right cases: %s', (_, change, isSuggested) => {
     expect(suggestEventIds([{ ...name, ...change }], [], 7).length).toBe(isSuggested ? 1 : 0)
   })
 
-  test('requires the id only in browser and server events of the pair', () => {
+  test("requires the id only in the pair's browser and server events", () => {
     const [{ rule } = { rule: null }] = suggestEventIds([name], [], 7)
     const alert = alertFrom(readAlertInput(rule), { id: 'alr_1', orgId: 'org_1', createdAt: 0, updatedAt: 0 })
     const isWrong = compileViolation(alert)

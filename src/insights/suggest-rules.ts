@@ -8,36 +8,36 @@ import type { PairedName } from './paired-events.ts'
 import { percentOf } from './query-params.ts'
 
 /**
- * Requirements that a rule can set for a key, weakest first: it is present, it is a number, or it has one of a few
+ * Requirements that a rule can set for a key, weakest first: the key is present, is a number, or has one of a few
  * values.
  */
 export const SUGGESTION_KINDS = ['required_key', 'key_type', 'key_values'] as const
 export type SuggestionKind = (typeof SUGGESTION_KINDS)[number]
 
-/** Facts about one key of one event and vendor over the examined days. Event counts are weighted. */
+/** Facts about one key of one event name and vendor over the examined days. Event counts are weighted. */
 export interface KeyFacts {
   domainId: string
   vendor: string
   event: string
   key: string
-  /** Number of events with this name, and of those in which the key is not blank. */
+  /** Number of events with this name, and number of these in which the key is not blank. */
   events: number
   present: number
   /** Number of events in which the key is a number; 0 when it has only a few values. */
   numbers: number
-  /** Lowest daily share of events that have the key, 0 to 1. Days with few events are ignored. */
+  /** Lowest daily share of events with the key, 0 to 1. Days with few events are ignored. */
   leastDailyShare: number
   /** Distinct values, most frequent first. Incomplete when there are more than `MAX_VALUES`. */
   values: readonly { value: string; events: number }[]
-  /** True when every event of the vendor, whatever its name, has this key with the same value. */
+  /** True when all events of the vendor, of every name, have this key with the same value. */
   isConstant: boolean
 }
 
-/** Minimum shares for a key to become a rule: presence, numbers, and the rarest value. */
+/** Minimum shares of events for a rule about a key: with the key, with a number, and with the rarest value. */
 const MIN_PRESENCE = 0.995
 const MIN_NUMBERS = 0.999
 const MIN_VALUE_SHARE = 0.005
-/** Minimum presence on each day. A key below it is only present from time to time. */
+/** Minimum share of events with the key on each day. A key below it is only present from time to time. */
 const MIN_DAILY_PRESENCE = 0.9
 /** Minimum number of events required for a rule, and for a list of values. */
 const MIN_EVENTS = 200
@@ -47,12 +47,12 @@ export const MAX_VALUES = 20
 const MAX_VALUE_LENGTH = 1000
 const MAX_NAME_LENGTH = 200
 const MAX_PER_EVENT = 5
-/** An event id is suggested when a lower percentage of events has a partner with the same event id. */
+/** An event id rule is suggested below this percentage of events that have a partner with the same event id. */
 const MIN_MATCHED_PCT = 85
 
 /**
  * RE2 pattern that matches every string that conditions do not read as a number, including the empty string. A
- * condition can only describe what is wrong: an invalid character, no digit, a second decimal point, a non-digit in the
+ * condition can only describe a violation: an invalid character, no digit, a second decimal point, a non-digit in the
  * exponent, or a sign in the wrong position.
  */
 export const NOT_NUMBER = String.raw`[^0-9.eE+-]|^[+-]?\.?(?:[eE]|$)|\..*\.|[eE].*[.eE]|[0-9.+-][+-]|[eE][+-]?$`
@@ -78,12 +78,14 @@ export function kindOf(facts: KeyFacts): SuggestionKind | null {
 }
 
 /**
- * Returns whether the vendor's protocol uses the key for the event name. A rule about such a key could never be broken.
+ * Returns whether the key contains the event name, as in some vendors' protocols. A rule about such a key could never
+ * be broken.
  */
 const isEventName = ({ event, values }: KeyFacts) => values.length > 0 && values.every(({ value }) => value === event)
 
 /**
- * Returns the weighted number of events on these days that would break such a rule; at least 1 when any event would.
+ * Returns the weighted number of events on these days that would break such a rule; at least 1 when there is such an
+ * event.
  */
 export function brokenBy(kind: SuggestionKind, { events, present, numbers, values }: KeyFacts): number {
   if (kind === 'required_key') return events - present
@@ -91,7 +93,10 @@ export function brokenBy(kind: SuggestionKind, { events, present, numbers, value
   return events - values.reduce((sum, one) => sum + one.events, 0)
 }
 
-/** Returns whether the key can be named in conditions, which do not support wildcards. */
+/**
+ * Returns whether a condition can refer to the key. Conditions limit the length of keys and do not support literal
+ * wildcard characters.
+ */
 export function isNameable({ key, event, vendor }: Pick<Presence, 'key' | 'event' | 'vendor'>): boolean {
   if (key.length === 0 || parameterOf(key).length > 200 || event.length > MAX_VALUE_LENGTH || vendor.length > 200) {
     return false
@@ -100,13 +105,13 @@ export function isNameable({ key, event, vendor }: Pick<Presence, 'key' | 'event
   return target.kind === 'key' && target.key === key
 }
 
-/** Returns the key as it is written in conditions. */
+/** Returns the key as written in conditions. */
 export const parameterOf = (key: string) => (key.startsWith('$') ? `$${key}` : key)
 
 /**
- * Keys that the company sets itself, for vendors whose library adds other keys to every request. A rule about those
- * other keys would only check the library. For vendors not listed here, only constant keys are excluded. Keys have the
- * names that the decoders use.
+ * Keys that companies set themselves, for vendors whose library adds further keys to every request. A rule about such
+ * further keys would only check the library. For vendors not listed here, only constant keys are excluded. Key names
+ * are those of the decoders.
  */
 const OWN_KEYS = new Map([
   // https://developers.google.com/analytics/devguides/collection/protocol/ga4/reference: the library sets all other
@@ -116,7 +121,7 @@ const OWN_KEYS = new Map([
   ['Meta Pixel', /^(?!(?:cd|ud|udff|ap)\b)/],
 ])
 
-/** Returns whether the vendor's own library sets the key; false for vendors whose library keys are unknown. */
+/** Returns whether the key is set by the vendor's own library; false for vendors whose library keys are unknown. */
 export function isProtocolKey({ vendor, key }: Pick<Presence, 'vendor' | 'key'>): boolean {
   return OWN_KEYS.get(vendor)?.test(key) ?? false
 }
@@ -124,7 +129,7 @@ export function isProtocolKey({ vendor, key }: Pick<Presence, 'vendor' | 'key'>)
 /** Returns whether the keys set by this vendor's library are known. */
 export const knowsProtocol = (vendor: string) => OWN_KEYS.has(vendor)
 
-/** Events and keys related to money, from the most to the least valuable. */
+/** Names of events and keys related to money, from the most to the least valuable. */
 const MONEY_EVENTS = [/purchase|order|transaction|payment|refund|sale/i, /checkout|cart|lead|sign_?up|subscri|book/i]
 const MONEY_KEYS = [
   /transaction|order.?id|(?:^|[._[])(?:value|revenue|price|amount|total)\b|currency|(?:^|\.)cu$/i,
@@ -136,7 +141,7 @@ const rank = (patterns: readonly RegExp[], text: string) => {
   return at < 0 ? 0 : patterns.length - at
 }
 
-/** Returns how closely the key is related to money, 0 to 8. The event has more weight than the key. */
+/** Returns how closely the key is related to money, 0 to 8. The event name has more weight than the key. */
 export function moneyOf({ event, key }: Pick<KeyFacts, 'event' | 'key'>): number {
   return rank(MONEY_EVENTS, event) * 3 + rank(MONEY_KEYS, key)
 }
@@ -150,8 +155,8 @@ export interface Draft {
 }
 
 /**
- * Returns suggestions, at most five per event. Those related to money come first, then those with the most events.
- * Rules that an alert already covers are omitted. `days`: number of examined days.
+ * Returns at most five suggestions per event. Those related to money come first, then those with the most events. Rules
+ * that an alert already covers are omitted. `days` is the number of examined days.
  */
 export function suggest(facts: readonly KeyFacts[], alerts: readonly Alert[], days: number): Draft[] {
   const perEvent = new Map<string, number>()
@@ -191,7 +196,7 @@ function watches(alert: Alert, { domainId, vendor, event, key }: KeyFacts): bool
   })
 }
 
-/** Returns false only when the filter is about the event name and excludes this event. */
+/** Returns false only when the filter is about the event name and rejects this event. */
 export function admits(filter: Condition, event: string): boolean {
   if (filter.parameter !== '$event') return true
   if (filter.op === 'equals') return (filter.values ?? []).includes(event)
@@ -228,7 +233,7 @@ function severityOf(facts: KeyFacts): Severity {
   return money >= 7 ? 'high' : money > 0 ? 'medium' : 'low'
 }
 
-/** Returns the condition that describes a violation. A blank key violates each kind of rule. */
+/** Returns the condition for a violation. A blank key violates a rule of any kind. */
 function wrong(kind: SuggestionKind, { key, values }: KeyFacts): Condition {
   const parameter = parameterOf(key)
   if (kind === 'required_key') return { parameter, op: 'is_blank' }
@@ -253,8 +258,8 @@ function reasonOf(
 
 /**
  * Returns rules that require an event id, those related to money first. They cover names that browsers and servers each
- * send at least 200 times and of which less than 85 % have a partner with the same id. Rules that an alert already
- * covers are omitted.
+ * send at least 200 times, when less than 85 % of the events have a partner with the same id. Rules that an alert
+ * already covers are omitted.
  */
 export function suggestEventIds(names: readonly PairedName[], alerts: readonly Alert[], days: number): Draft[] {
   return names
@@ -299,7 +304,7 @@ export function suggestEventIds(names: readonly PairedName[], alerts: readonly A
     .toSorted((a, b) => byMoney(a.facts, b.facts))
 }
 
-/** Returns a rule that is broken when an event has none of the parameters that may hold its event id. */
+/** Returns a rule that an event breaks when it has none of the parameters that may contain its event id. */
 function eventIdRule({ event, serverEvent, ...name }: PairedName, ids: readonly string[], facts: KeyFacts): AlertInput {
   return {
     ...ruleOf('required_key', facts),

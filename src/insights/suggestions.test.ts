@@ -13,7 +13,7 @@ interface Suggestion {
 let world: TestApp
 let shop: { id: string; token: string }
 
-/** Nine days of a shop: three orders an hour, and twelve views, some of them without an item. */
+/** Nine days of shop traffic: three orders an hour, and twelve views, some of them without an item. */
 beforeAll(async () => {
   world = await testApp()
   shop = (await world.call('POST', '/v1/domains', { body: { name: 'Shop' } })).body
@@ -54,7 +54,7 @@ const suggestions = async (query = ''): Promise<{ suggestions: Suggestion[]; idl
 
 const named = ({ kind, rule }: Suggestion) => `${kind} ${rule.name}`
 
-test('stable properties are suggested, but not intermittent or personal ones', async () => {
+test('rules are suggested for stable parameters, but not for intermittent or personal ones', async () => {
   const { suggestions: found, idleAlerts } = await suggestions(`?domainId=${shop.id}`)
   expect(found.map(named)).toEqual([
     ...[
@@ -67,7 +67,7 @@ test('stable properties are suggested, but not intermittent or personal ones', a
   expect(idleAlerts).toEqual([])
 })
 
-test('each suggested rule can be saved unchanged, matches its route’s backtest, and is not suggested again', async () => {
+test('each suggested rule can be saved unchanged, has the same backtest as from the backtest route, and is not suggested again', async () => {
   const { suggestions: found } = await suggestions()
   for (const { rule, backtest, basis } of found) {
     expect(basis.events).toBeGreaterThanOrEqual(200)
@@ -86,7 +86,7 @@ test('each suggested rule can be saved unchanged, matches its route’s backtest
   expect(left.suggestions.map(named)).toEqual(found.filter((one) => one.rule.name !== rule.name).map(named))
 })
 
-test('alerts whose events have stopped are listed with their last event', async () => {
+test('alerts whose events have stopped are listed with the time of the last event', async () => {
   const { body: alert } = await world.call('POST', '/v1/alerts', {
     body: {
       name: 'Refunds',
@@ -112,7 +112,7 @@ test('alerts whose events have stopped are listed with their last event', async 
   })
 })
 
-test('an unknown domain is rejected; without events the list is empty', async () => {
+test('an unknown domain is rejected, and without events the list is empty', async () => {
   expect((await world.call('GET', '/v1/insights/suggestions?domainId=dom_none')).status).toBe(404)
   const { body: other } = await world.call('POST', '/v1/orgs', { body: { name: 'Other' } })
   const { body } = await world.call('GET', '/v1/insights/suggestions', { headers: { 'x-org-id': other.id } })

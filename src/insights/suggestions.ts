@@ -82,7 +82,7 @@ const SuggestionListSchema = Closed(
   },
 )
 
-/** Rules that the traffic already meets, ready to be saved, and alerts whose events are no longer received. */
+/** Suggested rules that the traffic already meets, and alerts whose events are no longer received. */
 export const suggestions = insight({
   id: 'listSuggestions',
   summary: 'Suggest rules that the traffic already meets, each with a reason and a backtest',
@@ -121,8 +121,8 @@ export const suggestions = insight({
 })
 
 /**
- * Returns rules that the traffic of the last `days` met and no alert covers, before they are backtested. Also returns
- * the days as a window.
+ * Returns rules that the traffic of the last `days` met and that no alert covers, without a backtest. Also returns the
+ * examined days as a window.
  */
 export async function draftsOf(
   sources: Pick<Sources, 'db' | 'history' | 'privacy'>,
@@ -143,8 +143,8 @@ export async function draftsOf(
 }
 
 /**
- * Returns a predicate that is false for keys with personal data in their name or a value, because a rule would contain
- * it.
+ * Returns a predicate that rejects keys with personal data in their name or a value, because a rule would contain that
+ * data.
  */
 function isPlain({ privacy }: Pick<Sources, 'privacy'>): (facts: Draft['facts']) => boolean {
   const own = privacy()
@@ -180,7 +180,7 @@ async function tryOut(
   { kind, facts, rule }: Draft,
   { days, now }: { days: number; now: Instant },
 ): Promise<Tried> {
-  // Most rules were never broken in these days, so a backtest would not find anything.
+  // Most rules were never broken in these days, so a backtest cannot find violations.
   if (days >= BACKTEST_DAYS && brokenBy(kind, facts) < 0.5) return NEVER_BROKEN
   const alert = alertFrom(rule, { id: 'alr_trial', orgId, createdAt: 0, updatedAt: 0 })
   const parts = { warehouse: history, domains: domains(), privacy: privacy() }

@@ -16,7 +16,7 @@ const VENDORS: readonly [vendor: string, hosts: readonly string[]][] = [
   ['', ['']],
 ]
 
-/** Generates rows of page views over three days, with increasing frequency. */
+/** Generates page view rows over three days, with increasing frequency. */
 function* pagesFrom(start: Instant, count: number, domains: HistoryFixture['domains'], orgs: readonly string[]) {
   const random = randomOf(7)
   const pick = <T>(values: readonly T[]): T => values[Math.floor(random() * values.length)] as T
@@ -60,12 +60,12 @@ async function add(fixture: WarehouseFixture, pages: readonly StoredPage[]): Pro
 
 const sum = (values: readonly (number | null)[]) => values.reduce<number>((sum, value) => sum + (value ?? 0), 0)
 const known = (values: readonly (number | null)[]) => values.filter((value) => value !== null)
-/** Returns the smallest value that is not exceeded by at least this share of the values. */
+/** Returns the smallest value that is at least as large as this share of the values. */
 function nearestRank(values: readonly number[], share: number): number {
   return values.toSorted((a, b) => a - b)[Math.ceil(values.length * share) - 1] ?? 0
 }
 
-/** Returns the expected response, computed as simply as possible. */
+/** Returns the expected response, computed in the simplest way. */
 function reference(pages: readonly StoredPage[]) {
   const views = Map.groupBy(pages, ({ page }) => page)
   const telling = [...views.values()].filter(([first]) => first?.loaf).length
@@ -104,7 +104,7 @@ function reference(pages: readonly StoredPage[]) {
   }
 }
 
-/** Returns the value with fractions rounded, so that their last digits are not compared. */
+/** Returns the value with fractions rounded, so that the last digits are not compared. */
 const close = (value: unknown): unknown =>
   JSON.parse(JSON.stringify(value, (_, part) => (typeof part === 'number' ? Number(part.toFixed(6)) : part)))
 
@@ -150,14 +150,14 @@ test.each([[undefined], [1], [744]])('the last %p hours of 20,000 rows match the
   }
 })
 
-test('the result is the same when rows are stored in other files', async () => {
+test('the result is the same after rows move to other files', async () => {
   const { fixture } = history
   const before = await ask(744)
   await compactPages(fixture.parquet, fixture.manifest, fixture.folder, fixture.clock.now() + 72 * HOUR_MS)
   expect(await ask(744)).toEqual(before)
 })
 
-test('the result is zero without measurements; an unknown domain is not found', async () => {
+test('the result is zero without measurements, and an unknown domain is not found', async () => {
   await using empty = await openHistory({ events: 0 })
   expect(await tagPerformance.answer(empty.sources(), { hours: 5 }, empty.caller)).toEqual({
     windowHours: 5,
@@ -169,7 +169,7 @@ test('the result is zero without measurements; an unknown domain is not found', 
   await expect(ask(24, history.domains[2]?.id)).rejects.toThrow('no such domain')
 })
 
-test('page views without a vendor are counted, including those where a vendor was inactive', async () => {
+test('page views count even if no vendor was active on them', async () => {
   await using one = await openHistory({ events: 0 })
   const { fixture, orgId, domains } = one
   const row = (fields: Partial<StoredPage>) =>

@@ -6,10 +6,10 @@ import { insight } from './insight.ts'
 import { domainFields, domainsNamed } from './query-params.ts'
 
 const DEFAULT_HOURS = 24
-/** Maximum number of vendors, because browsers send these reports and anyone can invent vendors. */
+/** Maximum number of vendors. There is a limit because browsers send these reports, so anyone can invent vendors. */
 const MAX_VENDORS = 1000
 const MAX_HOSTS = 1000
-/** Number of decimals. Sums of fractions differ beyond them, depending on the order of addition. */
+/** Number of decimals. Beyond these, sums of fractions depend on the order of addition. */
 const DIGITS = 6
 
 const Input = Closed({
@@ -101,7 +101,7 @@ interface VendorRow {
   allBlockMs: number | null
 }
 
-/** Cost of each vendor's code for the pages that load it, as reported by browsers. */
+/** Cost of each vendor's code on the pages that load it, as reported by browsers. */
 export const tagPerformance = insight({
   id: 'getTagPerformance',
   summary: 'Show the cost of each vendor’s code for pages: requests, bytes, durations and blocking time',

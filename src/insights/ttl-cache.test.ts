@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { MINUTE_MS } from '../core/clock.ts'
 import { cachePerOwner, TtlCache } from './ttl-cache.ts'
 
-test('a result is valid for 10 minutes after it was computed, and not before', () => {
+test('a result is valid from the time it was computed until 10 minutes later', () => {
   const kept = new TtlCache<number>(2)
   kept.set('a', 1, 1000)
   expect([999, 1000, 1000 + 10 * MINUTE_MS - 1, 1000 + 10 * MINUTE_MS].map((now) => kept.get('a', now))).toEqual([

@@ -2,16 +2,16 @@ import { type Instant, MINUTE_MS } from '../core/clock.ts'
 
 const KEPT_MS = 10 * MINUTE_MS
 
-/** Caches query results of the history for 10 minutes. Above `most` entries, the oldest are dropped. */
+/** Caches results of history queries for 10 minutes. Above `most` entries, the oldest are dropped. */
 export class TtlCache<T> {
   private readonly found = new Map<string, { at: Instant; value: T }>()
 
   constructor(private readonly most: number) {}
 
-  /** Returns the cached result; undefined when there is none from the last 10 minutes. */
+  /** Returns the cached result; undefined without a result from the last 10 minutes. */
   get(key: string, now: Instant): T | undefined {
     const known = this.found.get(key)
-    // An entry has a future time when the clock was set back after it was stored.
+    // An entry's time is in the future when the clock has been set back since it was stored.
     return known && known.at <= now && now < known.at + KEPT_MS ? known.value : undefined
   }
 
@@ -29,7 +29,7 @@ export class TtlCache<T> {
   }
 }
 
-/** Returns a function that provides one cache per owner. The cache exists as long as its owner. */
+/** Returns a function that returns the cache of an owner. The cache exists as long as its owner. */
 export function cachePerOwner<T>(most: number): (owner: object) => TtlCache<T> {
   const all = new WeakMap<object, TtlCache<T>>()
   return (owner) => {
@@ -39,8 +39,8 @@ export function cachePerOwner<T>(most: number): (owner: object) => TtlCache<T> {
   }
 }
 
-/** Maximum relative change of a count for which a cached result remains valid: 1 %. */
+/** Maximum relative change of a count for which a cached result remains valid. */
 const ALIKE = 0.01
 
-/** Returns whether a count is about the same as before, within 1 %. */
+/** Returns whether a count is within 1 % of an earlier one. */
 export const isSimilarCount = (before: number, now: number) => Math.abs(now - before) <= ALIKE * before

@@ -15,33 +15,33 @@ export interface ListScope {
   event?: string | undefined
   env?: string | undefined
   window: Query['window']
-  /** Custom patterns for personal data of the organization. */
+  /** The organization's custom patterns for personal data. */
   patterns: readonly string[]
 }
 
 export interface ListForm {
-  /** Each combination of these columns and the key has its own list. */
+  /** Columns to group by. Each combination of these columns and the key has its own list. */
   by: ParameterForm['by']
   /** Lists with more distinct values than this are crowded: their values are not counted individually. */
   crowdedFrom: number
-  /** True when the types of the values are required. */
+  /** True when the types of the values are needed. */
   typed: boolean
   /**
-   * Maximum number of most frequent values to return. `maybePersonal` applies to values that may be personal, because
-   * masking may merge them.
+   * Maximum number of most frequent values to return. `maybePersonal` is a separate limit for values that may be
+   * personal, because masking may merge them.
    */
   shown: number
   maybePersonal: number
   /**
-   * Sampling of the window for crowded lists: the number of evenly spaced parts, and the approximate number of events
-   * per part. Default: one part, which is the most recent 48th of the window and at least one hour.
+   * How the window is sampled for crowded lists: the number of evenly spaced parts, and the approximate number of
+   * events per part. Default: one part, which is the most recent 48th of the window and at least one hour.
    */
   parts?: { count: number; events: number }
   /** SQL that limits the rows. It can read `weight`, `key` and the columns of `by`. */
   most: string
 }
 
-/** The parameters with one name in events with the same `by` columns. Sums are weighted and not rounded. */
+/** The values of one parameter name in events with equal `by` columns. Sums are weighted and not rounded. */
 export interface ValueList {
   domainId?: string
   vendor: string
@@ -56,8 +56,8 @@ export interface ValueList {
   different: number
   suspects: number
   /**
-   * The most frequent values, both plain and possibly personal, in no particular order. The arrays below hold their
-   * weights and, for each value, 1 when it may be personal.
+   * The most frequent values, both plain and possibly personal, in no particular order. The arrays below contain, for
+   * each value, its weight and 1 if it may be personal.
    */
   values: string[]
   weights: number[]
@@ -69,21 +69,21 @@ const CANDIDATES = 5
 const SUSPECT_CANDIDATES = 1000
 
 /**
- * Strings that indicate personal data, and the stars of masked data. Seven digits or a match of a custom pattern also
- * count.
+ * Strings that indicate personal data, including the stars of masked data. Seven digits or a match of a custom pattern
+ * also indicate it.
  */
 const PERSONAL_PARTS = ['@', '%', '***']
 const SEVEN_DIGITS = '((?:[0-9][^0-9]*){7})'
 
 const SAMPLE_SHARE = 1 / 48
 
-/** A sample of the window. Its parts have equal length in ms and are sorted newest first. */
+/** A sample of the window. All parts have the same length in ms. They are sorted newest first. */
 interface Sample {
   length: number
   ends: Instant[]
 }
 
-/** Returns the sample. It ends with the newest event, because traffic may stop long before the end of the window. */
+/** Returns the sample. Its end is the newest event, because traffic may stop long before the end of the window. */
 async function sampleOf(history: History, scope: ListScope, { parts }: ListForm): Promise<Sample> {
   const { from, to } = scope.window
   const [counted] = await history.query<{ minute: Instant | null; events: number | null }>(
@@ -106,8 +106,8 @@ async function sampleOf(history: History, scope: ListScope, { parts }: ListForm)
 }
 
 /**
- * Returns the crowded lists, which have too many distinct values in the newest part of the window. Their values are
- * those frequent in any part of the sample. All other facts are from the newest part only.
+ * Returns the crowded lists, which have too many distinct values in the newest part of the window. They contain the
+ * values that are frequent in any part of the sample. All other facts are from the newest part only.
  */
 export async function crowdedLists(history: History, scope: ListScope, form: ListForm): Promise<ValueList[]> {
   const { length, ends } = await sampleOf(history, scope, form)
@@ -160,7 +160,7 @@ export function exactLists(history: History, scope: ListScope, form: ListForm, e
 }
 
 /**
- * Returns the lists of these keys with exact counts. For crowded lists, only the values that are frequent in the newest
+ * Returns the lists of these keys with exact counts. In crowded lists, only the values that are frequent in the newest
  * part are counted, or none without `shown`. The total includes all values.
  */
 export function listsAmong(
@@ -188,7 +188,7 @@ export function listsAmong(
 
 export const keysOf = (lists: readonly Pick<ValueList, 'key'>[]) => [...new Set(lists.map(({ key }) => key))].sort()
 
-/** Returns the part of the history to read. */
+/** Returns which part of the history to read. */
 export function formOf(
   scope: ListScope,
   binder: Binder,
@@ -204,11 +204,11 @@ export function scopeSql({ domainIds, vendor, event, env }: ListScope, binder: B
   return [...binder.among('domainId', domainIds), ...named].join(' AND ')
 }
 
-/** Returns a SELECT with one row per list, as in `ValueList`. */
+/** Returns a SELECT with one row per list, with the columns of `ValueList`. */
 function listsSql(binder: Binder, { patterns }: ListScope, { by, typed, shown, maybePersonal }: ListForm): string {
   const { dialect } = binder
   const group = [...by, 'key'].join(', ')
-  // All uncounted values form one row without a value. It is sorted last, so that it does not displace a value. Sums
+  // All uncounted values form one row without a value. It is sorted last, so that it does not replace a value. Sums
   // that differ only in their last digits, because of the order of addition, are treated as equal.
   const order = 'value IS NULL, round(weight, 6) DESC, value'
   const listed = (column: string) =>
@@ -228,7 +228,8 @@ function listsSql(binder: Binder, { patterns }: ListScope, { by, typed, shown, m
 }
 
 /**
- * Returns SQL for the type of a value. The first character rules out most non-numbers, which is cheaper than a pattern.
+ * Returns SQL for the type of a value. The first character already excludes most non-numbers, which is cheaper than a
+ * pattern.
  */
 const typeSql = (
   dialect: Dialect,
@@ -238,7 +239,7 @@ const typeSql = (
   WHEN ${text} >= '+' AND ${text} < ':' THEN CASE WHEN ${dialect.matches(text, number)} THEN 'number' ELSE 'text' END
   ELSE 'text' END`
 
-/** Returns SQL that is true when masking may change a value or another value may become equal to it. Never NULL. */
+/** Returns SQL that is true when masking may change a value or make another value equal to it. Never NULL. */
 function suspectSql(binder: Binder, text: string, patterns: readonly string[]): string {
   const { dialect } = binder
   const tests = [

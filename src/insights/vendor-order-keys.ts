@@ -1,15 +1,15 @@
-/** The parameters in which a vendor's requests identify an order when they do not have common names. */
+/** The parameters that identify an order in a vendor's requests when their names are not the common ones. */
 export interface VendorOrderKeys {
   /** Name of the vendor in the decoders. */
   vendor: string
-  /** Parameter that holds the id; null when it has a common name. */
+  /** Parameter that contains the id; null when its name is a common one. */
   id: string | null
-  /** Parameter that holds the value; null when it has a common name. */
+  /** Parameter that contains the value; null when its name is a common one. */
   value: string | null
-  /** Name of the only event to read, because one request may contain several events. */
+  /** Name of the only event to read. Set for vendors whose requests may contain several events. */
   event?: string
   /**
-   * True when the id is only valid together with a value. Without a value, Floodlight's `ord` is a random number that
+   * True when an id only counts together with a value. Without a value, Floodlight's `ord` is a random number that
    * prevents caching.
    */
   needsValue?: true

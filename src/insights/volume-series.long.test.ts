@@ -37,7 +37,7 @@ const DOMAINS = [
   { id: 'dom_new', createdAt: NOON - HOUR_MS },
 ]
 
-/** Returns the insight for this history, together with the queries it runs. */
+/** Returns the insight for this history, together with the queries that it runs. */
 function standFor(history: History, domains = DOMAINS, now = NOW) {
   const queries: Query[] = []
   const charted: Charted[] = []
@@ -64,7 +64,7 @@ function standFor(history: History, domains = DOMAINS, now = NOW) {
 
 const STEPS = { minute: MINUTE_MS, five_minutes: 5 * MINUTE_MS, hour: HOUR_MS, day: DAY_MS }
 
-test('for any query, buckets are adjacent and have the same counts as a plain loop', async () => {
+test('for any query, buckets are adjacent and have the same counts as in a plain loop', async () => {
   const anEvent = fc.record({
     ago: fc.oneof(fc.nat(2 * HOUR_MS), fc.nat(3 * DAY_MS), fc.nat(35 * DAY_MS)),
     weight: fc.constantFrom(1, 2.5, 1 / 0.3),
@@ -121,7 +121,7 @@ test('for any query, buckets are adjacent and have the same counts as a plain lo
   )
 })
 
-/** Three weeks of a shop with about 80 events an hour. Its traffic dropped to a tenth three hours before noon. */
+/** Three weeks of shop traffic with about 80 events an hour. Three hours before noon, it drops to a tenth. */
 const shop = madeSeries(80, 3, randomOf(5)).flatMap((count, hour): StoredEvent[] => {
   const start = NOON - (21 * 24 - hour) * HOUR_MS
   const left = start >= NOON - 3 * HOUR_MS ? Math.round(count / 10) : count
@@ -131,7 +131,7 @@ const shop = madeSeries(80, 3, randomOf(5)).flatMap((count, hour): StoredEvent[]
   })
 })
 
-/** An outlet with an eighth of the shop's events. */
+/** Traffic of an outlet: an eighth of the shop's events. */
 const outlet = shop
   .filter(({ seq }) => seq % 8 === 0)
   .map((event) => ({ ...event, domainId: 'dom_outlet', seq: event.seq + 1_000_000 }))
@@ -183,7 +183,7 @@ describe('the baseline', () => {
     }
   })
 
-  test('is a sum without bounds or state for several domains, ignoring domains without events', async () => {
+  test('is a sum without bounds or state for several domains, and ignores domains without events', async () => {
     const domains = ['dom_shop', 'dom_outlet', 'dom_silent'].map((id) => ({ id, createdAt: 0 }))
     const { answer, charted } = standFor(history, domains)
     for (const asked of [{}, { hours: 2, vendor: 'ga4', event: 'purchase' }]) {
@@ -207,13 +207,13 @@ describe('the baseline', () => {
       expect(together.series.filter(({ expected }) => expected !== null).length).toBeGreaterThan(50)
       charted.length = 0
     }
-    // Events without a vendor have no expectation, and neither do rows of a day.
+    // Events without a vendor have no expectation, and neither do daily rows.
     for (const asked of [{ event: 'purchase' }, { hours: 745 }]) {
       for (const { expected } of (await answer(asked)).series) expect(expected).toBeNull()
     }
   })
 
-  test('does not require the name of the only domain', async () => {
+  test('does not require a domain filter when there is only one domain', async () => {
     const { answer } = standFor(history, DOMAINS.slice(0, 1))
     expect(await answer({ hours: 30 })).toEqual(await answer({ hours: 30, domainId: 'dom_shop' }))
   })
@@ -226,7 +226,7 @@ describe('the baseline', () => {
     for (const point of series) expect(point).toMatchObject({ expected: null, low: null, high: null })
   })
 
-  test('is unknown during the learning period', async () => {
+  test('is not known until the learning period ends', async () => {
     using young = await warehouseWith(shop.filter(({ receivedAt }) => receivedAt > NOON - 2 * DAY_MS))
     const { answer } = standFor(young)
     const { state, learningUntil } = await answer({ domainId: 'dom_shop' })
@@ -235,7 +235,7 @@ describe('the baseline', () => {
   })
 })
 
-test('400 days, mostly in 15-minute buckets, need one query and read no events', async () => {
+test('a series of 400 days, mostly stored as 15-minute counts, needs one query and reads no events', async () => {
   await using fixture = await WarehouseFixture.open()
   const days = Array.from({ length: 20 }, (_, index) => 20 * index)
   for (const day of days) {
@@ -268,7 +268,7 @@ test('a domain of another organization is rejected', async () => {
   )
 })
 
-/** Returns an API key of the owner of another organization. */
+/** Returns an API key of the owner of a different organization. */
 function strangersKey({ app: { db, box }, clock }: TestApp): string {
   const { id: orgId } = createOrg(db, box, clock, { name: 'Other' })
   const { id: userId } = createUser(db, clock, { email: 'mallory@example.com' })

@@ -15,7 +15,7 @@ import { domainFields, domainsNamed, requestedDomains, textField } from './query
 const MAX_HOURS = 9600
 const DEFAULT_HOURS = 72
 
-/** Row lengths by the maximum number of hours requested. Days begin at midnight UTC. */
+/** Row length by the maximum number of hours requested. Daily rows begin at midnight UTC. */
 const GRAINS = [
   { grain: 'minute', stepMs: MINUTE_MS, upToHours: 2 },
   { grain: 'five_minutes', stepMs: 5 * MINUTE_MS, upToHours: 24 },
@@ -90,7 +90,7 @@ const Output = Closed(
   },
 )
 
-/** Number of events over time, with the baseline and band of automatic signals. */
+/** Number of events over time, with the baseline and the normal range of automatic signals. */
 export const volumeSeries = insight({
   id: 'getVolume',
   summary: 'Show the observed and the expected number of events',
@@ -145,7 +145,7 @@ function grainOf(input: VolumeSeriesInput): (typeof GRAINS)[number] {
   return GRAINS.find(({ upToHours }) => hoursOf(input) <= upToHours) ?? GRAINS[3]
 }
 
-/** Returns the buckets that overlap the requested period. The last bucket has not ended yet. */
+/** Returns the buckets that overlap the requested period. The last bucket is still incomplete. */
 function bucketsOf(input: VolumeSeriesInput, now: Instant, stepMs: number): TimeBucket[] {
   const startOf = (instant: Instant) => Math.floor(instant / stepMs) * stepMs
   const first = startOf(now - hoursOf(input) * HOUR_MS)
@@ -156,12 +156,14 @@ function bucketsOf(input: VolumeSeriesInput, now: Instant, stepMs: number): Time
   }))
 }
 
-/** Returns whether this series is monitored: all events of a domain, one vendor, or one event of a vendor. */
+/**
+ * Returns whether a series can be monitored: it covers all events of a domain, one vendor, or one event of a vendor.
+ */
 const isFollowed = ({ vendor, event }: Together) => vendor !== null || event === null
 
 /**
- * Returns the expectation for one domain; null when the requested series is not monitored. For rows of a day it has no
- * band, only the state of the last hours.
+ * Returns the expectation for one domain; null when the requested series is not monitored. For daily rows it has no
+ * normal range, only the state of the last hours.
  */
 async function chartOf(sources: Sources, asked: Together, buckets: readonly TimeBucket[]): Promise<SeriesChart | null> {
   const { domainIds, vendor, event, stepMs } = asked

@@ -18,7 +18,7 @@ const rule = (name: string, key: string, domainId: string, impactValue: number) 
 const MONDAY = Date.UTC(2026, 0, 5)
 const times = (count: number, event: object) => Array.from({ length: count }, () => event)
 
-/** Sets up a shop and a magazine, each with a rule. The shop belongs to a project. */
+/** Creates a shop and a magazine, each with a rule. The shop belongs to a project. */
 async function start() {
   const world = await testApp()
   const make = async (path: string, body: object) => (await world.call('POST', path, { body })).body
@@ -91,7 +91,7 @@ test('a week is compared with the previous week', async () => {
   })
   expect(last.scores.before).toEqual(first.scores.now)
   expect(last.scores.now.accuracy.score).toBe(100)
-  // No event was received from the magazine all week.
+  // No event from the magazine was received in the whole week.
   expect(last.scores.now.availability.detail).toContain('No event was received from Blog in the week')
 
   expect(await report(`?week=2026-W02&projectId=${project.id}`)).toMatchObject({
@@ -163,7 +163,7 @@ test.each(['2026-W00', '2025-W53', '2026-W54', '2026-47', '26-W47', '2026-W7', '
   (name) => expect(parseWeek(name)).toBeNull(),
 )
 
-test('a week is found by its name, which is the same for all seven days', () => {
+test('the name of a week is the same for all seven days, and leads back to the week', () => {
   fc.assert(
     fc.property(fc.integer({ min: 0, max: Date.UTC(2400, 0) }), (at) => {
       const start = weekStart(at)

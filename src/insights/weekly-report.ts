@@ -17,7 +17,7 @@ export const WEEK_MS = 7 * DAY_MS
 /** The first Monday after the Unix epoch, 5 January 1970. */
 const FIRST_MONDAY = 4 * DAY_MS
 
-/** Maximum number of issues, and of changes, in a report. */
+/** Maximum number of issues, and maximum number of changes, in a report. */
 const MAX_WORST = 10
 const MAX_CHANGES = 50
 
@@ -116,8 +116,8 @@ export const weeklyReport = insight({
 })
 
 /**
- * Returns the start of the week. Throws `invalid` when the value is not a week, the week has not begun, or it is older
- * than the retention time.
+ * Returns the start of the week. Throws `invalid` when the value is not a week, the week is in the future, or it is
+ * older than the retention period.
  */
 function startOf(week: string | undefined, now: Instant): Instant {
   if (week === undefined) return lastWeek(now)
@@ -132,7 +132,7 @@ function startOf(week: string | undefined, now: Instant): Instant {
 /** Returns the start of the last complete week. */
 export const lastWeek = (now: Instant): Instant => weekStart(now) - WEEK_MS
 
-/** A week and its domains; null for all domains. */
+/** A week, and the domains to include; null for all domains. */
 export interface ReportScope {
   domainIds: readonly string[] | null
   from: Instant
@@ -140,8 +140,8 @@ export interface ReportScope {
 }
 
 /**
- * Returns the report for the week that begins at `from`, up to now for the current week. Throws `unavailable` like the
- * history.
+ * Returns the report for the week that begins at `from`; for the current week, up to now. Throws `unavailable` when the
+ * history does.
  */
 export async function reportOf(sources: Sources, orgId: string, scope: ReportScope): Promise<WeeklyReport> {
   const { domainIds, from, now } = scope
@@ -250,7 +250,7 @@ export function weekName(at: Instant): string {
   return `${year}-W${String(number).padStart(2, '0')}`
 }
 
-/** Returns the start of the week with this name; null for an invalid name, such as week 53 of a year with 52 weeks. */
+/** Returns the start of the week with this name; null for an invalid name, such as week 53 in a year with 52 weeks. */
 export function parseWeek(name: string): Instant | null {
   const [, year, number] = /^(\d{4})-W(\d\d)$/.exec(name) ?? []
   // 4 January is always in the first week of its year.

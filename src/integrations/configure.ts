@@ -136,10 +136,7 @@ function withStoredSecrets(
   return { ...config, url: atField('config.url', () => unsealTarget(box, stored)) }
 }
 
-/**
- * Fails if another organization already uses the value: inbound calls would be ambiguous, so the first organization
- * keeps it.
- */
+/** Fails if another organization already uses the value, because inbound calls would be ambiguous. */
 function requireUnclaimed(db: Db, { type, configured }: Provider, orgId: string, settings: object): void {
   const field = configured?.exclusive
   const value = field === undefined ? undefined : (settings as Record<string, unknown>)[field]
@@ -151,8 +148,8 @@ function requireUnclaimed(db: Db, { type, configured }: Provider, orgId: string,
 }
 
 /**
- * Rejects a configuration without secrets after the stored ones were lost. A generated replacement would never be shown
- * to the user.
+ * Rejects a configuration that omits the secrets if the stored secrets were lost. A generated replacement would never
+ * be shown to the user.
  */
 function requireLostSecrets(needed: Record<string, unknown>, { config }: IntegrationInput): void {
   const missing = Object.keys(needed).find((name) => config[name] === undefined)
@@ -161,8 +158,8 @@ function requireLostSecrets(needed: Record<string, unknown>, { config }: Integra
 }
 
 /**
- * Rejects a new URL without the secrets. Otherwise, someone who does not know a secret could have it sent to their own
- * server.
+ * Rejects a URL with a different origin unless the secrets are entered again. Otherwise, someone who does not know a
+ * secret could have it sent to their own server.
  */
 function requireSecretsForNewOrigin(secrets: Record<string, unknown>, { config }: IntegrationInput): void {
   const missing = Object.keys(secrets).find((name) => config[name] === undefined)
@@ -170,7 +167,7 @@ function requireSecretsForNewOrigin(secrets: Record<string, unknown>, { config }
   throw new AppError('invalid', `config.${missing}: must be entered again because the URL now points to another server`)
 }
 
-/** True if a URL in the new settings has a different origin than before. */
+/** True if a URL in the new settings has a different origin than the URL in the old settings. */
 function hasNewOrigin(before: object, after: object): boolean {
   const origins = (settings: object) =>
     new Map(Object.entries(settings).map(([name, value]) => [name, originOf(value)]))

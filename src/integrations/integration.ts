@@ -1,13 +1,13 @@
 import type { Instant } from '../core/clock.ts'
 import { Closed, InstantSchema, Nullable, OneOf, type Static, Type } from '../core/schema.ts'
 
-/** Provider types in the API. `PROVIDERS` lists those that this version supports. */
+/** Provider types in the API. `PROVIDERS` lists the types that this version supports. */
 const PROVIDER_TYPES = ['tag_manager', 'team_chat', 'office_chat', 'issue_tracker', 'webhook', 'email_digest'] as const
 export type ProviderType = (typeof PROVIDER_TYPES)[number]
 
 /**
- * `failing`: the last attempt failed. The other statuses except `connected` prevent all sending. `incomplete`: a
- * setting is missing. `reauth_required`: a user must sign in again. `disabled`: the other service rejects the
+ * `failing`: the last attempt failed. All statuses other than `connected` and `failing` prevent sending. `incomplete`:
+ * a setting is missing. `reauth_required`: a user must sign in again. `disabled`: the other service rejects the
  * integration permanently.
  */
 const INTEGRATION_STATUSES = ['connected', 'failing', 'incomplete', 'reauth_required', 'disabled'] as const

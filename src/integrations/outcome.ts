@@ -3,7 +3,7 @@ import { AppError } from '../core/error.ts'
 import type { Outbound, Reply } from '../transport/transport.ts'
 import type { IntegrationStatus } from './integration.ts'
 
-/** `retry`: another attempt may succeed. `broken`: another attempt would be rejected again. */
+/** `retry`: another attempt may succeed. `broken`: another attempt would also fail. */
 export type Verdict = 'delivered' | 'retry' | 'broken'
 
 /** Outcome of one attempt. Its texts are safe for the delivery log. */
@@ -101,7 +101,8 @@ function reasonOf(reply: Reply): string {
 }
 
 /**
- * A call that received no response or an error status. If a provider throws it, the outcome is derived from the reply.
+ * A call that received no response or an error status. If a provider throws this error, the outcome is derived from the
+ * reply.
  */
 export class CallFailed extends Error {
   override readonly name = 'CallFailed'
@@ -121,8 +122,8 @@ export class CallFailed extends Error {
 }
 
 /**
- * Reports that the integration cannot be used until someone fixes it. If a provider throws it, the integration gets
- * this status.
+ * Reports that the integration cannot be used until someone fixes it. If a provider throws this error, the integration
+ * gets the given status.
  */
 export class Unusable extends AppError {
   constructor(

@@ -126,7 +126,7 @@ async function workOn<R>(
     const outcome = isIntegrationError(error) ? outcomeOfError(error, context.now()) : null
     if (outcome) updateIntegrationStatus(db, key.id, outcome)
     const refusal = context.refusal(error)
-    // Reported as well, because the caller may have disconnected.
+    // Unexpected errors are also reported here, because the caller may have disconnected.
     if (!(refusal instanceof AppError)) dispatcher.deps.report(refusal, key.id)
     throw refusal
   }

@@ -24,11 +24,11 @@ interface Needs extends Required<Pick<NotifierDeps, 'changesOf'>>, Required<Pick
   enqueue: Enqueue
   /** Adds data from the event history to messages. */
   enricher: MessageEnricher
-  /** Returns a number from 0 up to but not including 1, used to spread retries. */
+  /** Returns a random number from 0 (inclusive) to 1 (exclusive), used to spread retries. */
   jitter(): number
 }
 
-/** Opens the integrations. Deliveries interrupted by a kill are sent again. */
+/** Creates the integrations module. Deliveries interrupted by a crash are sent again. */
 export function openIntegrations(base: HistoryBase, needs: Needs): IntegrationsRoom {
   const { db, box, clock, config, transport, report, guard, publicUrl, collectUrl, stopping } = base
   const { enqueue, enricher, jitter, changesOf, noteChange } = needs

@@ -73,7 +73,7 @@ describe('permissions', () => {
 })
 
 describe('an integration', () => {
-  test('returns a generated secret once and an entered one never', async () => {
+  test('returns a generated secret once, and never returns an entered secret', async () => {
     const { as, admin, clock, db } = setUp()
     const made = await admin('POST', '/v1/integrations', { provider: 'webhook', config: { url } })
     expect(made.status).toBe(201)
@@ -124,7 +124,7 @@ describe('an integration', () => {
     }
   })
 
-  test('retains its secret when replaced without one', async () => {
+  test('retains its secret when a PUT omits the secret', async () => {
     await using server = receiver()
     const { admin } = setUp()
     const { body } = await admin('POST', '/v1/integrations', {
@@ -166,13 +166,21 @@ describe('an integration', () => {
     ['no provider', { config: { url } }, 'provider: '],
     ['an unknown provider', { provider: 'pigeon', config: {} }, 'provider: must be one of tag_manager, '],
     ['a channel type without integrations', { provider: 'email', config: {} }, 'provider: must be one of '],
-    ['issue_tracker', { provider: 'issue_tracker', config: {} }, 'config.url: is missing'],
-    ['email_digest', { provider: 'email_digest', config: {} }, 'config.to: is missing'],
-    ['team_chat', { provider: 'team_chat', config: {} }, 'config: webhookUrl or botToken is required'],
+    ['an issue_tracker without a URL', { provider: 'issue_tracker', config: {} }, 'config.url: is missing'],
+    ['an email_digest without recipients', { provider: 'email_digest', config: {} }, 'config.to: is missing'],
+    [
+      'a team_chat without credentials',
+      { provider: 'team_chat', config: {} },
+      'config: webhookUrl or botToken is required',
+    ],
     ['no config', { provider: 'webhook' }, 'config: '],
     ['no URL', { provider: 'webhook', config: {} }, 'config.url: '],
     ['a private address', { provider: 'webhook', config: { url: 'https://10.0.0.1' } }, 'config.url: host 10.0.0.1'],
-    ['http', { provider: 'webhook', config: { url: 'http://hooks.example.com' } }, 'config.url: must be an https URL'],
+    [
+      'an http URL',
+      { provider: 'webhook', config: { url: 'http://hooks.example.com' } },
+      'config.url: must be an https URL',
+    ],
     ['a bad secret', { provider: 'webhook', config: { url, secret: 's3cret' } }, 'config.secret: must be whsec_'],
     ['an unknown setting', { provider: 'webhook', config: { url, colour: 'red' } }, 'config.colour: '],
     ['an unknown field', { ...webhook, colour: 'red' }, 'colour: '],
@@ -315,7 +323,7 @@ describe('the delivery log', () => {
     expect((await as('viewer')('GET', `/v1/notifications/deliveries${query}`)).status).toBe(400)
   })
 
-  test('a failed delivery is replayed with the same id', async () => {
+  test('replays a failed delivery with the same id', async () => {
     const { as, clock, first, take } = withDeliveries()
     clock.advance(1000)
     const replay = () => as('member')('POST', `/v1/notifications/deliveries/${first.id}/replay`)

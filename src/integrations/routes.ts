@@ -52,8 +52,8 @@ const TestResult = Closed(
   { $id: 'IntegrationTestResult', examples: [{ ok: true, deliveryId: 'dlv_01ke7k3h40c8s5d2w7y1g9f3qn' }] },
 )
 /**
- * Adds the configuration. The URL of a receiver is often as sensitive as a password, so only admins see it, and
- * read-only keys see it masked.
+ * Adds the configuration. The URL of a receiver is often as sensitive as a password, so only admins see the full URL,
+ * and read-only keys see a masked URL.
  */
 function withConfig(box: SecretBox, record: IntegrationRecord, principal: Principal) {
   const { url, ...rest } = record.config

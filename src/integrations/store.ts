@@ -38,7 +38,7 @@ interface NewIntegrationRow extends SplitSettings {
   origin?: string | null
 }
 
-/** Encrypts `url`, because a receiver's URL alone is often enough to post there. */
+/** Encrypts `url`, because a receiver's URL alone is often enough to post to it. */
 const sealUrl = (box: SecretBox, config: Record<string, unknown>) =>
   typeof config.url === 'string' ? { ...config, url: sealTarget(box, config.url) } : config
 
@@ -93,8 +93,8 @@ type StoredIntegrationRow = IntegrationKey &
   Pick<UnsealedIntegration, 'provider' | 'label' | 'status'> & { config: string; secrets: Buffer; state: string | null }
 
 /**
- * Opens an integration. Null if the organization has no integration with this id. Fails with `conflict` if the secrets
- * were lost or encrypted with another key.
+ * Reads an integration and decrypts its secrets. Null if the organization has no integration with this id. Fails with
+ * `conflict` if the secrets were lost or encrypted with another key.
  */
 export function openIntegration(db: Db, box: SecretBox, { orgId, id }: IntegrationKey): UnsealedIntegration | null {
   const row = prepared<[string, string], StoredIntegrationRow>(
@@ -258,7 +258,7 @@ export function setIntegrationStatus(db: Db, id: string, status: IntegrationStat
   db.prepare('UPDATE integration SET status = ? WHERE id = ?').run(status, id)
 }
 
-/** Records the result of the last attempt. A status that requires a user's action is not changed. */
+/** Records the result of the last attempt. A status that requires user action is not changed. */
 export function setLastAttemptStatus(db: Db, id: string, status: 'connected' | 'failing'): void {
   const sql = `UPDATE integration SET status = ? WHERE id = ? AND status IN ('connected', 'failing') AND status <> ?`
   prepared(db, sql).run(status, id, status)
@@ -277,8 +277,8 @@ export function usableIntegrations(db: Db, provider: string): UsableIntegration[
 }
 
 /**
- * Updates the status of an integration after an attempt to `connected` or `failing`. A status that requires a user's
- * action is cleared only by a successful test. Does nothing if the id is null, as for a direct address.
+ * Sets the status of an integration to `connected` or `failing` after an attempt. A status that requires user action is
+ * cleared only by a successful test. Does nothing if the id is null, as for a direct address.
  */
 export function updateIntegrationStatus(db: Db, id: string | null, outcome: Outcome, { isTest = false } = {}): void {
   if (id === null || outcome.verdict === 'wait' || outcome.verdict === 'stopped') return

@@ -45,7 +45,10 @@ interface ChannelCheck {
   providers?: readonly Provider[]
 }
 
-/** Checks that every channel can be delivered to. Fails with `invalid` for the first that cannot, naming the field. */
+/**
+ * Checks that messages can be delivered to every channel. Fails with `invalid` for the first channel where this is not
+ * possible, naming the field.
+ */
 export function checkChannels(channels: readonly Channel[], check: ChannelCheck): void {
   for (const [index, { type, target }] of channels.entries()) {
     const provider = findProvider(check.providers ?? PROVIDERS, type)

@@ -19,9 +19,9 @@ const STATUS: Partial<Record<HistoryKind, IssueStatus>> = {
 
 test.each<[string, Course, string]>([
   ['opened in the period', [['opened', WITHIN]], 'opened open'],
-  ['opened at its start', [['opened', FROM]], 'opened open'],
-  ['opened at its end', [['opened', TO]], ''],
-  ['opened before it', [['opened', BEFORE]], 'open'],
+  ['opened at the start of the period', [['opened', FROM]], 'opened open'],
+  ['opened at the end of the period', [['opened', TO]], ''],
+  ['opened before the period', [['opened', BEFORE]], 'open'],
   [
     'acknowledged',
     [
@@ -49,7 +49,7 @@ test.each<[string, Course, string]>([
     'resolved',
   ],
   [
-    'opened and resolved in it',
+    'opened and resolved in the period',
     [
       ['opened', WITHIN],
       ['resolved', WITHIN + 5],
@@ -57,7 +57,7 @@ test.each<[string, Course, string]>([
     'opened resolved',
   ],
   [
-    'resolved before it',
+    'resolved before the period',
     [
       ['opened', BEFORE - 5],
       ['resolved', BEFORE],
@@ -65,7 +65,7 @@ test.each<[string, Course, string]>([
     '',
   ],
   [
-    'resolved after it',
+    'resolved after the period',
     [
       ['opened', BEFORE],
       ['resolved', AFTER],
@@ -82,7 +82,7 @@ test.each<[string, Course, string]>([
     'opened open',
   ],
   [
-    'resolved and reopened in it',
+    'resolved and reopened in the period',
     [
       ['opened', BEFORE],
       ['resolved', WITHIN],
@@ -91,7 +91,7 @@ test.each<[string, Course, string]>([
     'opened open',
   ],
   [
-    'resolved in it, reopened after it',
+    'resolved in the period and reopened after it',
     [
       ['opened', BEFORE],
       ['resolved', WITHIN],
@@ -117,7 +117,7 @@ test.each<[string, Course, string]>([
     'open',
   ],
   [
-    'muted after it',
+    'muted after the period',
     [
       ['opened', BEFORE],
       ['muted', AFTER],

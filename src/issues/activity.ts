@@ -3,7 +3,7 @@ import { type Db, prepared } from '../store/database.ts'
 import type { HistoryKind, IssueRecord, IssueStatus } from './issue.ts'
 import { ISSUE_COLUMNS, type IssueRow, recordOf } from './store.ts'
 
-/** Changes to an organization's issues in a time range. Issues have their current values. */
+/** Changes to an organization's issues in a time range. Issues are returned with their current values. */
 interface IssueActivity {
   /** Opened or reopened in the range. */
   opened: IssueRecord[]

@@ -30,9 +30,9 @@ interface Episode {
 }
 
 /**
- * For an issue about a drop in a count, returns the issue about a drop in all traffic of the domain that explains it.
- * That is the issue named by the last finding, otherwise an issue that was open at the same time and did not begin
- * later. Null if there is none, and for other issues.
+ * For an issue about a drop in a count, returns the issue that explains it: an issue about a drop in all traffic of the
+ * domain. If the last finding names such an issue, returns that issue; otherwise, one that was open at the same time
+ * and did not begin later. Null if there is none, and for issues that are not about a drop.
  */
 export function explanationOf(db: Db, problem: IssueWithAlert): Explanation | null {
   const { issue } = problem

@@ -78,7 +78,7 @@ export function issueOfAlert(alert: AlertFacts, values: Partial<IssueRecord> = {
   }
 }
 
-/** Returns an evaluation of the hour before noon, made at noon. */
+/** Returns an evaluation of the hour before noon, performed at noon. */
 export function evaluationOf(values: Partial<Evaluation> = {}): Evaluation {
   const window: Window = { from: NOON - HOUR_MS, to: NOON, complete: true }
   let made = 0

@@ -13,7 +13,7 @@ import { applyFindings, findIssue, setStatus } from './store.ts'
 const SUBJECTS = ['', 'ga4 purchase', 'ga4 view']
 const LONGEST_WAIT_MS = 10 * SECOND_MS
 
-/** Only anomalies continue or are explained. */
+/** Only findings of anomaly alerts can continue or be explained. */
 const MARKS = [{}, {}, { continues: true as const }, { explainedBy: '' }]
 type Fire = { subject: string; occurrences: number; marks: (typeof MARKS)[number] }
 type Step =
@@ -58,7 +58,7 @@ interface World {
   windowStartAt: Instant
   judgedThrough: Instant
   orders: NotificationRequest[]
-  /** Time at which each order was placed. */
+  /** Time at which each notification was requested. */
   givenAt: Instant[]
   /** Expected counts by subject. */
   counted: Map<string, number>

@@ -106,10 +106,7 @@ export function listIssues(db: Db, orgId: string, query: IssueQuery): { issues: 
   return { issues: items.map((row) => issueOf(recordOf(row))), nextCursor }
 }
 
-/**
- * Returns all open and acknowledged issues of an organization, oldest first. A domain that is not null restricts them
- * to that domain.
- */
+/** Returns all open and acknowledged issues of an organization, or of one of its domains, oldest first. */
 export function unresolvedIssues(db: Db, orgId: string, domainId: string | null = null): IssueRecord[] {
   return db
     .prepare<[object], IssueRow>(

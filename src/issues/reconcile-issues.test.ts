@@ -71,7 +71,7 @@ const outsideCounts: Record<State, Expected> = Object.fromEntries(
   Object.keys(STATES).map((state) => [state, /none|resolved/.test(state) ? NOTHING : ONLY_COUNTS]),
 )
 
-/** Findings that continue or are explained keep the state and open nothing. */
+/** Findings that continue or are explained leave the state unchanged and open no issue. */
 const keeps = outsideCounts
 
 const EVENTS: Record<
@@ -149,7 +149,7 @@ describe('the state stored by an evaluation', () => {
   test.each([
     ['the first clear window', { firing: true, clearWindows: 0 }, { firing: false, clearWindows: 1 }],
     [
-      'a second one of a muted issue',
+      'the second clear window of a muted issue',
       { status: 'muted', firing: false, clearWindows: 1 },
       { firing: false, clearWindows: 2 },
     ],
@@ -206,20 +206,20 @@ describe('a window that was already evaluated in parts', () => {
       'fired',
     ],
     [
-      'sends none if it fired early and opened the issue',
+      'sends no notification if it fired early and opened the issue',
       { lastSeenAt: inThisWindow, firedWindowAt: NOON - HOUR_MS },
       '',
       '',
     ],
     [
-      'sends none if it fired early for an acknowledged issue',
+      'sends no notification if it fired early for an acknowledged issue',
       { status: 'acknowledged', lastSeenAt: inThisWindow },
       '',
       'fired',
     ],
-    ['sends none if the violation was in the previous window', { lastSeenAt: inTheLast }, '', ''],
+    ['sends no notification if the violation was in the previous window', { lastSeenAt: inTheLast }, '', ''],
     [
-      'sends none if the early violation was outside the run windows',
+      'sends no notification if the early violation was outside the run windows',
       { lastSeenAt: inThisWindow, firing: false },
       '',
       '',
@@ -231,9 +231,16 @@ describe('a window that was already evaluated in parts', () => {
   })
 
   test.each([
-    ['was already counted and notified', { lastSeenAt: inThisWindow, firedWindowAt: NOON - HOUR_MS }, {}, 0, '', ''],
-    ['continued an earlier one, and is now new', { lastSeenAt: inThisWindow }, {}, 0, 'repeated', 'fired'],
-    ['continues, and did not occur in it before', { lastSeenAt: inTheLast }, { continues: true }, 3, '', ''],
+    ['was already counted and reported', { lastSeenAt: inThisWindow, firedWindowAt: NOON - HOUR_MS }, {}, 0, '', ''],
+    ['continued an earlier deviation and is now a new one', { lastSeenAt: inThisWindow }, {}, 0, 'repeated', 'fired'],
+    [
+      'continues an earlier deviation and is counted for the first time',
+      { lastSeenAt: inTheLast },
+      { continues: true },
+      3,
+      '',
+      '',
+    ],
   ] as const)('handles a count that %s', (_, values, marks, counted, notified, history) => {
     const issue = issueOfAlert(volumeAlert, values)
     const findings = [findingOf(marks)]
@@ -241,7 +248,7 @@ describe('a window that was already evaluated in parts', () => {
     expect(outcome).toEqual({ status: 'same', counted, notified, history })
   })
 
-  test.each([true, false])('is not clear if an earlier part of a count fired (firing: %p)', (firing) => {
+  test.each([true, false])('of a count is not clear if an earlier part fired (firing: %p)', (firing) => {
     const issue = issueOfAlert(volumeAlert, { lastSeenAt: inThisWindow, firing, clearWindows: 1 })
     expect(reconcile(evaluationOf({ ...evaluation, alert: volumeAlert, issues: [issue] }))).toEqual([])
   })
@@ -280,9 +287,9 @@ describe('findings from before a resolution', () => {
   const journeyAlert = { ...validationAlert, alertType: 'journey' as const }
 
   test.each([
-    ['a violation before it is only counted', validationAlert, resolved, statusAt - 1, 'same'],
-    ['a violation at the same time reopens the issue', validationAlert, resolved, statusAt, 'open'],
-    ['a session before it is only counted', journeyAlert, resolved, statusAt - 1, 'same'],
+    ['a violation before the resolution is only counted', validationAlert, resolved, statusAt - 1, 'same'],
+    ['a violation at the time of the resolution reopens the issue', validationAlert, resolved, statusAt, 'open'],
+    ['a session before the resolution is only counted', journeyAlert, resolved, statusAt - 1, 'same'],
     ['a count applies to its whole window', volumeAlert, resolved, statusAt - 1, 'open'],
     [
       'any violation reopens an issue that was resolved automatically',
@@ -369,7 +376,7 @@ describe('the evidence of a window evaluated in parts', () => {
     expect(changes.filter(({ kind }) => kind === 'count')).toMatchObject([{ count: finding.occurrences }])
     return { evidence: update?.kind === 'update' ? update.values.evidence : null, notice }
   }
-  test('is the sum of its parts, also in the notification', () => {
+  test('is the sum of its parts, including in the notification', () => {
     const { evidence, notice } = evidenceOf({})
     const expected = { occurrences: 15, observed: 15, total: 340, hosts: ['b.example', 'a.example'] }
     expect(evidence).toMatchObject({
@@ -384,7 +391,7 @@ describe('the evidence of a window evaluated in parts', () => {
     ['of a count is from the latest part', {}, { alert: volumeAlert }],
     ['from before a resolution is omitted', { status: 'resolved', statusAt: NOON - 20 * MINUTE_MS }, {}],
     ['that was not stored is omitted', { evidence: null }, {}],
-  ])('is only that of the current part: evidence %s', (_, issue, values) => {
+  ])('covers only the current part: evidence %s', (_, issue, values) => {
     const alert = values.alert ?? validationAlert
     const issues = [issueOfAlert(alert, { evidence: before, lastSeenAt: NOON - 30 * MINUTE_MS, ...issue })]
     const changes = reconcile(evaluationOf({ alert, issues, findings: [now], ...values }))

@@ -59,12 +59,12 @@ export interface Evaluation {
  * Compares the findings of an evaluation with the existing issues and returns the changes.
  * A partial window (`complete: false`) opens and reopens issues and counts occurrences; only a complete window clears
  * or resolves issues. Violations are reported again when their window ends; firings of a count are reported
- * immediately. Each window is reported once, and for counts also counted once. A finding that continues, or is
- * explained by another one, only keeps an unresolved issue open.
+ * immediately. Each window is reported once; a window of counts is also counted only once. A finding that continues, or
+ * is explained by another one, only keeps an unresolved issue open.
  * Outside the run windows, issues are not opened, reopened, cleared or resolved, and no notifications are sent.
- * Violations are still counted on an unresolved issue, because a violation is independent of the hour. Counts of
- * windows are ignored, because the alert does not define normal values for those hours. A muted issue stays muted until
- * a user unmutes it: if it were resolved after quiet windows, its next firing would send a notification.
+ * Violations are still counted on an unresolved issue, because a violation does not depend on the time of day. Counts
+ * of windows are ignored, because the alert does not define normal values for those hours. A muted issue stays muted
+ * until a user unmutes it: if it were resolved after quiet windows, its next firing would send a notification.
  */
 export function reconcile(evaluation: Evaluation): Change[] {
   const { findings, issues, window, inRunWindow } = evaluation

@@ -96,7 +96,7 @@ describe('findings of runs', () => {
     expect(history.at(-1)?.payload).toMatchObject({ reason: 'not found in the latest run' })
   })
 
-  test('are notified again after at least 12 hours, regardless of how often runs repeat', () => {
+  test('trigger another notification only after 12 hours, regardless of how often runs repeat', () => {
     const { db, end, told } = world()
     for (let run = 0; run < 60; run++) end([missing], { at: NOON + run * 30 * MINUTE_MS })
     expect(told()).toEqual(['opened', 'repeated', 'repeated'])
@@ -108,7 +108,7 @@ describe('findings of runs', () => {
       ['fired', NOON + 12 * HOUR_MS],
       ['fired', NOON + 24 * HOUR_MS],
     ])
-    // Another problem in the same test is notified immediately.
+    // Another problem in the same test triggers a notification immediately.
     end([missing, failed], { at: NOON + 60 * 30 * MINUTE_MS })
     expect(told()).toEqual(['opened'])
   })

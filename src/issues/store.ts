@@ -104,7 +104,7 @@ export function issueOf(record: IssueRecord): Issue {
 const RELEVANT = `(status <> 'resolved' OR statusAt >= ?)`
 
 /**
- * For each domain and subject of the alert, returns the unresolved issue, or otherwise the last issue if it was
+ * For each domain and subject of the alert, returns the unresolved issue, or otherwise the most recent issue if it was
  * resolved recently.
  */
 export function issuesOfAlert(db: Db, alertId: string, now: Instant): IssueRecord[] {

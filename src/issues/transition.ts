@@ -12,7 +12,7 @@ const MAX_MUTED_MS = 366 * DAY_MS
 /** A user's id, or the name of the integration through which a user acted. */
 export type Actor = string
 
-/** Allowed manual transitions, with the kind of their history entry. All other transitions are rejected. */
+/** Allowed manual transitions, with the kind of history entry for each. All other transitions are rejected. */
 const BY_HAND: Record<IssueStatus, Partial<Record<IssueStatus, HistoryKind>>> = {
   open: { acknowledged: 'acknowledged', resolved: 'resolved', muted: 'muted' },
   acknowledged: { open: 'reopened', resolved: 'resolved', muted: 'muted' },

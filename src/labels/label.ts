@@ -1,6 +1,6 @@
 import { Closed, InstantSchema, Nullable, OneOf, type Static, Text, Type } from '../core/schema.ts'
 
-/** Limits: labels per organization, members per label, and members in all labels of an organization. */
+/** Maximum number of labels per organization, of members per label, and of members in all labels of an organization. */
 export const MAX_LABELS = 500
 export const MAX_MEMBERS = 500
 export const MAX_ALL_MEMBERS = 5000
@@ -15,12 +15,12 @@ const MemberSchema = Closed({
     examples: ['purchase'],
   }),
 })
-/**
- * Events that have a label: the events of a vendor with this name, or all events of the vendor when `event` is empty.
- */
+/** Events in a label: a vendor's events with this name, or all events of the vendor when `event` is empty. */
 export type LabelMember = Static<typeof MemberSchema>
 
-/** Returns the members of one of the organization's labels; empty for an unknown label. Case is ignored. */
+/**
+ * Returns the members of one of the organization's labels; empty for an unknown label. The name is not case-sensitive.
+ */
 export type MembersOf = (label: string) => readonly LabelMember[]
 
 export const noMembers: MembersOf = () => []
@@ -91,7 +91,9 @@ export const LabelUnassignInputSchema = Closed(
 )
 export type LabelUnassignInput = Static<typeof LabelUnassignInputSchema>
 
-/** Colors that are visible on both white and black backgrounds, in the order in which new labels get them. */
+/**
+ * Colors that are visible on both white and black backgrounds, in the order in which they are assigned to new labels.
+ */
 const COLORS = [
   ...['#3b82f6', '#f97316', '#10b981', '#ec4899', '#8b5cf6', '#eab308', '#06b6d4', '#ef4444', '#84cc16', '#6366f1'],
 ]
@@ -99,5 +101,5 @@ const COLORS = [
 /** Returns the color of a new label. `labels`: number of existing labels in the organization. */
 export const colorOf = (labels: number): string => COLORS[labels % COLORS.length] ?? '#3b82f6'
 
-/** Returns the key that identifies a label. It ignores case and Unicode composition. */
+/** Returns the key that identifies a label. It does not depend on case or Unicode composition. */
 export const keyOfLabel = (label: string): string => label.trim().normalize('NFC').toLowerCase()

@@ -82,7 +82,7 @@ describe('a label', () => {
     expect(changed).toEqual(Array(5).fill(orgId))
   })
 
-  test('belongs to one organization, and its members are matched ignoring case', async () => {
+  test('belongs to one organization, and its name is not case-sensitive', async () => {
     const { db, cast, post, list, orgId } = setUp()
     await post('assign', { label: 'Käse', members: [VIEW] })
     await post('assign', { label: 'Käse', members: [BUY] }, cast.mallory.key)
@@ -118,7 +118,7 @@ describe('a label', () => {
     expect(await list()).toEqual([])
   })
 
-  test('is listed once across pages, oldest first', async () => {
+  test('is listed on exactly one page, oldest label first', async () => {
     const { call, cast, post } = setUp()
     const names = ['One', 'Two', 'Three']
     for (const label of names) await post('assign', { label, members: [] })
@@ -129,14 +129,14 @@ describe('a label', () => {
     expect([first.labels.length, rest.nextCursor]).toEqual([2, null])
   })
 
-  test('gets a different color from other new labels', async () => {
+  test('is assigned a different color from other new labels', async () => {
     const { post, list } = setUp()
     for (let n = 0; n < 10; n++) await post('assign', { label: `L${n}`, members: [] })
     expect(new Set((await list()).map(({ color }: { color: string }) => color)).size).toBe(10)
   })
 })
 
-describe('limits that reject assignments without side effects', () => {
+describe('limits above which assignments are rejected without side effects', () => {
   const some = (count: number, vendor = 'V') => Array.from({ length: count }, (_, n) => ({ vendor, event: `e${n}` }))
 
   test(`${MAX_LABELS} labels per organization`, async () => {

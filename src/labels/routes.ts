@@ -9,7 +9,7 @@ import { assign, deleteLabel, listLabels, unassign } from './store.ts'
 export interface LabelRouteDeps {
   db: Db
   clock: Clock
-  /** Called after each change to an organization's labels. */
+  /** Called after each change to one of an organization's labels. */
   changed(orgId: string): void
 }
 
@@ -23,7 +23,7 @@ const LabelUnassignedSchema = Closed(
   { $id: 'LabelUnassigned', examples: [{ ok: true, removed: 1 }] },
 )
 
-/** Routes for labels, which name events, under `/v1/insights/labels`. */
+/** Routes for labels, under `/v1/insights/labels`. A label is a name for events. */
 export function labelRoutes({ db, clock, changed }: LabelRouteDeps): Route[] {
   return [
     route({

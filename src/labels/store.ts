@@ -15,7 +15,7 @@ import {
   type MembersOf,
 } from './label.ts'
 
-/** Identifies a label of one organization. Labels of other organizations are not found. */
+/** Identifies a label within its organization. */
 export interface LabelKey {
   orgId: string
   id: string
@@ -23,7 +23,7 @@ export interface LabelKey {
 
 type LabelRow = Omit<Label, 'members'> & { members: string }
 
-/** Returns at most `limit + 1` labels in order of creation, so that the caller can tell whether there are more. */
+/** Returns at most `limit + 1` labels in order of creation. The additional one shows that there is a next page. */
 export function listLabels(db: Db, orgId: string, after: string | number | null, limit: number): Label[] {
   return db
     .prepare<[object], LabelRow>(
@@ -37,7 +37,7 @@ export function listLabels(db: Db, orgId: string, after: string | number | null,
     .map((row) => ({ ...row, members: JSON.parse(row.members) }))
 }
 
-/** Returns a function that looks up the members of the organization's labels, as they were at the time of this call. */
+/** Returns a function that looks up the current members of one of the organization's labels. */
 export function membersOf(db: Db, orgId: string): MembersOf {
   const find = prepared<[string, string], LabelMember>(
     db,

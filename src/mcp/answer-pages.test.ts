@@ -9,7 +9,7 @@ type Fields = Record<string, unknown>
 const lengthOf = (value: unknown) => JSON.stringify(value).length
 const texts = (count: number, length: number) => Array.from({ length: count }, (_, at) => `${at}`.padEnd(length, 'x'))
 
-/** Returns all pages of an answer. */
+/** Returns all pages of a response. */
 function pagesOf(answer: Fields) {
   const pages = [pageOf('get_it', answer, undefined)]
   for (;;) {
@@ -26,7 +26,7 @@ describe('the response of a route without paging', () => {
     expect(pageOf('get_it', answer, undefined)).toEqual({ answer, note: null })
   })
 
-  test('is continued on further pages, and explains how', () => {
+  test('is split into pages, each with a note on how to continue', () => {
     const answer = { total: 3, vendors: texts(3, 15_000) }
     const [first, second, ...none] = pagesOf(answer)
     expect(none).toEqual([])
@@ -40,7 +40,7 @@ describe('the response of a route without paging', () => {
     })
   })
 
-  test('has all items on its pages in order, and a page exceeds the limit only for a single item', () => {
+  test('is split into pages with all items in order, and only a page with a single item may exceed the limit', () => {
     const items = fc.array(fc.integer({ min: 1, max: 15_000 }), { minLength: 2, maxLength: 30 })
     fc.assert(
       fc.property(items, fc.array(fc.string(), { maxLength: 5 }), fc.string(), (lengths, others, name) => {
@@ -62,7 +62,7 @@ describe('the response of a route without paging', () => {
     )
   })
 
-  test('is not split if one item is too long, or without a list', () => {
+  test('is not split if it has no list or only a single item', () => {
     for (const answer of [{ vendors: texts(1, 90_000) }, { text: 'x'.repeat(90_000) }]) {
       expect(pageOf('get_it', answer, undefined)).toEqual({ answer, note: null })
     }
@@ -73,7 +73,7 @@ describe('the response of a route without paging', () => {
     ])
   })
 
-  test('ends if the list became shorter between pages', () => {
+  test('ends if the list has become too short for the cursor', () => {
     const cursor = pageOf('get_it', { vendors: texts(9, 9000) }, undefined).answer.nextCursor as string
     const { answer, note } = pageOf('get_it', { vendors: [1] }, cursor)
     expect([answer, note]).toEqual([{ vendors: [], nextCursor: null }, 'vendors: none of 1.'])
@@ -97,7 +97,7 @@ describe('the response of a route without paging', () => {
 
 describe('the response of a route with paging', () => {
   const all = texts(200, 1000)
-  /** Answers like a list of 200 items with 1,000 characters each. */
+  /** Returns a handler that responds like a list route with 200 items of 1,000 characters each. */
   const listFrom =
     (start: number, asked: number[] = []) =>
     async (limit: number) => {
@@ -106,7 +106,7 @@ describe('the response of a route with paging', () => {
       return { items: all.slice(start, end), nextCursor: end < all.length ? String(end) : null }
     }
 
-  test('is requested again with fewer items until it fits, and explains how to continue', async () => {
+  test('is requested again with fewer items until it fits, and has a note on how to continue', async () => {
     const found: string[] = []
     let cursor: string | null = '0'
     while (cursor !== null) {
@@ -132,7 +132,7 @@ describe('the response of a route with paging', () => {
     expect(await shorterPage('list_it', last, ask)).toEqual({ answer: last, note: null })
   })
 
-  test('is complete if one item is too long', async () => {
+  test('contains one complete item if a single item is too long', async () => {
     const ask = async (limit: number) => ({ items: texts(limit, 90_000), nextCursor: `${limit}` })
     const { answer, note } = await shorterPage('list_it', await ask(7), ask)
     expect(answer).toEqual({ items: texts(1, 90_000), nextCursor: '1' })

@@ -2,19 +2,19 @@ import { AppError } from '../core/error.ts'
 import { decodeCursor, encodeCursor } from '../http/paging.ts'
 
 /**
- * Maximum number of characters in an answer. Claude Code stores answers longer than 50,000 characters or 25,000 tokens
- * in a file or rejects them (https://code.claude.com/docs/en/mcp, MCP output limits).
+ * Maximum number of characters in a tool result. Claude Code rejects results longer than 50,000 characters or 25,000
+ * tokens, or stores them in a file (https://code.claude.com/docs/en/mcp, MCP output limits).
  */
 export const MAX_ANSWER_LENGTH = 40_000
 
-/** A page of an answer. */
+/** One page of a response. */
 export interface Page {
   answer: Record<string, unknown>
   /** Sentence that explains how to get the next page; null on the last page. */
   note: string | null
 }
 
-/** A list in an answer that is not nested in another list. */
+/** A list in a response that is not nested in another list. */
 interface List {
   /** Names of the fields from the root to the list. */
   path: readonly string[]
@@ -43,13 +43,13 @@ function longestOf(lists: readonly List[]): List | null {
   return longest?.list ?? null
 }
 
-/** Returns a copy of the answer in which the list at `path` is replaced. */
+/** Returns a copy of the response in which the list at `path` is replaced. */
 function withItems(fields: Fields, path: readonly string[], items: readonly unknown[]): Fields {
   const [name = '', ...rest] = path
   return { ...fields, [name]: rest.length === 0 ? items : withItems(fields[name] as Fields, rest, items) }
 }
 
-/** Returns the number of items from the start of a list that fit this length, at least 1. */
+/** Returns how many items, from the start of a list, fit into this length. At least 1. */
 function countWithin(items: readonly unknown[], length: number): number {
   let left = length
   const count = items.findIndex((item) => {
@@ -63,10 +63,10 @@ const goOn = (tool: string, cursor: string) =>
   `To continue, call ${tool} again with the same arguments and "cursor": "${cursor}".`
 
 /**
- * Returns a page of an answer from a route without paging: its longest list is split into pages, and everything else is
- * repeated on each page. Items that are too long are not truncated. `cursor` is the cursor of the previous page;
- * undefined for the first. Throws `invalid` for the cursor of another tool. Each page is computed from a new answer, so
- * items added or removed in between shift the following ones.
+ * Returns a page of the response from a route without paging. The longest list in the response is split into pages, and
+ * everything else is repeated on each page. An item that is too long is not truncated. `cursor` is the cursor from the
+ * previous page; undefined for the first page. Throws `invalid` for a cursor from another tool. Each page is computed
+ * from a new response, so items added or removed in between shift the following items.
  */
 export function pageOf(tool: string, answer: Fields, cursor: string | undefined): Page {
   const place = decodeCursor(cursor, 2)
@@ -90,8 +90,8 @@ export function pageOf(tool: string, answer: Fields, cursor: string | undefined)
 }
 
 /**
- * Returns a page of an answer from a route with paging. When the answer is too long, `ask` requests fewer items from
- * the route until the answer fits or has one item.
+ * Returns a page of the response from a route with paging. When the response is too long, `ask` requests fewer items
+ * from the route until the response fits or has one item.
  */
 export async function shorterPage(tool: string, first: Fields, ask: (limit: number) => Promise<Fields>): Promise<Page> {
   let answer = first
@@ -99,7 +99,7 @@ export async function shorterPage(tool: string, first: Fields, ask: (limit: numb
   let count = longestOf(listsIn(answer))?.items.length ?? 0
   const asked = count
   while (length > MAX_ANSWER_LENGTH && count > 1) {
-    // Requests 10% fewer items, because the first items may be longer than the others.
+    // Requests 10 % fewer items than would fit on average, because the first items may be longer than the others.
     const limit = Math.max(1, Math.min(count - 1, Math.floor((count * MAX_ANSWER_LENGTH * 0.9) / length)))
     answer = await ask(limit)
     length = lengthOf(answer)

@@ -19,7 +19,7 @@ import { type McpDeps, mcpEndpoint } from './endpoint.ts'
 export const VERSION = '9.8.7'
 export const PUBLIC_URL = 'https://tags.example'
 
-/** The SDK's own client, already initialized. Closed at the end of its block. */
+/** The SDK's own client, already connected. It is closed at the end of its block. */
 export type Connected = Client & AsyncDisposable
 
 /** Connects the SDK's own client to the server at this URL. */
@@ -32,7 +32,7 @@ export async function connect(url: string, key: string, headers: Record<string, 
   return Object.assign(client, { [Symbol.asyncDispose]: () => client.close() })
 }
 
-/** Returns the result of a tool: its value, or the error message. */
+/** Calls a tool and returns its value or the error message. */
 export async function callTool(client: Client, name: string, args: Record<string, unknown> = {}) {
   const result = await client.callTool({ name, arguments: args })
   const texts = (result.content as { type: string; text: string }[]).map(({ text }) => text)
@@ -44,7 +44,7 @@ export async function callTool(client: Client, name: string, args: Record<string
   }
 }
 
-/** Returns every row of every table. */
+/** Returns all rows of all tables. */
 export function everyRow(db: Db): Record<string, unknown[]> {
   const tables = db
     .prepare<[], { name: string }>(`SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name`)
@@ -53,7 +53,8 @@ export function everyRow(db: Db): Record<string, unknown[]> {
 }
 
 /**
- * Routes with combinations that no other route has: fields in all three parts, an audited change, answers that fail.
+ * Routes with features that no other route combines: fields in all three parts of a call, an audited change, responses
+ * that fail.
  */
 export function oddRoutes(db: Db): Route[] {
   const tag = 'Odd'
@@ -105,7 +106,7 @@ export function oddRoutes(db: Db): Route[] {
       ...read,
       id: 'askSlowly',
       path: '/v1/slow',
-      summary: 'Answer later',
+      summary: 'Respond slowly',
       answer: OkSchema,
       handle: async () => await Promise.resolve(OK),
     }),
@@ -140,15 +141,15 @@ export interface McpServer extends Disposable {
   people: Cast
   /** Reported errors with their locations. A test that expects errors clears the list. */
   bugs: [unknown, string][]
-  /** Returns the number of counted requests. */
+  /** Returns the number of requests counted towards the rate limit. */
   counted: () => number
-  /** Creates an alert of the organization and returns its id. */
+  /** Creates an alert with this name and returns its id. */
   addAlert(name: string): string
-  /** Creates an issue of an alert with this name, later than the previous one. */
+  /** Creates an issue for an alert with this name, later than the previous issue. */
   addIssue(name: string): void
 }
 
-/** Creates the endpoint without a server, with its own database. */
+/** Creates the endpoint without a server, with a separate database. */
 export function mcpOf(parts: Pick<McpDeps, 'authenticate'>, db = memoryDb(), clock = testClock()) {
   const rooms = {
     db,
@@ -177,7 +178,7 @@ export function mcpOf(parts: Pick<McpDeps, 'authenticate'>, db = memoryDb(), clo
   return Object.assign(answer, { bugs })
 }
 
-/** Starts a server for the endpoint, with the routes of alerts and issues and `oddRoutes`. */
+/** Starts a server for the endpoint, with the routes for alerts and issues and `oddRoutes`. */
 export function startMcp(): McpServer {
   const db = memoryDb()
   const clock = testClock()

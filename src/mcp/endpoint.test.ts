@@ -72,7 +72,7 @@ test('a notification is accepted without a response body', async () => {
 
 describe('credentials', () => {
   test.each(['nobody', 'stranger', 'revoked', 'expired'] as const)(
-    'of %s are rejected, regardless of the body',
+    'of the caller %s are rejected, regardless of the body',
     async (caller) => {
       const key = credentialsOf(server.people)[caller]
       for (const body of [PING, '{', 'x'.repeat(MAX_BODY_BYTES + 1)]) {
@@ -82,7 +82,7 @@ describe('credentials', () => {
     },
   )
 
-  test.each(['nobody', 'viewer'] as const)('of %s are checked before the body is read', async (caller) => {
+  test.each(['nobody', 'viewer'] as const)('of the caller %s are checked before the body is read', async (caller) => {
     let isRead = false
     const pull = (controller: ReadableStreamDefaultController) => {
       isRead = true
@@ -101,7 +101,7 @@ describe('credentials', () => {
     expect([status === 401, isRead]).toEqual([caller === 'nobody', caller === 'viewer'])
   })
 
-  test('that expired while the body arrived are rejected', async () => {
+  test('that expire while the body is received are rejected', async () => {
     const { userId, orgId } = server.people.vera
     let ended = false
     const pull = (controller: ReadableStreamDefaultController) => {
@@ -121,7 +121,7 @@ describe('credentials', () => {
     expect(status).toBe(401)
   })
 
-  test('over the rate limit are rejected with `retry-after`', async () => {
+  test('that exceed the rate limit are rejected with `retry-after`', async () => {
     const answer = mcpOf({
       authenticate() {
         throw new AppError('rateLimited', 'too many requests; try again in 7 s', 7)
@@ -174,11 +174,16 @@ describe('request bodies', () => {
   const padded = (bytes: number) => JSON.stringify(PING).padEnd(bytes, ' ')
   test.each<[string, Sent, number, string]>([
     ['one byte too many', { body: padded(MAX_BODY_BYTES + 1) }, 413, `body: is larger than ${MAX_BODY_BYTES} bytes`],
-    ['another type', { headers: { 'content-type': 'text/plain' } }, 415, 'content-type: must be application/json'],
-    ['no type', { headers: { 'content-type': null } }, 415, 'content-type: must be application/json'],
+    [
+      'a different content type',
+      { headers: { 'content-type': 'text/plain' } },
+      415,
+      'content-type: must be application/json',
+    ],
+    ['a missing content type', { headers: { 'content-type': null } }, 415, 'content-type: must be application/json'],
     ['not JSON', { body: '{"jsonrpc":' }, 400, 'body: is not valid JSON'],
-    ['nothing', { body: '' }, 400, 'Parse error: Invalid JSON-RPC message'],
-    ['no message', { body: { hello: 1 } }, 400, 'Parse error: Invalid JSON-RPC message'],
+    ['an empty body', { body: '' }, 400, 'Parse error: Invalid JSON-RPC message'],
+    ['JSON that is not a message', { body: { hello: 1 } }, 400, 'Parse error: Invalid JSON-RPC message'],
     ['null', { body: 'null' }, 400, 'Parse error: Invalid JSON-RPC message'],
     ['a NUL', { body: call('get_alert', { id: '\0' }) }, 400, 'params.arguments.id: contains a NUL character'],
     [
@@ -187,10 +192,15 @@ describe('request bodies', () => {
       400,
       'params.arguments.id: contains a NUL character',
     ],
-    ['great depth', { body: `${'['.repeat(99)}${']'.repeat(99)}` }, 400, 'body: is nested more than 50 levels deep'],
+    [
+      'JSON nested too deeply',
+      { body: `${'['.repeat(99)}${']'.repeat(99)}` },
+      400,
+      'body: is nested more than 50 levels deep',
+    ],
     ['101 messages', { body: Array(101).fill(PING) }, 400, 'body: has more than 100 messages'],
-    ['no Accept', { headers: { accept: 'application/json' } }, 406, 'Not Acceptable: '],
-  ])('of %s are rejected', async (_, sent, status, sentence) => {
+    ['an Accept header without event streams', { headers: { accept: 'application/json' } }, 406, 'Not Acceptable: '],
+  ])('that are invalid are rejected: %s', async (_, sent, status, sentence) => {
     const [code, error] = await refused(sent)
     expect([code, error?.slice(0, sentence.length)]).toEqual([status, sentence])
   })
@@ -211,7 +221,7 @@ describe('a batch of messages', () => {
     expect(byId.get('three')).toMatchObject({ error: { code: -32602, message: 'unknown tool: nothing' } })
   })
 
-  test('receives a response even if one message cancels another', async () => {
+  test('receives a response even when one message cancels another', async () => {
     const cancel = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 1 } }
     const { body } = await send({ body: [call('ask_slowly'), cancel] })
     expect([body].flat()).toMatchObject([{ id: 1, result: { structuredContent: { ok: true } } }])
@@ -237,7 +247,7 @@ test('a malformed call is a JSON-RPC error', async () => {
 
 describe('any arguments', () => {
   const tools = ['list_alerts', 'get_alert', 'create_alert', 'rename_thing', 'change_issue']
-  test('cause a result or a refusal, but no unexpected failure', async () => {
+  test('lead to a result or a rejection, but never to an unexpected error', async () => {
     const known = fc.record(
       Object.fromEntries(
         [

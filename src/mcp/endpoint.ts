@@ -15,7 +15,7 @@ import { answerStateless, isStateless, namesStateless, unreadable } from './stat
 
 export interface McpDeps extends MethodDeps {
   authenticate: Authenticate
-  /** Version of the program. */
+  /** Version of Tagwarden. */
   version: string
   /** Public URL of the server. */
   publicUrl: string
@@ -25,11 +25,11 @@ export interface McpDeps extends MethodDeps {
 const MAX_MESSAGES = 100
 
 /**
- * Creates the endpoint of the Model Context Protocol over streamable HTTP, for assistants. It is stateless and answers
- * with JSON. Messages of revision 2026-07-28 or an unknown revision are answered by `stateless-protocol.ts`, messages
- * of older revisions by the SDK. HTTP errors (credential, origin, size, malformed message) are answered with
- * `{"error"}`, as in the rest of the API. Errors of a message are JSON-RPC errors or, for a tool, results with
- * `isError`. `?groups=` selects the listed tools.
+ * Creates the Model Context Protocol endpoint for assistants (streamable HTTP). It is stateless and responds with JSON.
+ * Messages of revision 2026-07-28 or an unknown revision are handled by `stateless-protocol.ts`, messages of older
+ * revisions by the SDK. HTTP errors (credential, origin, size, malformed message) have the body `{"error"}`, as in the
+ * rest of the API. An error in a message becomes a JSON-RPC error or, for a tool, a result with `isError`. `?groups=`
+ * selects the tools to list.
  */
 export function mcpEndpoint(parts: McpDeps): (request: Request) => Promise<Response> {
   const methodsFor = mcpMethods(parts)
@@ -39,11 +39,11 @@ export function mcpEndpoint(parts: McpDeps): (request: Request) => Promise<Respo
     try {
       if (request.method !== 'POST') return methodRefused()
       checkOrigin(request.headers.get('origin'), ownOrigin)
-      // Authenticated before the body is read, so that bodies of unauthorized requests are not read.
+      // Authenticated first, so that the body of an unauthorized request is not read.
       parts.authenticate(request.headers)
       const body = await readMessage(request)
       if (body instanceof Response) return body
-      // Receiving the body may have taken minutes, during which the credential may have expired or the role changed.
+      // Receiving the body may take minutes. Meanwhile, the credential may have expired or the role may have changed.
       const principal = parts.authenticate(request.headers, { again: true })
       countMessages(body, () => parts.authenticate(request.headers))
       const groups = new URL(request.url).searchParams.get('groups')
@@ -62,7 +62,7 @@ export function mcpEndpoint(parts: McpDeps): (request: Request) => Promise<Respo
 
 /**
  * Returns the body, like `readJson`. Clients of revision 2026-07-28 receive a JSON-RPC error for a malformed body,
- * because they interpret any other error body as the answer of an older server.
+ * because they would interpret any other error body as the response of an older server.
  */
 async function readMessage(request: Request): Promise<unknown> {
   try {
@@ -79,15 +79,17 @@ function methodRefused(): Response {
 }
 
 /**
- * Rejects an `Origin` header of another site. Only browsers send this header; the check prevents DNS rebinding, as
- * required by https://modelcontextprotocol.io/specification/2025-06-18/basic/transports#security-warning.
+ * Rejects an `Origin` header that names another site. Only browsers send this header; the check prevents DNS rebinding,
+ * as required by https://modelcontextprotocol.io/specification/2025-06-18/basic/transports#security-warning.
  */
 function checkOrigin(origin: string | null, own: string): void {
   if (origin === null || origin === own) return
   throw new AppError('forbidden', `origin: must be ${own}`)
 }
 
-/** Counts each message of a batch towards the rate limit. Throws `invalid` when the batch has too many messages. */
+/**
+ * Counts each message in a batch towards the rate limit. Throws `invalid` when the batch contains too many messages.
+ */
 function countMessages(body: unknown, count: () => Principal): void {
   if (!Array.isArray(body)) return
   if (body.length > MAX_MESSAGES) throw new AppError('invalid', `body: has more than ${MAX_MESSAGES} messages`)
@@ -109,7 +111,7 @@ async function answerWithSdk(request: Request, body: unknown, identity: Implemen
   }
 }
 
-/** Converts an SDK JSON-RPC error without an id to `{"error"}`, because clients can't match it to a request. */
+/** Converts a JSON-RPC error of the SDK that has no id to `{"error"}`, because clients can't match it to a request. */
 async function asErrorBody(response: Response): Promise<Response> {
   const { error } = (await response.json()) as { error: { message: string } }
   return Response.json({ error: error.message }, { status: response.status, headers: API_HEADERS })

@@ -26,7 +26,7 @@ afterEach(() => {
   expect(server.bugs).toEqual([])
 })
 
-/** Connects with these tool groups. Null selects the default groups. */
+/** Connects with these tool groups; null selects the default groups. */
 const as = (caller: Caller, groups: string | null = 'all'): Promise<Connected> =>
   connect(`${server.url}${groups === null ? '' : `?groups=${groups}`}`, credentialsOf(server.people)[caller] ?? '')
 const namesOf = async (client: Connected) => (await client.listTools()).tools.map(({ name }) => name)
@@ -79,7 +79,7 @@ describe('tools', () => {
     ['readOnly', 'delete_thing', 'this key is read-only'],
     ['readOnly', 'rename_thing', 'this key is read-only'],
     ['member', 'rename_thing', 'this requires the role admin; yours is member'],
-  ])("can't be called without permission: %s, %s", async (caller, name, sentence) => {
+  ])("can't be called without permission (caller %s, tool %s)", async (caller, name, sentence) => {
     await using client = await as(caller)
     const before = everyRow(server.db)
     expect((await callTool(client, name, { dryRun: true })).refusal).toBe(sentence)
@@ -99,14 +99,14 @@ describe('tools', () => {
     expect((await callTool(client, 'ask_slowly')).value).toEqual({ ok: true })
   })
 
-  test('return only data of the organization', async () => {
+  test("return only data from the caller's organization", async () => {
     const id = server.addAlert('One')
     await using client = await as('otherOrg')
     expect((await callTool(client, 'list_alerts')).value.alerts).toEqual([])
     expect((await callTool(client, 'get_alert', { id })).refusal).toContain('no such alert')
   })
 
-  test('write data and record the origin of the call', async () => {
+  test('write data and record where the call came from', async () => {
     await using client = await as('admin')
     await client.listTools()
     const { value, texts } = await callTool(client, 'rename_thing', { id: 'a', name: 'ab', times: 2 })
@@ -149,13 +149,13 @@ describe('tool groups', () => {
     ['owner', 'issues,%20odd', ['list_issues', 'get_issue', 'change_issue', 'change_issues', ...ODD]],
     ['viewer', 'core,odd', [...USUAL_READING, 'ask_slowly', 'break_thing', 'fill_disk']],
     ['owner', 'all,issues', [...READING, ...EDITING, ...MORE_EDITING, 'rename_thing']],
-  ])('give %s the tools of the groups %p', async (caller, groups, names) => {
+  ])('offer the caller %s the tools in the groups %p', async (caller, groups, names) => {
     await using client = await as(caller, groups)
     expect((await namesOf(client)).sort()).toEqual([...names].sort())
     expect(await namesOf(client)).toEqual(await namesOf(client))
   })
 
-  test('list the default tools without response schemas, and other tools with them', async () => {
+  test('list the default tools without response schemas, and all other tools with response schemas', async () => {
     await using usual = await as('owner', null)
     expect((await usual.listTools()).tools.filter(({ outputSchema }) => outputSchema)).toEqual([])
     await using issues = await as('owner', 'core,issues')
@@ -164,7 +164,7 @@ describe('tool groups', () => {
   })
 
   test.each(['nothing', '', 'core,,issues', 'Issues'])(
-    'are rejected if unknown (%p), with a list of the valid ones',
+    'are rejected if unknown (%p), with a list of the valid groups',
     async (groups) => {
       const error = await as('owner', groups).catch((thrown: unknown) => thrown)
       expect(error).toMatchObject({ code: 400, message: expect.stringContaining('use core, all, alerts, issues, odd') })
@@ -191,7 +191,7 @@ describe('tool groups', () => {
     expect((await listed(owner, { name: 'renameThing' })).tools).toEqual([described])
   })
 
-  test('call_tool calls the tools of list_tools, with the same responses, refusals and dry runs', async () => {
+  test('call_tool calls the tools from list_tools, with the same responses, rejections and dry runs', async () => {
     await using client = await as('admin', null)
     const call = (name: string, args?: unknown) =>
       callTool(client, 'call_tool', { name, ...(args === undefined ? {} : { arguments: args }) })
@@ -251,7 +251,7 @@ describe('rejected calls', () => {
     ['rename_thing', { id: 'taken', name: 'a' }, 'name: is taken'],
     ['rename_thing', { id: 'taken', name: 'a', dryRun: true }, 'name: is taken'],
     ['fill_disk', {}, 'the disk is full'],
-  ])('to %s with %j: %s', async (name, args, sentence) => {
+  ])('to %s with %j return an error: %s', async (name, args, sentence) => {
     await using client = await as('owner')
     await client.listTools()
     const { refusal, value, texts } = await callTool(client, name, args)
@@ -300,7 +300,7 @@ describe('rejected calls', () => {
         'conditions.items[3].values',
       ],
     ],
-  ])('to %s with %j list every invalid field', async (name, args, fields) => {
+  ])('to %s with %j list all invalid fields', async (name, args, fields) => {
     await using client = await as('owner')
     const { refusal } = await callTool(client, name, args)
     const lines = (refusal ?? '').split('\n')
@@ -309,7 +309,7 @@ describe('rejected calls', () => {
     expect(new Set(named).size).toBe(lines.length)
   })
 
-  test('to an unknown tool include its name', async () => {
+  test('to an unknown tool return an error with its name', async () => {
     await using client = await as('owner')
     for (const name of ['drop_everything', 'hide_thing', 'hideThing', 'constructor']) {
       const error = await client.callTool({ name }).catch((thrown: unknown) => thrown)
@@ -333,7 +333,7 @@ describe('rejected calls', () => {
     expect(error).toMatchObject({ code: 401 })
   })
 
-  test('the user of a session with several organizations must specify one', async () => {
+  test('a session of a user with several organizations must specify one of them', async () => {
     const { alice, mallory } = server.people
     addMember(server.db, server.clock, { orgId: mallory.orgId, userId: alice.userId, role: 'viewer' })
     const { token } = openSession(server.db, server.clock, alice.userId, 'password')
@@ -343,14 +343,14 @@ describe('rejected calls', () => {
     expect((await client.listTools()).tools.map(({ name }) => name).sort()).toEqual(READING)
   })
 
-  test.each<Caller>(['nobody', 'stranger', 'revoked', 'expired'])('%s has no access', async (caller) => {
+  test.each<Caller>(['nobody', 'stranger', 'revoked', 'expired'])('the caller %s has no access', async (caller) => {
     const error = await as(caller).catch((thrown: unknown) => thrown)
     expect(error).toMatchObject({ code: 401 })
   })
 })
 
 describe('resources', () => {
-  test('list the most recent ones of each kind, newest first', async () => {
+  test('are listed newest first, limited to the most recent of each kind', async () => {
     for (let index = 0; index < 60; index++) server.addIssue(`Issue ${index}`)
     const alerts = Array.from({ length: 205 }, (_, index) => server.addAlert(`Alert ${index}`))
     await using client = await as('viewer')
@@ -372,7 +372,7 @@ describe('resources', () => {
     ])
   })
 
-  test('return the responses of the routes, for the organization only', async () => {
+  test("contain the responses of the routes, for the caller's organization only", async () => {
     server.addIssue('x')
     const id = server.addAlert('One')
     await using client = await as('member')
@@ -395,7 +395,7 @@ describe('resources', () => {
   })
 
   test.each(['tagwarden://alerts/', 'tagwarden://keys/key_1', 'file:///etc/passwd', '', 'tagwarden://alerts/a/../b'])(
-    'do not exist at %p',
+    'do not exist at the URI %p',
     async (uri) => {
       await using client = await as('owner')
       const error = await client.readResource({ uri }).catch((thrown: unknown) => thrown)
@@ -403,7 +403,7 @@ describe('resources', () => {
     },
   )
 
-  test('omit the details of an unexpected error while they are read', async () => {
+  test('return no details of an unexpected error', async () => {
     const id = server.addAlert('One')
     server.db.prepare('UPDATE alert SET updatedAt = createdAt - ?').run(DAY_MS)
     server.db.exec('DROP TABLE alert')
@@ -424,6 +424,6 @@ describe('startup fails', () => {
 
   test('if two tools share a name', () => {
     const routes = oddRoutes(server.db).filter(({ id }) => id === 'deleteThing')
-    expect(() => mcpMethods({ ...parts, routes: [...routes, ...routes] })).toThrow('two tools have one name')
+    expect(() => mcpMethods({ ...parts, routes: [...routes, ...routes] })).toThrow('two tools share a name')
   })
 })

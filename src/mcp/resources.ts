@@ -2,7 +2,7 @@ import type { Resource, ResourceTemplate } from '@modelcontextprotocol/sdk/types
 import { AppError } from '../core/error.ts'
 import type { Route } from '../http/route.ts'
 
-/** Performs a route for the caller after checking the permission. */
+/** Calls a route on behalf of the caller after checking the permission. */
 export type Ask = (route: Route, parts: { params?: object; query?: object }) => Promise<unknown>
 
 /** Objects that assistants can add to a conversation by their URI. */
@@ -10,7 +10,7 @@ export interface Resources {
   templates: readonly ResourceTemplate[]
   /** Returns the most recent resources of each kind. */
   list(ask: Ask): Promise<Resource[]>
-  /** Returns the resource with this URI. Throws `notFound` for an unknown URI, and the errors of the route. */
+  /** Returns the resource with this URI. Throws `notFound` for an unknown URI, and any error that the route throws. */
   read(uri: string, ask: Ask): Promise<unknown>
 }
 
@@ -41,7 +41,7 @@ function routeOf(routes: readonly Route[], id: string): Route {
   return route
 }
 
-/** Returns a page of a list. The casts are safe because every answer is checked against its schema. */
+/** Returns a page of a list. The casts are safe because every response is checked against its schema. */
 async function pageOf(ask: Ask, route: Route, noun: string, query: object): Promise<Page> {
   const answer = (await ask(route, { query })) as Record<string, unknown>
   return { items: answer[noun] as Listed[], nextCursor: answer.nextCursor as string | null }
@@ -65,7 +65,7 @@ function kindsOf(routes: readonly Route[]): Kind[] {
       description: 'A rule: its scope, its conditions and its notifications',
       read: routeOf(routes, 'getAlert'),
       async latest(ask) {
-        // The list is always sorted oldest first, so all pages must be read.
+        // The list is sorted oldest first, so all pages must be read.
         let latest: Listed[] = []
         let cursor: string | null = null
         do {

@@ -28,7 +28,7 @@ export interface MethodDeps {
 export interface Caller {
   principal: Principal
   origin: Origin
-  /** Aborts when the caller disconnects or the request times out. */
+  /** Aborted when the caller disconnects or the request times out. */
   signal: AbortSignal
 }
 
@@ -58,25 +58,26 @@ export class RpcError extends Error {
   }
 }
 
-/** The message sent to callers in case of a bug. */
+/** The message sent to callers when the server has a bug. */
 const BUG_MESSAGE = 'internal error; see the server log'
 
 /**
- * Error code of the protocol: https://modelcontextprotocol.io/specification/2025-06-18/server/resources#error-handling
+ * Error code defined by the protocol:
+ * https://modelcontextprotocol.io/specification/2025-06-18/server/resources#error-handling
  */
 export const RESOURCE_NOT_FOUND = -32002
 
 /**
  * Creates tools and resources from the routes, and returns a function that creates the methods for one caller. `groups`
- * lists tool groups as in the URL; null selects the core tools. The returned function throws `invalid` for an unknown
- * group. Throws a plain `Error` when two tools share a name or a route can't be a tool.
+ * is the list of tool groups as in the URL; null selects the core tools. The returned function throws `invalid` for an
+ * unknown group. Throws a plain `Error` when two tools share a name or a route can't be a tool.
  */
 export function mcpMethods(deps: MethodDeps): (caller: Caller, groups: string | null) => Methods {
   const { routes, perform, report } = deps
   const tools = routes.filter(({ tool }) => tool).map(toolOf)
-  // Also accepts `listAlerts`, the operation's name in the REST API description.
+  // Also accepts `listAlerts`, the name of the operation in the REST API description.
   const byName = new Map(tools.flatMap((tool) => [tool.route.id, tool.entry.name].map((name) => [name, tool])))
-  if (new Set(tools.map(({ entry }) => entry.name)).size < tools.length) throw new Error('two tools have one name')
+  if (new Set(tools.map(({ entry }) => entry.name)).size < tools.length) throw new Error('two tools share a name')
   const grouped = toolGroups(tools)
   const resources = resourcesOf(routes)
   return (caller, groups) => {
@@ -134,7 +135,7 @@ async function callTool(
   requirePermission(caller.principal, route.access)
   const { dryRun, cursor, ...parts } = read(args)
   const call = { ...parts, ...caller }
-  // The casts are safe because the answer was checked against the route's schema, which is always an object schema.
+  // The casts are safe because the response was checked against the route's schema, which is always an object schema.
   const answer = (await perform(route, call, { dryRun })) as Fields
   if (dryRun) {
     const shown = await dryRunAnswer(route, call, answer, { perform, routes })
@@ -156,7 +157,7 @@ function resultOf(answer: Fields, notes: readonly (string | null)[]): CallToolRe
   return { content: texts.map(textOf), structuredContent: answer }
 }
 
-/** Adds the fields defined by the route's `dryRunShows` to the answer of a dry run. */
+/** Adds the fields defined by the route's `dryRunShows` to the response of a dry run. */
 async function dryRunAnswer(
   { dryRunShows }: Route,
   { body, ...call }: Call,
@@ -177,8 +178,8 @@ async function dryRunAnswer(
 }
 
 /**
- * Returns the result of a call. Rejected calls are results with `isError`, so that the assistant can correct them. Bugs
- * are too, without details.
+ * Returns the result of a call. For a rejected call, the result has `isError`, so that the assistant can correct the
+ * call. The same applies to a bug, but without details.
  */
 async function orRefusal(
   name: string,
@@ -196,7 +197,7 @@ async function orRefusal(
 
 const MAX_FAULTS = 20
 
-/** Returns all faults of an input, one line for each field. */
+/** Returns all errors in an input, one line per field. */
 function faultsText({ faults }: AppError): string {
   const more = faults.length - MAX_FAULTS
   return [...faults.slice(0, MAX_FAULTS), ...(more > 0 ? [`and ${more} more`] : [])].join('\n')

@@ -25,7 +25,7 @@ interface Sent {
   key?: string
   method?: unknown
   params?: unknown
-  /** Merged with the headers that the method requires. Null omits a header. */
+  /** Merged with the headers that the method requires. A null value omits the header. */
   headers?: Record<string, string | null>
   /** Merged with the message. */
   message?: Record<string, unknown>
@@ -64,7 +64,7 @@ async function send(sent: Sent = {}) {
 const callTool = (name: string, args: object = {}, more: Sent = {}) =>
   send({ method: 'tools/call', params: { name, arguments: args }, ...more })
 
-test('server/discover returns revisions, capabilities, instructions and their cache lifetime', async () => {
+test('server/discover returns revisions, capabilities, instructions and a cache lifetime', async () => {
   const { status, headers, body } = await send({ method: 'server/discover' })
   expect([status, headers.get('content-type'), headers.get('cache-control')]).toEqual([
     200,
@@ -98,7 +98,7 @@ test('the tools and their order are the same as after a handshake', async () => 
   expect(body.result.tools.length).toBeLessThan(tools.length)
 })
 
-test('a tool is called by its tool name or its operation name, and a failed call also returns a result', async () => {
+test('a tool can be called by its tool name or its operation name, and a failed call also returns a result', async () => {
   const id = server.addAlert('One')
   for (const name of ['get_alert', 'getAlert']) {
     const { status, body } = await callTool(name, { id })
@@ -130,34 +130,28 @@ const VERSION_KEY = 'io.modelcontextprotocol/protocolVersion'
 const CAPABILITIES_KEY = 'io.modelcontextprotocol/clientCapabilities'
 const INFO_KEY = 'io.modelcontextprotocol/clientInfo'
 
-describe('error responses with the HTTP status and code of the specification', () => {
+describe('an error response with the HTTP status and code of the specification', () => {
   test.each<[string, Sent, number, number, string | RegExp]>([
+    ['a missing version header', { headers: { 'mcp-protocol-version': null } }, 400, -32020, /^MCP-Protocol-Version: /],
     [
-      'no version in the headers',
-      { headers: { 'mcp-protocol-version': null } },
-      400,
-      -32020,
-      /^MCP-Protocol-Version: /,
-    ],
-    [
-      'another version in the headers',
+      'a different version in the headers',
       { headers: { 'mcp-protocol-version': '2025-11-25' } },
       400,
       -32020,
       /2025-11-25/,
     ],
-    ['no method in the headers', { headers: { 'mcp-method': null } }, 400, -32020, 'Mcp-Method: is missing'],
-    ['another method in the headers', { headers: { 'mcp-method': 'tools/call' } }, 400, -32020, /^Mcp-Method: /],
+    ['a missing method header', { headers: { 'mcp-method': null } }, 400, -32020, 'Mcp-Method: is missing'],
+    ['a different method in the headers', { headers: { 'mcp-method': 'tools/call' } }, 400, -32020, /^Mcp-Method: /],
     ['a method in capitals', { headers: { 'mcp-method': 'Tools/List' } }, 400, -32020, /^Mcp-Method: /],
     [
-      'no name in the headers',
+      'a missing name header',
       { method: 'tools/call', params: { name: 'list_alerts' }, headers: { 'mcp-name': null } },
       400,
       -32020,
       'Mcp-Name: is missing',
     ],
     [
-      'another name in the headers',
+      'a different name in the headers',
       { method: 'tools/call', params: { name: 'list_alerts' }, headers: { 'mcp-name': 'get_alert' } },
       400,
       -32020,
@@ -171,17 +165,17 @@ describe('error responses with the HTTP status and code of the specification', (
       /^Mcp-Name: /,
     ],
     [
-      'another URI in the headers',
+      'a different URI in the headers',
       { method: 'resources/read', params: { uri: 'tagwarden://alerts/a' }, headers: { 'mcp-name': 'tagwarden://' } },
       400,
       -32020,
       /^Mcp-Name: .*params\.uri/,
     ],
     ['no _meta', { message: { params: {} } }, 400, -32602, 'params._meta'],
-    ['no parameters', { message: { params: undefined } }, 400, -32602, 'params._meta'],
+    ['missing parameters', { message: { params: undefined } }, 400, -32602, 'params._meta'],
     ['a version only in the headers', { params: without(VERSION_KEY) }, 400, -32602, /params\._meta.*protocolVersion/],
     ['a version that is a number', { params: meta({ [VERSION_KEY]: 5 }) }, 400, -32602, /protocolVersion/],
-    ['no capabilities', { params: without(CAPABILITIES_KEY) }, 400, -32602, /params\._meta.*clientCapabilities/],
+    ['missing capabilities', { params: without(CAPABILITIES_KEY) }, 400, -32602, /params\._meta.*clientCapabilities/],
     ['capabilities that are a list', { params: meta({ [CAPABILITIES_KEY]: [] }) }, 400, -32602, /clientCapabilities/],
     ['a client without a version', { params: meta({ [INFO_KEY]: { name: 'c' } }) }, 400, -32602, /clientInfo.version/],
     ['a tool without a name', { method: 'tools/call' }, 400, -32602, 'params.name: is missing'],
@@ -213,7 +207,7 @@ describe('error responses with the HTTP status and code of the specification', (
     ['prompts', { method: 'prompts/list' }, 404, -32601, 'Method not found: prompts/list'],
     ['subscriptions', { method: 'subscriptions/listen' }, 404, -32601, /^Method not found/],
     ['initialize', { method: 'initialize' }, 404, -32601, 'Method not found: initialize'],
-  ])('%s', async (_, sent, status, code, message) => {
+  ])('is returned for %s', async (_, sent, status, code, message) => {
     const { status: answered, body } = await send(sent)
     expect(body).toEqual({ jsonrpc: '2.0', id: 7, error: { code, message: expect.anything() } })
     expect([answered, body.error.message]).toEqual([status, expect.stringMatching(message)])
@@ -223,13 +217,13 @@ describe('error responses with the HTTP status and code of the specification', (
     ['a batch', { body: [{ jsonrpc: '2.0', id: 1, method: 'tools/list', params: { _meta: META } }] }, -32600],
     ['an id that is null', { message: { id: null } }, -32600],
     ['an id that is an object', { message: { id: {} } }, -32600],
-    ['another version of JSON-RPC', { message: { jsonrpc: '1.0' } }, -32600],
-    ['no method', { message: { method: undefined } }, -32600],
+    ['a different version of JSON-RPC', { message: { jsonrpc: '1.0' } }, -32600],
+    ['a missing method', { message: { method: undefined } }, -32600],
     ['parameters in a list', { message: { params: [] } }, -32600],
-    ['an answer', { body: { jsonrpc: '2.0', id: 1, result: {} } }, -32600],
-    ['not JSON', { body: '{"jsonrpc":' }, -32700],
-    ['a NUL', { body: '{"jsonrpc":"2.0","id":1,"method":"\\u0000"}' }, -32700],
-  ])('%s', async (_, sent, code) => {
+    ['a response', { body: { jsonrpc: '2.0', id: 1, result: {} } }, -32600],
+    ['a body that is not JSON', { body: '{"jsonrpc":' }, -32700],
+    ['a NUL character', { body: '{"jsonrpc":"2.0","id":1,"method":"\\u0000"}' }, -32700],
+  ])('is returned for %s', async (_, sent, code) => {
     const { status, body } = await send(sent)
     expect([status, body.jsonrpc, body.error.code]).toEqual([400, '2.0', code])
     expect(body.error.message).toMatch(/^[a-z]+: /)
@@ -241,7 +235,7 @@ describe('error responses with the HTTP status and code of the specification', (
   })
 })
 
-describe('an unknown revision', () => {
+describe('an unknown protocol revision', () => {
   const error = (requested: string) => ({
     code: -32022,
     message: 'Unsupported protocol version',
@@ -262,7 +256,7 @@ describe('an unknown revision', () => {
     }
   })
 
-  test('does not prevent the client from continuing with a supported one', async () => {
+  test('does not prevent the client from continuing with a supported revision', async () => {
     const { body } = await send({ headers: { 'mcp-protocol-version': '2099-01-01' }, message: { params: {} } })
     const [newest] = body.error.data.supported
     expect((await send({ headers: { 'mcp-protocol-version': newest } })).status).toBe(200)
@@ -280,7 +274,7 @@ describe('clients that support both stateless requests and handshakes', () => {
     expect([status, body.result.protocolVersion]).toEqual([200, '2025-11-25'])
   })
 
-  test.each(SUPPORTED.slice(1))('get unchanged responses in revision %s', async (revision) => {
+  test.each(SUPPORTED.slice(1))('receive responses without new fields in revision %s', async (revision) => {
     const headers = { 'mcp-protocol-version': revision }
     expect((await send({ ...initialize(revision), headers })).body.result.protocolVersion).toBe(revision)
     const { status, body } = await send({ headers, message: { params: {} } })
@@ -289,7 +283,7 @@ describe('clients that support both stateless requests and handshakes', () => {
     expect([named.status, 'resultType' in named.body.result]).toEqual([200, false])
   })
 
-  test('get "method not found" for server/discover without a revision, as from older servers', async () => {
+  test('receive "method not found" for server/discover without a revision, as from older servers', async () => {
     const headers = { 'mcp-protocol-version': null }
     const { body } = await send({ method: 'server/discover', message: { params: {} }, headers })
     expect(body.error.code).toBe(-32601)
@@ -301,13 +295,13 @@ test('a notification is accepted without a response body', async () => {
   expect([status, body]).toEqual([202, null])
 })
 
-test('a Base64-encoded name is decoded', async () => {
+test('a Base64-encoded tool name is decoded', async () => {
   const name = 'größer'
   const headers = { 'mcp-name': `=?base64?${Buffer.from(name).toString('base64')}?=` }
   expect((await callTool(name, {}, { headers })).body.error.message).toBe(`unknown tool: ${name}`)
 })
 
-test('any input gets a JSON-RPC response, never an internal error', async () => {
+test('any input receives a JSON-RPC response, never an internal error', async () => {
   const params = fc.oneof(
     anyJson,
     fc.record({ _meta: fc.oneof(fc.constant(META), anyJson), name: anyJson, uri: anyJson }),

@@ -11,8 +11,8 @@ import { INSTRUCTIONS } from './instructions.ts'
 import { type Methods, RESOURCE_NOT_FOUND, RpcError } from './rpc-methods.ts'
 
 /*
- * Revision 2026-07-28 of the Model Context Protocol over streamable HTTP. It has no handshake: each request names its
- * revision and the client's capabilities in `_meta`, and repeats revision, method and name in headers.
+ * Revision 2026-07-28 of the Model Context Protocol over streamable HTTP. It has no handshake: each request specifies
+ * its revision and the client's capabilities in `_meta`, and repeats the revision, method and name in headers.
  *
  * Sources: https://modelcontextprotocol.io/specification/2026-07-28 with the sections /basic (`_meta`, error codes),
  * /basic/versioning, /basic/transports/streamable-http (headers, status codes), /server/discover, /server/tools and
@@ -32,10 +32,10 @@ const UNSUPPORTED_VERSION = -32022
 const PREFIX = 'io.modelcontextprotocol/'
 const VERSION_KEY = `${PREFIX}protocolVersion`
 
-/** Time for which clients may cache lists that change only with a new server version or another role. */
+/** Time for which clients may cache lists. These change only with a new server version or another role. */
 const LIST_TTL_MS = 300_000
 
-/** For each method, the parameter that the `Mcp-Name` header repeats. */
+/** By method, the parameter that the `Mcp-Name` header repeats. */
 const NAMED_BY: Readonly<Record<string, string>> = {
   'tools/call': 'name',
   'resources/read': 'uri',
@@ -66,14 +66,14 @@ const versionIn = (message: unknown): unknown => {
   return message.params._meta[VERSION_KEY]
 }
 
-/** True when the headers show that the client expects the errors of this revision. */
+/** True when the headers show that the client expects errors in the format of this revision. */
 export function namesStateless(headers: Headers): boolean {
   return headers.get('mcp-protocol-version')?.trim() === REVISION
 }
 
 /**
- * True when the message must be answered according to this revision: it names this revision or an unsupported one. An
- * `initialize` without `_meta` always starts a handshake, regardless of the headers.
+ * True when the message must be handled according to this revision, because it specifies this revision or an
+ * unsupported one. An `initialize` without `_meta` always starts a handshake, regardless of the headers.
  */
 export function isStateless(headers: Headers, body: unknown): boolean {
   const header = headers.get('mcp-protocol-version')?.trim()
@@ -86,7 +86,7 @@ export function isStateless(headers: Headers, body: unknown): boolean {
   return foreign(header)
 }
 
-/** Answers a single message of this revision. */
+/** Handles a single message of this revision. */
 export async function answerStateless(
   headers: Headers,
   body: unknown,
@@ -107,7 +107,7 @@ export async function answerStateless(
     })
   } catch (error) {
     if (error instanceof HttpRpcError) return errorResponse(error.status, error, id)
-    // Errors of the method itself are sent with status 200, because the HTTP request succeeded.
+    // Errors of the method are sent with status 200, because the HTTP request itself succeeded.
     if (error instanceof RpcError) return errorResponse(200, error, id)
     throw error
   }
@@ -118,7 +118,7 @@ export function unreadable(status: number, message: string): Response {
   return errorResponse(status, new RpcError(ErrorCode.ParseError, message), null)
 }
 
-/** An error for which the specification defines an HTTP status. */
+/** An error for which the specification requires a specific HTTP status. */
 class HttpRpcError extends RpcError {
   constructor(
     readonly status: number,
@@ -149,7 +149,8 @@ const malformed = (message: string) => new HttpRpcError(400, ErrorCode.InvalidRe
 const mismatch = (message: string) => new HttpRpcError(400, HEADER_MISMATCH, message)
 
 /**
- * Returns the method and parameters of a message. Throws when the message is not a request or names another revision.
+ * Returns the method and parameters of a message. Throws when the message is not a request or specifies another
+ * revision.
  */
 function requestOf(headers: Headers, body: unknown): { method: string; params: Fields } {
   const header = headers.get('mcp-protocol-version')?.trim()
@@ -189,7 +190,7 @@ function checkHeaders(headers: Headers, method: string, params: Fields): void {
   if (decoded(required('Mcp-Name')) !== named) throw mismatch(`Mcp-Name: must equal params.${field}`)
 }
 
-/** Decodes a header value that may be Base64 between markers; null for invalid Base64. */
+/** Decodes a header value that may be Base64 between markers; null when the Base64 is invalid. */
 function decoded(value: string): string | null {
   const [, encoded] = value.match(/^=\?base64\?(.*)\?=$/) ?? []
   if (encoded === undefined) return value
@@ -197,7 +198,7 @@ function decoded(value: string): string | null {
   return bytes.toString('base64') === encoded ? bytes.toString() : null
 }
 
-/** Runs a check of parameters. Its errors become JSON-RPC errors with HTTP status 400. */
+/** Runs a check on parameters. Its errors become JSON-RPC errors with HTTP status 400. */
 function checked<T>(check: () => T): T {
   try {
     return check()

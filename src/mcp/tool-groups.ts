@@ -6,11 +6,11 @@ import type { Principal } from '../http/principal.ts'
 import type { Tool } from './tool.ts'
 
 /*
- * Listed tools take up context in every conversation. By default, only the core tools are listed, together with
+ * Listed tools use up context in every conversation. By default, only the core tools are listed, together with
  * `list_tools`, which describes other tools by group, and `call_tool`, which calls them.
  */
 
-/** The core tools. They are listed without the schemas of their answers. */
+/** The core tools. They are listed without their response schemas. */
 export const CORE: ReadonlySet<string> = new Set([
   'list_issues',
   'get_issue',
@@ -38,7 +38,7 @@ export const CORE: ReadonlySet<string> = new Set([
 
 /** The group of the core tools. */
 const CORE_GROUP = 'core'
-/** Selects all groups. */
+/** Name that selects all groups. */
 const ALL = 'all'
 
 export const LIST_TOOLS = 'list_tools'
@@ -52,7 +52,7 @@ const checkCall = parser(
   }),
 )
 
-/** Returns the group of a tool: the tag of its operation in the form `flow-tests`. */
+/** Returns the group of a tool: the tag of its operation, written like `flow-tests`. */
 function groupOf({ route }: Tool): string {
   return route.tag.toLowerCase().replaceAll(' ', '-')
 }
@@ -60,7 +60,7 @@ function groupOf({ route }: Tool): string {
 const isCore = ({ entry }: Tool) => CORE.has(entry.name)
 const withoutAnswer = ({ entry: { outputSchema: _, ...entry } }: Tool): ToolEntry => entry
 
-/** Returns the entries of the tools that list and call other tools, for a caller who may see `tools`. */
+/** Returns the entries for `list_tools` and `call_tool`, for a caller who may see `tools`. */
 function metaEntries(tools: readonly Tool[], groups: readonly string[]): ToolEntry[] {
   const readOnly = tools.every(({ route }) => !PERMISSIONS[route.access].writes)
   return [
@@ -98,18 +98,18 @@ function metaEntries(tools: readonly Tool[], groups: readonly string[]): ToolEnt
   ]
 }
 
-/** The tools of the server, organized by group. */
+/** The tools of the server, in groups. */
 export interface ToolGroups {
   /**
-   * Parses a comma-separated list of groups (`alerts,flow-tests`) from the URL. Null selects only the core tools.
-   * Throws `invalid`, with the known groups, for an unknown one.
+   * Parses a comma-separated list of groups in the URL, such as `alerts,flow-tests`. Null selects only the core tools.
+   * Throws `invalid` for an unknown group; the error lists the known groups.
    */
   read(text: string | null): ReadonlySet<string>
-  /** Returns the entries of `tools/list`. The order is always the same for the same caller. */
+  /** Returns the entries for `tools/list`. Their order is always the same for the same caller. */
   listed(groups: ReadonlySet<string>, principal: Principal): ToolEntry[]
-  /** Answers `list_tools`. Throws `invalid` for an unknown group and `notFound` for an unknown tool. */
+  /** Returns the result of `list_tools`. Throws `invalid` for an unknown group and `notFound` for an unknown tool. */
   described(args: unknown, principal: Principal): object
-  /** Returns the name and arguments of the tool to call from the arguments of `call_tool`. Throws `invalid`. */
+  /** Returns which tool the arguments of `call_tool` name, and the arguments for that tool. Throws `invalid`. */
   called(args: unknown): { name: string; arguments: Record<string, unknown> }
 }
 

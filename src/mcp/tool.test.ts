@@ -32,7 +32,7 @@ test.each([
   ['getGa4Events', 'get_ga4_events'],
 ])('operation %s becomes the tool %s', (id, name) => expect(toolName(id)).toBe(name))
 
-test('the input schema is one closed object with all arguments of a call', () => {
+test('the input schema is an object with all arguments of a call and no others', () => {
   expect(toolOf(routeWith({})).entry.inputSchema).toEqual({
     type: 'object',
     properties: {
@@ -59,14 +59,14 @@ test.each<[Partial<Route>, string]>([
   [{ method: 'PATCH', access: 'own' }, ''],
   [{ method: 'PUT', access: 'configure' }, 'idempotent'],
   [{ method: 'DELETE', access: 'edit' }, 'destructive idempotent'],
-])('annotation hints of %j: %s', (values, hints) => {
+])('the hints for a route with %j are: %s', (values, hints) => {
   const { annotations = {}, inputSchema } = toolOf(routeWith(values)).entry
   const told = Object.entries(annotations).flatMap(([hint, yes]) => (yes ? [hint.replace('Hint', '')] : []))
   expect(told.join(' ')).toBe(hints)
   expect('dryRun' in (inputSchema.properties ?? {})).toBe(hints !== 'readOnly')
 })
 
-test('named schemas compile, even when a name occurs twice', () => {
+test('named schemas compile even when a name occurs twice', () => {
   const answer = Closed({ one: Named, two: Named, many: Type.Array(Named) }, { $id: 'Twice' })
   const schema = toolOf(routeWith({ answer })).entry.outputSchema ?? {}
   expect(JSON.stringify(schema)).not.toMatch(/\$id|\$ref|examples/)
@@ -75,7 +75,7 @@ test('named schemas compile, even when a name occurs twice', () => {
   expect(check({ one: { name: 'a' }, two: { name: 1 }, many: [] }).valid).toBe(false)
 })
 
-test('a named schema is described once, and not in the output if it is also part of the input', () => {
+test('a named schema is described once, and some schemas of the input are not described again in the output', () => {
   const Told = Closed({ name: Type.String({ description: 'Its name' }) }, { $id: 'Told', description: 'A thing' })
   const Channel = Closed({ type: Type.String({ description: 'How' }) }, { $id: 'Channel' })
   const fields = Closed({ one: Told, many: Type.Array(Told), description: Type.String(), to: Channel })
@@ -94,9 +94,9 @@ describe("a route that can't be a tool throws at startup", () => {
     ['a field called dryRun', { body: Closed({ dryRun: Type.Boolean() }) }, /dryRun is in its body/],
     ['a body that is a list', { body: Type.Array(Named) }, /body is not an object/],
     ['a body without named fields', { body: Type.Record(Type.String(), Type.String()) }, /body is not an object/],
-    ['a response that is a list', { answer: Type.Array(Named) }, /answer is not an object/],
-    ['a response that can be a string', { answer: Type.Union([Named, Type.String()]) }, /answer is not an object/],
-    ['a response in another format', { produces: 'text/csv' }, /answer is not an object/],
+    ['a response that is a list', { answer: Type.Array(Named) }, /response is not an object/],
+    ['a response that can be a string', { answer: Type.Union([Named, Type.String()]) }, /response is not an object/],
+    ['a response in another format', { produces: 'text/csv' }, /response is not an object/],
     ['an asynchronous route that writes', { asynchronous: true }, /does not support dry runs/],
   ])('%s', (_, values, message) => {
     expect(() => toolOf(routeWith(values))).toThrow(message)
@@ -117,7 +117,7 @@ function refusalOf(tool: Tool, args: Record<string, unknown>): string {
     if (error instanceof AppError && error.code === 'invalid') return error.message
     throw error
   }
-  throw new Error('was not refused')
+  throw new Error('the arguments were accepted')
 }
 
 /** Returns all errors in the arguments. */
@@ -128,7 +128,7 @@ function faultsOf(tool: Tool, args: Record<string, unknown>): readonly string[] 
     if (error instanceof AppError) return error.faults
     throw error
   }
-  throw new Error('was not refused')
+  throw new Error('the arguments were accepted')
 }
 
 describe('arguments', () => {
@@ -166,19 +166,23 @@ describe('arguments', () => {
   })
 
   test.each<[string, Record<string, unknown>, string]>([
-    ['an unknown one', { id: 'a', name: 'b', nmae: 'c' }, 'nmae: unknown; known arguments: id, times, name, dryRun'],
-    ['several', { x: 1, y: 2 }, 'x, y: unknown; known arguments: id, times, name, dryRun'],
     [
-      'a built-in name of the language',
+      'an unknown argument',
+      { id: 'a', name: 'b', nmae: 'c' },
+      'nmae: unknown; known arguments: id, times, name, dryRun',
+    ],
+    ['several unknown arguments', { x: 1, y: 2 }, 'x, y: unknown; known arguments: id, times, name, dryRun'],
+    [
+      'a name that JavaScript objects inherit',
       { constructor: 1 },
       'constructor: unknown; known arguments: id, times, name, dryRun',
     ],
-    ['a query field of another type', { id: 'a', name: 'b', times: '2' }, 'times: must be a number'],
-    ['dryRun of another type', { id: 'a', name: 'b', dryRun: 'yes' }, 'dryRun: must be true or false'],
+    ['a query field of the wrong type', { id: 'a', name: 'b', times: '2' }, 'times: must be a number'],
+    ['dryRun of the wrong type', { id: 'a', name: 'b', dryRun: 'yes' }, 'dryRun: must be true or false'],
     ['a missing path field', { name: 'b' }, 'id: is missing'],
-  ])('%s is rejected by name', (_, args, sentence) => expect(refusalOf(toolOf(routeWith({})), args)).toBe(sentence))
+  ])('are rejected by name: %s', (_, args, sentence) => expect(refusalOf(toolOf(routeWith({})), args)).toBe(sentence))
 
-  test('are all named when several are invalid', () => {
+  test('are all named when several of them are invalid', () => {
     const faults = faultsOf(toolOf(routeWith({})), { nmae: 'c', times: '2', name: 5, dryRun: 'yes' })
     expect(faults).toEqual([
       'nmae: unknown; known arguments: id, times, name, dryRun',
@@ -273,7 +277,7 @@ describe('arguments', () => {
       ])
     })
 
-    test('may be null or absent if the schema allows it, and are validated', () => {
+    test('may be null or absent if the schema allows it, and must match the schema', () => {
       expect(tool.read({ id: 'a', until: null }).body).toEqual({ until: null })
       expect(refusalOf(tool, { id: 'a', since: '1969-12-31' })).toBe('since: must be at least 0')
       expect(refusalOf(tool, { id: 'a', since: null })).toBe('since: must be a whole number')

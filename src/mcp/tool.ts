@@ -7,22 +7,22 @@ import { PERMISSIONS } from '../http/permission.ts'
 import { listed } from '../http/query-string.ts'
 import type { Call, Route } from '../http/route.ts'
 
-/** A route as a tool for assistants. */
+/** A route offered to assistants as a tool. */
 export interface Tool {
   route: Route
-  /** The entry of the tool in `tools/list`. */
+  /** The tool's entry in `tools/list`. */
   entry: ToolEntry
   /**
-   * Splits the arguments, a flat object, into the parts of a call. A list in the query may be given as one string, as
-   * in a URL, and an instant as an ISO 8601 string. Throws `invalid`, whose `faults` list all invalid arguments, except
-   * for a body that its handler checks.
+   * Splits the arguments, a flat object, into the parts of a call. A list in the query may be a single string, as in a
+   * URL, and an instant may be an ISO 8601 string. Throws `invalid` with all invalid arguments in `faults`, except for
+   * a body that its handler checks.
    */
   read(args: Record<string, unknown>): CallParts
 }
 
 interface CallParts extends Pick<Call, 'params' | 'query' | 'body'> {
   dryRun: boolean
-  /** Cursor for the next page of an answer from a route without paging; undefined for the first page. */
+  /** Cursor for the next page of a response from a route without paging; undefined for the first page. */
   cursor: string | undefined
 }
 
@@ -30,7 +30,8 @@ const PLACES = ['params', 'query', 'body', 'options'] as const
 type Place = (typeof PLACES)[number]
 
 /**
- * Arguments of tools in addition to the route's fields: options of tools that write, and of tools that return pages.
+ * Arguments of tools in addition to the route's fields: the options of tools that write, and of tools that return
+ * pages.
  */
 const WRITE_OPTIONS = {
   dryRun: Type.Optional(
@@ -48,7 +49,7 @@ export const knowsPages = ({ query }: Route): boolean => query?.properties.curso
 const hasLists = ({ type, properties = {}, patternProperties = {}, anyOf = [] }: TSchema): boolean =>
   type === 'array' || [...Object.values({ ...properties, ...patternProperties }), ...anyOf].some(hasLists)
 
-/** True when the tool splits long answers into pages, because its route has no paging. */
+/** True when the tool splits long responses into pages, because its route does not. */
 export const makesPages = (route: Route): boolean =>
   !PERMISSIONS[route.access].writes && !knowsPages(route) && route.answer.type === 'object' && hasLists(route.answer)
 
@@ -57,17 +58,15 @@ function optionsOf(route: Route) {
   return makesPages(route) ? PAGE_OPTIONS : {}
 }
 
-/** The JSON Schema keywords for the fields of an object. */
+/** The JSON Schema keywords that describe an object's fields. */
 interface Fields {
   properties: Record<string, object>
   required?: string[]
 }
 
-/**
- * Schemas that are described in full by the tools that write these objects. Schemas of answers refer to them by name.
- */
+/** Schemas that are described in full by the tools that write these objects. Response schemas refer to them by name. */
 const WRITTEN = ['Channel', 'Condition', 'JourneySpec']
-/** Schemas that are too long to repeat in answers, with the text that replaces them. */
+/** Schemas that are too long to repeat in response schemas, with the text that replaces each of them. */
 const DESCRIBED_ELSEWHERE: Readonly<Record<string, string>> = {
   AlertInput: 'The input of create_alert',
   Audit: 'The input of create_audit, plus id, status, times, region, error and summary',
@@ -80,7 +79,7 @@ const DESCRIBED_ELSEWHERE: Readonly<Record<string, string>> = {
   WeeklyReport: 'As in /docs: week, from, to, scores, issues, value, volume, worst, changes, signals',
 }
 
-/** The same for the output of tools that write. A tool that reads describes these schemas in full. */
+/** The same for the output of tools that write. The tools that read describe these schemas in full. */
 const READ_ELSEWHERE: Readonly<Record<string, string>> = {
   ...DESCRIBED_ELSEWHERE,
   IssueDetail: 'The response of get_issue',
@@ -93,9 +92,9 @@ const TAKEN_ELSEWHERE: Readonly<Record<string, string>> = { AlertInput: 'The inp
 
 /**
  * Returns a function that inlines all references, because validators reject duplicate names and assistants handle
- * references poorly. To save context in every conversation, examples are omitted, and a named schema is described only
- * at its first occurrence. `described` contains the names of schemas already described. `elsewhere` maps names of
- * schemas that are not described here to a replacement text.
+ * references poorly. To save context in every conversation, it omits examples and describes a named schema only at its
+ * first occurrence. `described` contains the names of schemas that are already described. `elsewhere` maps the names of
+ * schemas described by another tool to a replacement text.
  */
 function inliner(
   described: Set<string>,
@@ -122,23 +121,22 @@ function inliner(
 /** A date, optionally with a time of day. Times without a time zone are UTC. */
 const ISO_TIME = /^\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(Z|[+-]\d\d:?\d\d)?)?$/i
 
-/** Returns the instant of an ISO 8601 string; null for other strings and for days that do not exist. */
+/** Returns the instant of an ISO 8601 string; null for other strings and for dates that do not exist. */
 function instantOfIso(text: string): number | null {
   const [matched, zone] = ISO_TIME.exec(text) ?? []
   if (matched === undefined) return null
   const day = text.slice(0, 10)
   const at = Date.parse(text.length > day.length && !zone ? `${text}Z` : text)
-  // `Date` accepts February 30 as a day in March.
+  // `Date` interprets February 30 as a day in March.
   return !Number.isNaN(at) && new Date(Date.parse(day)).toISOString().startsWith(day) ? at : null
 }
 
-/** Replaces ISO 8601 strings in arguments with instants, and records invalid ones. */
+/** Replaces the ISO 8601 strings in arguments with instants, and records the invalid ones. */
 class IsoTimes {
   private readonly faults: string[] = []
 
   /**
-   * Returns the value with instants in milliseconds. Strings that are not times are left unchanged, and `refuse`
-   * rejects them.
+   * Returns the value with instants in milliseconds. Strings that are not times remain, so that `refuse` rejects them.
    */
   read(schema: TSchema | undefined, value: unknown, path: string): unknown {
     if (!schema || !holdsInstant(schema)) return value
@@ -172,7 +170,7 @@ class IsoTimes {
 
 const instantHolders = new WeakMap<TSchema, boolean>()
 
-/** True when the schema is an instant, or its values can contain one. */
+/** True when the schema describes an instant or values that can contain one. */
 function holdsInstant(schema: TSchema): boolean {
   const known = instantHolders.get(schema)
   if (known !== undefined) return known
@@ -202,7 +200,7 @@ export function toolName(id: string): string {
   return id.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 }
 
-/** Returns the call part of each argument, and the schema of all arguments. */
+/** Returns the schema of all arguments, and the part of the call to which each argument belongs. */
 function inputOf(route: Route) {
   const inlined = inliner(new Set(), TAKEN_ELSEWHERE)
   const { params, query, body } = route
@@ -213,7 +211,7 @@ function inputOf(route: Route) {
   for (const place of PLACES) {
     const schema = parts[place]
     if (!schema) continue
-    // Omits the name, because the schema itself is described here.
+    // The name is omitted, because the schema itself is described here.
     const { $id: _, ...own } = schema
     const fields: Partial<Fields> = inlined(own as TSchema)
     if (!fields.properties) throw bug(route, `its ${place} is not an object with named fields`)
@@ -227,7 +225,7 @@ function inputOf(route: Route) {
   return { places, schema: { type: 'object' as const, properties, required, additionalProperties: false } }
 }
 
-/** Splits arguments by call part. Also returns the names of unknown arguments. */
+/** Splits arguments by part of the call. Also returns the names of unknown arguments. */
 function split(args: Record<string, unknown>, places: ReadonlyMap<string, Place>) {
   const parts: Record<Place, Record<string, unknown>> = { params: {}, query: {}, body: {}, options: {} }
   const unknown: string[] = []
@@ -252,7 +250,7 @@ function refuseUnknown(unknown: readonly string[], places: ReadonlyMap<string, P
   )
 }
 
-/** Field added to long answers of routes without paging. */
+/** Field that is added to long responses from routes without paging. */
 const NEXT_CURSOR = { anyOf: [{ type: 'string' }, { type: 'null' }] }
 
 const DRY_RUN_NOTE = 'A dry run also returns its backtest'
@@ -282,15 +280,15 @@ function entryOf(route: Route, inputSchema: ToolEntry['inputSchema']): ToolEntry
 const mapped = (fields: Record<string, unknown>, of: (value: unknown, name: string) => unknown) =>
   Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, of(value, name)]))
 
-/** Creates the tool of a route. Throws a plain `Error` for routes that can't be tools. */
+/** Creates the tool for a route. Throws a plain `Error` for routes that can't be tools. */
 export function toolOf(route: Route): Tool {
   const { answer, params, query: fields, access, asynchronous, produces } = route
-  if (produces || !isObject(answer)) throw bug(route, 'its answer is not an object')
+  if (produces || !isObject(answer)) throw bug(route, 'its response is not an object')
   if (PERMISSIONS[access].writes && asynchronous) throw bug(route, 'it does not support dry runs')
   const { places, schema } = inputOf(route)
   const check = parser(Closed({ ...params?.properties, ...fields?.properties, ...optionsOf(route) }))
   const checkBody = route.body && !route.unparsed ? parser(route.body) : null
-  // Such a handler reports all faults at once, so it also receives unknown fields.
+  // A body handler reports all errors at once, so it also receives the unknown fields.
   const handlerReads = route.body?.[Kind] === 'ReadByHandler'
   return {
     route,

@@ -5,7 +5,7 @@ import { cacheFolders, unpack } from './unpack-files.ts'
 
 /**
  * DuckDB's bindings in the executable. `build.ts` replaces `@duckdb/node-bindings` with this module. The system's
- * loader only opens files on disk, and finds the library by its file name next to the addon.
+ * loader can open only files on disk, and looks for the library next to the addon by file name.
  */
 const files = [
   { name: 'libduckdb.so', source: library },

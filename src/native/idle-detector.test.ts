@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { IdleDetector } from './idle-detector.ts'
 
-/** A program that has used this much processor time, in milliseconds, and lets seconds pass. */
+/** Simulates a program that has used this much processor time, in milliseconds. */
 function program(usedMs: number) {
   let [seconds, used] = [0, 0]
   const given: number[] = []
@@ -14,7 +14,7 @@ function program(usedMs: number) {
   used = usedMs
   return {
     given,
-    /** Lets this number of seconds pass, with this much work in each. */
+    /** Lets this number of seconds pass, and uses this much processor time in each second. */
     live(count: number, ms: number) {
       for (let second = 0; second < count; second++) {
         seconds++
@@ -25,7 +25,7 @@ function program(usedMs: number) {
   }
 }
 
-test('file pages are released once after startup, after four idle seconds', () => {
+test('file pages are released once after startup, when the program has been idle for four seconds', () => {
   const { live, given } = program(300)
   live(3, 1)
   live(1, 400)

@@ -1,10 +1,10 @@
 import { MINUTE_MS, SECOND_MS } from '../core/clock.ts'
 
-/** The program counts as idle during a second in which it uses less than this share of a processor. */
+/** The program is considered idle during a second in which it uses less than this fraction of a processor. */
 const IDLE_SHARE = 0.05
-/** Required number of consecutive checks that find the program idle. */
+/** Number of consecutive checks that must find the program idle. */
 const IDLE_CHECKS = 4
-/** If the program has used less processor time than this since the last release, there is little to release. */
+/** If the program has used less processor time than this since the last release, there is little memory to release. */
 const MIN_WORK_MS = SECOND_MS / 5
 const MIN_PAUSE_MS = MINUTE_MS
 

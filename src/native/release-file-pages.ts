@@ -13,14 +13,14 @@ export interface FileMapping {
   file: string
 }
 
-/** Libraries remain mapped until the program ends. Address ranges of other files may be reused at any time. */
+/** Libraries stay mapped until the program ends. Address ranges of other files may be reused at any time. */
 const LIBRARY = /\.(?:node|so(?:\.\d+)*)$/
 
 const MAPPING = /^([0-9a-f]+)-([0-9a-f]+) (\S+) \S+ \S+ \d+\s*(.*)$/
 
 /**
- * Returns the read-only mappings of `program`, and of libraries, that have no modified pages. All of them can be read
- * from the file again.
+ * Returns the read-only mappings of `program` and its libraries that have no modified pages. All of their pages can be
+ * read from the file again.
  * @param smaps content of `/proc/PID/smaps` (https://man7.org/linux/man-pages/man5/proc_pid_smaps.5.html)
  */
 export function untouchedMappings(smaps: string, program: string): FileMapping[] {
@@ -44,8 +44,8 @@ export function untouchedMappings(smaps: string, program: string): FileMapping[]
 }
 
 /**
- * Releases memory pages of the program and its libraries, most of which are only needed at startup. The pages remain in
- * the system's file cache and are mapped again when used. Takes about 5 ms. No effect on systems other than Linux.
+ * Releases memory pages of the program and its libraries, most of which are needed only at startup. The pages remain in
+ * the system's file cache and are mapped again when used. Takes about 5 ms. Has no effect on systems other than Linux.
  */
 export function releaseFilePages(): void {
   if (process.platform !== 'linux') return

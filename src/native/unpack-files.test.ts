@@ -65,29 +65,29 @@ describe('an untrusted folder is not used', () => {
       symlinkSync(elsewhere, base)
     },
     'a file': (base) => writeFileSync(base, ''),
-    'open to its group': (base) => {
+    'writable by its group': (base) => {
       mkdirSync(base)
       chmodSync(base, 0o720)
     },
-    'open to all': (base) => {
+    'writable by all users': (base) => {
       mkdirSync(base)
       chmodSync(base, 0o1777)
     },
-    'open to all, one level down': (base) => {
+    'writable by all users, one level down': (base) => {
       mkdirSync(join(base, 'v1'), { recursive: true })
       chmodSync(join(base, 'v1'), 0o707)
     },
   }
-  test.each(Object.keys(spoil))('%s', (name) => {
+  test.each(Object.keys(spoil))('when it is %s', (name) => {
     const [bad, good] = [fresh(), fresh()]
     spoil[name]?.(bad)
     expect(unpack(files(), 'v1', { folders: [bad, good], spare: nowhere() }, (path) => path)).toBe(join(good, 'v1'))
-    // If there is no other folder, a temporary one is created for this start.
+    // If there is no other folder, a temporary folder is created for this start.
     expect(unpack(files(), 'v1', { folders: [bad], spare: root }, contents)).toEqual(whole)
     expect(readdirSync(root).filter((left) => left.startsWith('tagwarden-'))).toEqual([])
   })
 
-  test.skipIf(process.getuid?.() !== 0)('owned by another user (requires root)', () => {
+  test.skipIf(process.getuid?.() !== 0)('when it is owned by another user (requires root)', () => {
     const [bad, good] = [fresh(), fresh()]
     mkdirSync(bad)
     chownSync(bad, 12_345, 12_345)

@@ -12,7 +12,7 @@ export interface Packed {
 }
 
 export interface CacheFolders {
-  /** Folders that keep files between starts, most preferred first. */
+  /** Folders in which files are kept between starts, in order of preference. */
   folders: readonly string[]
   /** Parent of the temporary folder, which is used for a single start. */
   spare: string
@@ -26,8 +26,8 @@ export function cacheFolders({ XDG_CACHE_HOME: cache = '' }: NodeJS.ProcessEnv):
 
 /**
  * Writes the files to `<folder>/<version>` in the first usable folder, and returns the result of `use` for that path.
- * Existing files of the right size are reused, because files are written atomically, and only to folders that no other
- * user can write to. If no folder is usable, a temporary folder is created in `spare` and removed afterwards. If that
+ * Files are written atomically, and only to folders that no other user can write to, so existing files of the right
+ * size are reused. If no folder is usable, a temporary folder is created in `spare` and removed afterwards. If this
  * fails as well, throws an error with the reasons for all folders.
  */
 export function unpack<T>(
@@ -43,7 +43,8 @@ export function unpack<T>(
       for (const file of files) writeUnlessPresent(file, folder)
       return { result: use(folder) }
     } catch (error) {
-      // The disk is full, another user owns the folder, or the file system is mounted noexec. The next folder may work.
+      // The disk is full, another user owns the folder, or the file system is mounted with `noexec`. The next folder
+      // may work.
       reasons.push(`${folder}: ${messageOf(error)}`)
       return null
     }

@@ -5,9 +5,9 @@ import { RECORD_RETENTION_MS } from '../store/retention.ts'
 
 /** Maximum number of orders per request. */
 const MAX_ORDERS = 1000
-/** Maximum time by which a shop's clock may be ahead. */
+/** Maximum time by which a shop's clock may be ahead of the server's. */
 const MAX_AHEAD_MS = 5 * MINUTE_MS
-/** Maximum value of an order. Larger amounts are implausible, and their sums would not be accurate to the cent. */
+/** Maximum value of an order. Larger amounts are implausible, and sums of them would not be accurate to the cent. */
 const MAX_VALUE = 1e12
 
 const OrderSchema = Closed({
@@ -55,7 +55,7 @@ export const OrdersAnswerSchema = Closed(
   { $id: 'OrdersAnswer', examples: [{ accepted: 1, replaced: 0 }] },
 )
 
-/** Throws `invalid` for the first order that is in the future or older than the retention time. */
+/** Throws `invalid` for the first order that is in the future or older than the retention period. */
 export function checkTimes(orders: readonly Order[], now: Instant): void {
   for (const [index, { at }] of orders.entries()) {
     if (at < now - RECORD_RETENTION_MS) {

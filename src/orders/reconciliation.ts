@@ -15,7 +15,7 @@ export interface Tally {
   duplicates: number
   valueMismatches: number
   missingValue: number
-  /** Pairs of a browser event and a server event, and unpaired events; 0 for vendors that do not pair events. */
+  /** Pairs of a browser event and a server event, and unpaired events; all 0 for vendors that do not pair events. */
   matched: number
   browserOnly: number
   serverOnly: number
@@ -28,14 +28,16 @@ export interface DayReport {
   vendors: Map<string, Tally>
 }
 
-/** A number of reports to a vendor. `day`: day of the events; for `captured`, day of the orders. */
+/** A number of reports to a vendor. `day` is the day of the events, or the day of the orders for `captured`. */
 export interface ReportedOrderRow {
   vendor: string
   day: number
   /** `first`: ids on the day they were first reported. `extra`: ids that do not belong to an order. */
   kind: 'events' | 'first' | 'captured' | 'extra' | 'matched' | 'browserOnly' | 'serverOnly'
   count: number
-  /** For `captured`: number of orders reported with a different value, and total value of all captured orders. */
+  /**
+   * For `captured`: the number of orders reported with a different value, and the total value of all captured orders.
+   */
   mismatches: number
   value: number
 }
@@ -55,8 +57,8 @@ export const newTally = (): Tally => ({
 })
 
 /**
- * Returns one report per day from paid orders and reports to vendors. Each report contains the vendors of all rows,
- * sorted by name. Rows with the same vendor, kind and day are added up.
+ * Returns one report per day, computed from paid orders and the reports to vendors. Each report contains the vendors of
+ * all rows, sorted by name. Rows with the same vendor, kind and day are added up.
  */
 export function reportsOf(
   paid: readonly Pick<StoredOrder, 'at' | 'value'>[],
@@ -85,7 +87,7 @@ export function reportsOf(
 }
 
 function add(tally: Tally, { kind, count, mismatches, value }: ReportedOrderRow): void {
-  // The first event for an id is not a duplicate.
+  // The first event with an id is not a duplicate.
   if (kind === 'events') tally.duplicates += count
   else if (kind === 'first') tally.duplicates -= count
   else if (kind !== 'captured') tally[kind] += count

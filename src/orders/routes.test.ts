@@ -14,7 +14,7 @@ afterAll(() => world[Symbol.asyncDispose]())
 const post = (orders: unknown, to = domainId) => world.call('POST', '/v1/orders', { body: { domainId: to, orders } })
 const stored = () => world.app.db.prepare('SELECT id, at, value, currency, status FROM shopOrder ORDER BY id').all()
 
-test('orders are stored, and replaced if they are sent again, even within one list', async () => {
+test('orders are stored, and replaced when they are sent again, even within one list', async () => {
   const at = world.clock.now()
   expect((await post([{ id: 'a', at, value: 1.5, currency: 'EUR' }])).body).toEqual({ accepted: 1, replaced: 0 })
   const again = [
@@ -29,7 +29,7 @@ test('orders are stored, and replaced if they are sent again, even within one li
   ])
 })
 
-test('orders set the time of the last order in the domain list', async () => {
+test('the domain list shows the time of the most recent order', async () => {
   const at = world.clock.now()
   const add = async (name: string) => (await world.call('POST', '/v1/domains', { body: { name } })).body.id
   const [other, without] = [await add('Other'), await add('Without orders')]
@@ -44,7 +44,7 @@ test('orders set the time of the last order in the domain list', async () => {
   for (const id of [other, without]) await world.call('DELETE', `/v1/domains/${id}`)
 })
 
-test('orders are rejected as a whole, with the position of the first invalid order', async () => {
+test('a list with an invalid order is rejected as a whole, with the position of that order', async () => {
   const at = world.clock.now()
   const before = stored()
   const good = { id: 'good', at }
@@ -69,7 +69,7 @@ test('orders are rejected as a whole, with the position of the first invalid ord
   expect(stored()).toEqual(before)
 })
 
-test('orders are deleted after 400 days, or with their domain', async () => {
+test('orders are deleted after 400 days or with their domain', async () => {
   const at = world.clock.now()
   await post([{ id: 'old', at: at - 399 * DAY_MS }])
   world.clock.set(at + 2 * DAY_MS)

@@ -5,7 +5,7 @@ import type { Db } from '../store/database.ts'
 import { checkTimes, OrdersAnswerSchema, OrdersInputSchema } from './order.ts'
 import { saveOrders } from './store.ts'
 
-/** The route through which a shop reports its orders. */
+/** The route to which a shop posts its orders. */
 export function orderRoutes({ db, clock }: { db: Db; clock: Clock }): Route[] {
   return [
     route({

@@ -3,7 +3,7 @@ import { type Db, prepared, tx } from '../store/database.ts'
 import { RECORD_RETENTION_MS, type Retention } from '../store/retention.ts'
 import type { Order } from './order.ts'
 
-/** A stored order. `value` is null when it was not given. */
+/** A stored order. `value` is null when the shop did not send it. */
 export interface StoredOrder {
   id: string
   at: Instant
@@ -12,8 +12,8 @@ export interface StoredOrder {
 }
 
 /**
- * Stores orders in an existing domain. An order replaces an earlier one with the same id, even within the list. Returns
- * the number of accepted orders and of replaced ones.
+ * Stores orders in an existing domain. An order replaces an earlier one with the same id, including one in the same
+ * list. Returns the number of accepted orders and the number of replaced ones.
  */
 export function saveOrders(db: Db, domainId: string, orders: readonly Order[]): { accepted: number; replaced: number } {
   const isKnown = orderLookup(db, domainId)
@@ -51,7 +51,10 @@ export function lastOrdersOf(db: Db, domainIds: readonly string[]): Record<strin
   )
 }
 
-/** Returns the orders in a domain placed at or after `from`, regardless of their status, in no particular order. */
+/**
+ * Returns the orders in a domain placed at or after `from`, regardless of their status. They are in no particular
+ * order.
+ */
 export function ordersSince(db: Db, domainId: string, from: Instant): StoredOrder[] {
   const find = prepared<[string, Instant], StoredOrder>(
     db,
@@ -61,15 +64,15 @@ export function ordersSince(db: Db, domainId: string, from: Instant): StoredOrde
 }
 
 /**
- * Returns a lookup function, which is true for the id of any order that the shop has sent, regardless of its status and
- * age.
+ * Returns a function that tests whether the shop has ever sent an order with this id, regardless of the order's status
+ * and age.
  */
 export function orderLookup(db: Db, domainId: string): (id: string) => boolean {
   const find = prepared<[string, string]>(db, 'SELECT 1 FROM shopOrder WHERE domainId = ? AND id = ?')
   return (id) => find.get(domainId, id) !== undefined
 }
 
-/** Deletes orders that are older than the retention time. */
+/** Deletes orders older than the retention period. */
 export const removeOldOrders: Retention = (db, now) => {
   db.prepare('DELETE FROM shopOrder WHERE at < ?').run(now - RECORD_RETENTION_MS)
 }

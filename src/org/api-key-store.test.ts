@@ -3,7 +3,7 @@ import Database from 'better-sqlite3/linux-x64'
 import { migrations } from '../../migrations/index.ts'
 import { openDatabase } from '../store/database.ts'
 
-/** Returns the database as the previous version left it, with these rows. */
+/** Returns a database with these rows in the schema before this migration. */
 function before(migration: string, rows: readonly string[]): Buffer {
   const db = new Database(':memory:')
   const at = migrations.findIndex(({ name }) => name === migration)
@@ -33,12 +33,12 @@ test('the migration assigns each existing key to an organization', () => {
       ...['org_a', 'org_b', 'org_c'].map(org),
       ...['usr_one', 'usr_two', 'usr_none'].map(user),
       member('org_b', 'usr_one'),
-      // An invitation is not a membership.
+      // An invited user is not a member.
       member('org_a', 'usr_one', "x'01'"),
       ...['org_a', 'org_b', 'org_c'].map((id) => member(id, 'usr_two')),
       ...[key('of_only', 'usr_one'), key('of_creation', 'usr_two'), key('of_last_use', 'usr_two')],
       ...[key('of_oldest', 'usr_two'), key('of_nobody', 'usr_none')],
-      // The entry of the caller's own organization was written last.
+      // The latest entry is in the audit log of the caller's own organization.
       entry('org_a', { act: 'createKey', target: 'of_creation' }),
       entry('org_c', { act: 'createKey', target: 'of_creation' }),
       entry('org_b', { act: 'createAlert', keyId: 'of_creation' }),

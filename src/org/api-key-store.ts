@@ -59,7 +59,10 @@ export interface KeyOwner {
 
 const OWNED = 'orgId = @orgId AND (@userId IS NULL OR userId = @userId)'
 
-/** Returns unrevoked keys, including expired ones, newest first. At most `limit + 1`, after the id `after`. */
+/**
+ * Returns the owner's unrevoked keys, including expired ones, newest first. Returns at most `limit + 1` keys that
+ * follow the key with the id `after`.
+ */
 export function listKeys(
   db: Db,
   owner: KeyOwner,
@@ -85,7 +88,8 @@ export function revokeKey(db: Db, clock: Clock, owner: KeyOwner, keyId: string):
 }
 
 /**
- * Revokes all keys of a user or, with `orgId`, those in one organization. Returns the number of keys that were active.
+ * Revokes all keys of a user or, with `orgId`, only the user's keys in that organization. Returns the number of keys
+ * that were active.
  */
 export function revokeKeysOf(db: Db, clock: Clock, userId: string, orgId: string | null = null): number {
   const now = clock.now()

@@ -45,7 +45,7 @@ export const KeySchema = Closed(
 )
 export type Key = Static<typeof KeySchema>
 
-/** The answer when a key is created. Only this answer contains the secret. */
+/** The response to the creation of a key. The only response that contains the secret. */
 export const NewKeySchema = Closed(
   { ...shared, secret: Type.String() },
   { $id: 'NewKey', examples: [{ ...EXAMPLE, secret: 'ak_2nB8cV5xZ1mK7jH4gF9dS3aP6oI0uY-tR_eWqLkJQb7x' }] },

@@ -56,7 +56,7 @@ describe('the audit log', () => {
     })
   })
 
-  test('shows the most recent name of the object of an action, even after its deletion', async () => {
+  test("shows the most recent name of an action's target, even after the target has been deleted", async () => {
     const all = setUp()
     const { db, clock, cast } = all
     const { orgId, vera, mallory } = cast

@@ -41,7 +41,7 @@ export const AuditEntrySchema = Closed(
 )
 export type AuditEntry = Static<typeof AuditEntrySchema>
 
-/** Filters of the list. Without filters, all entries are returned. */
+/** Filters for the list of entries. Without filters, all entries are returned. */
 export const auditFilterFields = {
   act: Type.Optional(Text(1, 100)),
   userId: Type.Optional(Text(1, 100)),
@@ -63,7 +63,10 @@ export interface NewAuditEntry {
   note?: Record<string, unknown>
 }
 
-/** Writes an entry with the current time. Ignored for a deleted organization, whose log was deleted as well. */
+/**
+ * Writes an entry with the current time. Does nothing when the organization has been deleted, because its audit log has
+ * been deleted as well.
+ */
 export function writeAuditEntry(db: Db, clock: Clock, entry: NewAuditEntry): void {
   const { orgId, act, userId = null, keyId = null, address = null, target = null, note = {} } = entry
   db.prepare(
@@ -73,8 +76,8 @@ export function writeAuditEntry(db: Db, clock: Clock, entry: NewAuditEntry): voi
 }
 
 /**
- * Returns at most `limit + 1` entries, newest first, so that the caller can detect a next page. `after` is the last id
- * of the previous page.
+ * Returns at most `limit + 1` entries, newest first, so that the caller can detect a next page. `after` is the id of
+ * the last entry on the previous page.
  */
 export function listAuditEntries(
   db: Db,
@@ -84,7 +87,7 @@ export function listAuditEntries(
 ): AuditEntry[] {
   const rows = db
     .prepare<[object], Omit<AuditEntry, 'note'> & { note: string }>(
-      // In SQLite, `max` also selects the row from which the other columns are taken.
+      // In SQLite, the other selected columns come from the row with the `max` value.
       `WITH said AS (
          SELECT target, seq, COALESCE(note ->> 'name', note ->> 'label', note ->> 'email') AS name
          FROM auditEntry WHERE orgId = @orgId),
@@ -103,7 +106,7 @@ export function listAuditEntries(
   return rows.map((row) => ({ ...row, note: JSON.parse(row.note) }))
 }
 
-/** Deletes entries older than the retention time, for all organizations. */
+/** Deletes entries older than the retention period, for all organizations. */
 export function removeOldAuditEntries(db: Db, now: Instant): void {
   db.prepare('DELETE FROM auditEntry WHERE at < ?').run(now - RECORD_RETENTION_MS)
 }
@@ -114,8 +117,8 @@ function idOf(thing: unknown): string | null {
 }
 
 /**
- * Returns the function that writes performed calls to the audit log: caller, route, target and the route's note. Public
- * routes write their own entries.
+ * Returns the function that writes successful calls to the audit log, with the caller, the route, the target and the
+ * route's note. Public routes write their own entries.
  */
 export function auditor(db: Db, clock: Clock): Audit {
   return ({ route, call, answer }) => {

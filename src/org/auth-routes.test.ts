@@ -40,7 +40,7 @@ function peopleOf(...[db, clock]: Parameters<typeof cast>) {
   return { ...people, token, twice }
 }
 
-/** A data folder that already has users. */
+/** Sets up a data folder that already has users. */
 function inhabited(options: { perMinute?: number } = {}) {
   const { people, ...rest } = setUp(options)
   if (!people) throw new Error('no users')
@@ -240,7 +240,7 @@ describe('a new password', () => {
     expect((await login('bob@example.com')).status).toBe(429)
   })
 
-  test('only one of two concurrent changes is saved', async () => {
+  test('is saved for only one of two concurrent changes', async () => {
     const { call, login, people } = inhabited()
     const news = ['first horse', 'second horse']
     const sessions = news.map(() => people.token(people.bob))

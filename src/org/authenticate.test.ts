@@ -65,7 +65,7 @@ describe('rejected credentials', () => {
     ],
     ['the hash of a session', ({ cast, session }) => `st_${sessionIdOf(session(cast.bob.userId))}`],
     ['an unknown key in the format of a session', ({ cast }) => cast.bob.key.replace('ak_', 'st_')],
-    ['in upper case', ({ cast }) => cast.alice.key.toUpperCase()],
+    ['a key in upper case', ({ cast }) => cast.alice.key.toUpperCase()],
     ['the id of a key', ({ cast }) => cast.alice.keyId],
   ]
   test.each(refused)('have the same error message: %s', (_name, credential) => {
@@ -99,7 +99,7 @@ test('the authorization scheme is case-insensitive', () => {
 
 describe('an API key', () => {
   const roles = ['viewer', 'member', 'admin', 'owner'] as const
-  test.each(roles)('gets the new role %s of its creator', (role) => {
+  test.each(roles)("has its creator's new role %s", (role) => {
     const { cast, as, setRole } = setUp()
     setRole(cast.bob.userId, role)
     expect(as(cast.bob.key)).toMatchObject({ role, readOnly: role === 'viewer' })
@@ -244,7 +244,7 @@ describe('X-Org-Id', () => {
     expect(() => as(token)).toThrow(expect.objectContaining({ code: 'invalid', message }))
     expect(as(token, cast.orgId)).toMatchObject({ orgId: cast.orgId, role: 'member', readOnly: false })
     expect(as(token, second)).toMatchObject({ orgId: second, role: 'viewer', readOnly: false })
-    // Routes that concern only the user do not require the header, but a given one must still be valid.
+    // Routes that concern only the user do not require the header, but reject an invalid one.
     expect(as(token, undefined, true)).toMatchObject({ orgId: cast.orgId, role: 'member' })
     expect(as(token, second, true)).toMatchObject({ orgId: second })
     expect(() => as(token, cast.mallory.orgId, true)).toThrow('not a member of this organization')
@@ -305,7 +305,7 @@ test('credentials are looked up only by index, regardless of the number of membe
   ])
 })
 
-describe('a long request is still authorized', () => {
+describe('a long-running request is still authorized', () => {
   type Known = ReturnType<typeof setUp>
   const present = ({ db, clock }: Known, principal: Parameters<typeof isInForce>[1]) =>
     isInForce({ db, clock }, principal)

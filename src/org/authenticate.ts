@@ -12,7 +12,10 @@ interface Credential {
   lastUsedAt: Instant | null
 }
 
-/** A session, with one row for each organization of its user. A user without organizations has one row with nulls. */
+/**
+ * A session, with one row for each organization of its user. For a user without organizations, there is one row with
+ * nulls.
+ */
 interface SessionRow extends Credential {
   orgId: string | null
   role: Role | null
@@ -61,7 +64,7 @@ function requireInForce<C extends Credential>(credential: C | undefined, now: In
 interface Wanted {
   /** Null or empty when the request names no organization. */
   orgId: string | null
-  /** True when the first organization is used by default. */
+  /** True when the user's first organization is used by default. */
   any: boolean
 }
 
@@ -147,8 +150,8 @@ const SESSION_IN_FORCE = `
   WHERE tokenHash = @tokenHash AND orgId = @orgId AND expiresAt > @now`
 
 /**
- * Returns whether the caller's credential is still valid and its user a member of the organization. Used during
- * long-running responses. Unlike a request, this check does not count as use of the credential.
+ * Returns whether the caller's credential is still valid and the user is still a member of the organization. Checked
+ * during long-running responses. Unlike a request, this check does not count as use of the credential.
  */
 export function isInForce({ db, clock }: { db: Db; clock: Clock }, principal: Principal): boolean {
   const { orgId, keyId, sessionId } = principal

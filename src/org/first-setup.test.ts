@@ -61,7 +61,7 @@ describe('a valid setup token', () => {
       code: 'conflict',
       message: 'an owner already exists',
     })
-    // The token remains unusable even after the owner was deleted.
+    // The token remains unusable even after the owner has been deleted.
     db.exec('DELETE FROM org; DELETE FROM user')
     expect(parts.setupToken?.fits(token)).toBe(false)
     await expect(run()).rejects.toMatchObject({ code: 'unauthorized' })
@@ -75,7 +75,7 @@ describe('a valid setup token', () => {
     expect(rows()).toEqual([1, 1, 1, 1, 0])
   })
 
-  test('creates nothing if another owner was created in the meantime', async () => {
+  test('creates nothing if another owner has been created in the meantime', async () => {
     const { db, clock, parts, run, rows } = world()
     const running = run()
     await initialize(db, testBox, clock, { orgName: 'First', email: 'first@example.com', password: null })
@@ -99,14 +99,14 @@ describe('a valid setup token', () => {
   })
 })
 
-describe('an invalid setup token creates nothing', () => {
+describe('setup creates nothing', () => {
   const cases: [string, (token: string) => string][] = [
-    ['another', () => newSetupToken().secret],
-    ['truncated', (token) => token.slice(0, -1)],
-    ['in upper case', (token) => token.toUpperCase()],
-    ['its hash', (token) => secretHash(token).toString('hex')],
+    ['another token', () => newSetupToken().secret],
+    ['a truncated token', (token) => token.slice(0, -1)],
+    ['the token in upper case', (token) => token.toUpperCase()],
+    ['the hash of the token', (token) => secretHash(token).toString('hex')],
   ]
-  test.each(cases)('%s', async (_name, change) => {
+  test.each(cases)('with %s', async (_name, change) => {
     const { token, parts, run, rows } = world()
     await expect(run({ token: change(token) })).rejects.toMatchObject({ code: 'unauthorized' })
     expect(rows()).toEqual([0, 0, 0, 0, 0])

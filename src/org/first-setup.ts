@@ -34,8 +34,8 @@ export const SetUpInputSchema = Closed(
 export type SetUpInput = Static<typeof SetUpInputSchema>
 
 /**
- * The one-time token of the setup link, with which the operator creates the first owner. Valid for the lifetime of the
- * process.
+ * The one-time token in the setup link, which the operator uses to create the first owner. Valid until the process
+ * ends.
  */
 export class SetupToken {
   private hash: Buffer | null
@@ -78,7 +78,7 @@ export function canSetUp({ db, setupToken }: Pick<SetUpDeps, 'db' | 'setupToken'
 /**
  * Creates the first organization and its owner, signs the owner in, and invalidates the token. Throws `conflict` when
  * an owner exists, `unauthorized` when the token is not valid, `rateLimited` after too many attempts, and `invalid`
- * when a field is not acceptable.
+ * when a field is invalid.
  */
 export async function setUp(parts: SetUpDeps, { token, ...input }: SetUpInput, origin: Origin): Promise<SignedIn> {
   const { db, box, clock, limits, setupToken, audit } = parts

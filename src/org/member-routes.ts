@@ -54,8 +54,8 @@ export interface MemberRouteDeps {
 }
 
 /**
- * Throws `forbidden` when one of the roles is owner and the caller is not an owner: only owners may grant or change
- * this role.
+ * Throws `forbidden` when one of the roles is owner and the caller is not an owner. Only owners may grant or change the
+ * owner role.
  */
 function requireRight(principal: Principal, ...roles: (Role | undefined)[]): void {
   if (roles.includes('owner')) requirePermission(principal, 'govern')
@@ -238,7 +238,7 @@ async function acceptInvitation(
   const { orgId, userId } = invited
   const audit = (entry: NewAuditEntry) => writeAuditEntry(db, clock, entry)
   const entry = { userId, address: origin.address }
-  // The inviting admin knows the token and could use it to guess passwords.
+  // The admin who sent the invitation knows the token and could use it to guess passwords.
   limits.byAccount(invited.email, origin)
   const passwordHash = await provenPassword(invited, password)
   if (passwordHash === null) {
@@ -251,17 +251,21 @@ async function acceptInvitation(
     if (!accept(db, clock, { token, invited, passwordHash, name })) throw notInForce()
     audit({ ...entry, orgId, act: 'acceptInvitation', target: userId })
     auditEverywhere({ db, audit }, userId, { ...entry, act: 'signIn' }, orgId)
-    // Only a new password is fresh proof that the user owns the e-mail address.
+    // Only setting a first password proves that the user owns the e-mail address.
     const isProof = invited.passwordHash === null
     const ended = isProof ? endEarlierAccess(db, clock, userId) : { ok: true, revokedKeys: 0, endedSessions: 0 }
     return { ...signedIn(db, openSession(db, clock, userId, 'invite'), userId), ...ended }
   })
 }
 
-/** Returns the password hash to store. Null when the user already has a different password. */
+/**
+ * Returns the password hash to store; null when the password is wrong. Throws `conflict` when the user signs in without
+ * a password.
+ */
 async function provenPassword({ passwordHash, established }: Invited, password: string): Promise<string | null> {
   if (passwordHash !== null) return (await verifyPassword(password, passwordHash)) ? passwordHash : null
-  // The inviting admin knows the token and could otherwise take over the user's access to other organizations.
+  // The admin who sent the invitation knows the token and could otherwise gain the user's access to other
+  // organizations.
   if (established === 1) {
     throw new AppError(
       'conflict',

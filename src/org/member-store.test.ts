@@ -50,7 +50,7 @@ type Model = Map<string, { role: Role; status: 'active' | 'invited' }>
 
 const activeOwners = (model: Model) => [...model].filter(([, it]) => it.role === 'owner' && it.status === 'active')
 
-/** Returns the expected error code. Null when the change must succeed; the model is then updated. */
+/** Returns the expected error code. When the change must succeed, updates the model and returns null. */
 function expected(model: Model, step: { kind: string; email: string; role?: Role }): string | null {
   const { kind, email, role = 'viewer' } = step
   const present = model.get(email)
@@ -150,7 +150,7 @@ describe('invitations', () => {
     })
   })
 
-  test('for a user of another organization are not visible there, and do not reveal the name', () => {
+  test('for a user of another organization are not visible there, and do not reveal the name of the user', () => {
     const { db, clock, orgId, owner } = setUp()
     const { id: elsewhere } = createOrg(db, testBox, clock, { name: 'Elsewhere' })
     const { member } = invite(db, clock, { orgId: elsewhere, email: OWNER, role: 'viewer' })
@@ -197,7 +197,7 @@ describe('removal', () => {
     expect(count('session')).toBe(0)
   })
 
-  test('of the last pending invitation deletes a user who never accepted one', () => {
+  test('of the last pending invitation deletes a user who has never accepted an invitation', () => {
     const { db, clock, orgId, count } = setUp()
     const { id: elsewhere } = createOrg(db, testBox, clock, { name: 'Elsewhere' })
     const [one, two] = [orgId, elsewhere].map(

@@ -15,7 +15,7 @@ export interface MemberKey {
   id: string
 }
 
-// The name of an invited user was set in other organizations, so it is hidden until the user accepts.
+// An invited user may have set a name in another organization, so the name is hidden until the user accepts.
 const SELECT_MEMBER = `
   SELECT user.id, email, iif(inviteHash IS NULL, name, NULL) AS name, role,
     iif(inviteHash IS NULL, 'active', 'invited') AS status, member.createdAt
@@ -106,7 +106,7 @@ export function changeRole(db: Db, member: MemberKey, role: Role): MemberRecord 
 
 /**
  * Deletes a membership or an invitation, and revokes the user's API keys in the organization. When it was the user's
- * last organization, `endAccess` removes the user's remaining access. Throws `notFound`, and `conflict` when no owner
+ * last organization, `endAccess` revokes the user's remaining access. Throws `notFound`, and `conflict` when no owner
  * would be left.
  */
 export function removeMember(db: Db, clock: Clock, member: MemberKey): void {
@@ -141,7 +141,7 @@ export function findInvited(db: Db, token: string, now: Instant): Invited | null
 }
 
 /**
- * Makes the invited user a member with this password hash, and with a name when given. Returns false without changes
+ * Makes the invited user a member with this password hash and, when given, this name. Returns false without changes
  * when the invitation is no longer valid or the password has changed since `invited` was read.
  */
 export function accept(

@@ -5,7 +5,7 @@ import { ROLES } from '../http/principal.ts'
 /** Validity period of an invitation. */
 export const INVITATION_MS = 7 * DAY_MS
 
-/** `invited`: has not accepted the invitation yet and has no access. */
+/** `invited`: the user has not accepted the invitation yet and has no access. */
 const MEMBER_STATUSES = ['active', 'invited'] as const
 
 const EXAMPLE = {
@@ -30,7 +30,7 @@ export const MemberSchema = Closed(
   { $id: 'Member', examples: [EXAMPLE] },
 )
 
-/** A member or invited user, including the e-mail address, which only admins see. */
+/** A member or invited user. Includes the e-mail address, which only admins may see. */
 export type MemberRecord = Static<typeof MemberSchema> & { email: string }
 
 export const MemberInputSchema = Closed(
@@ -39,7 +39,7 @@ export const MemberInputSchema = Closed(
 )
 export const MemberPatchSchema = Closed({ role: OneOf(ROLES) }, { $id: 'MemberPatch', examples: [{ role: 'admin' }] })
 
-/** The answer to an invitation. Only this answer contains the token. */
+/** The response to an invitation. The only response that contains the token. */
 export const InvitationSchema = Closed(
   {
     member: MemberSchema,

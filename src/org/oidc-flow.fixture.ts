@@ -52,7 +52,7 @@ export interface SetUp {
   provider: OpenIdProvider
   behaviour: ProviderBehaviour
   parts: OidcRouteDeps
-  /** Answers requests to hosts other than the provider. By default, all of them fail. */
+  /** Handles requests to hosts other than the provider. By default, all such requests fail. */
   elsewhere: { answer: (url: URL, headers: Record<string, string>) => Response | Promise<Response> }
   warnings: string[]
   entries: NewAuditEntry[]
@@ -93,7 +93,7 @@ export async function setUp(options: Options = {}): Promise<SetUp> {
       clock,
       warn: (message) => warnings.push(message),
       timeoutS: options.timeoutS ?? 10,
-      // The real application's function for outgoing requests has its own tests.
+      // The application's own function for outgoing requests is tested separately.
       request: async (url, { method, headers, body, signal }) =>
         url.startsWith(`${provider.issuer}/`)
           ? fetch(url, {
@@ -126,7 +126,7 @@ export async function setUp(options: Options = {}): Promise<SetUp> {
     }),
   )
   const handle = async (request: Request) => {
-    // Acts like a proxy that serves the public URL.
+    // Rewrites the URL like a proxy that serves the public URL.
     const inside = new Request(request.url.replace(publicUrl, 'http://inside'), request)
     noteAddress(inside, ADDRESS)
     const response = await pages.handle(inside)
@@ -168,7 +168,7 @@ export function outcomeOf(location: string): Outcome {
   return { refusal: decodeURIComponent(value) }
 }
 
-/** Follows the whole flow, from the sign-in button to the final page. */
+/** Completes a sign-in, from the sign-in button to the final page. */
 export async function walk({ browser }: Pick<SetUp, 'browser'>): Promise<Outcome> {
   const toProvider = await browser.follow(PUBLIC_URL + START)
   const back = await browser.follow(toProvider)

@@ -13,7 +13,7 @@ const ROLES = [
 
 const { groups: _, ...groupless } = zoe
 
-/** Claims of a user with too many groups. `endpoint` is the URL of the claim source. */
+/** Returns the claims for a user with too many groups. `endpoint` is the URL of the claim source. */
 const overage = (endpoint: unknown) => ({
   ...groupless,
   _claim_names: { groups: 'src1' },
@@ -81,8 +81,8 @@ describe('groups listed by Microsoft Graph', () => {
 
   test.each<[string, Record<string, unknown>]>([
     ['hasgroups', { ...groupless, hasgroups: true, ...overage(GRAPH) }],
-    ['the claim itself', { ...groupless, groups: 'src1', _claim_sources: { src1: { endpoint: GRAPH } } }],
-    ['an empty list', { ...overage(GRAPH), groups: [] }],
+    ['the groups claim', { ...groupless, groups: 'src1', _claim_sources: { src1: { endpoint: GRAPH } } }],
+    ['an empty list and a claim source', { ...overage(GRAPH), groups: [] }],
   ])('are requested when the token omits them, indicated by %s', async (_, claims) => {
     const set = await setUpOverage()
     await using all = set.all
@@ -95,7 +95,7 @@ describe('groups listed by Microsoft Graph', () => {
     const set = await setUpOverage()
     await using all = set.all
     answering(set, Response.json({ value: [entry(OTHER)] }))
-    expect(await refusalOf(all)).toBe('none of your groups at Acme ID is allowed to sign in here')
+    expect(await refusalOf(all)).toBe('you are not in a group at Acme ID that is allowed to sign in')
     expect(() => roleIn(all, set.user.id)).toThrow('no such member')
   })
 
@@ -211,7 +211,7 @@ describe('unknown groups cause the sign-in to fail without changes', () => {
     await using all = set.all
     answering(set, Response.json({ value: [entry(OTHER)] }))
     expect(await refusedWithoutChange(set)).toContain('by their object id in TAGWARDEN_OIDC_ROLES')
-    // None of the groups configured by name could give a higher role.
+    // No group that is configured by name could give a higher role.
     answering(set, Response.json({ value: [entry(ADMINS)] }))
     await signInAs(all, overage(GRAPH))
     expect(roleIn(all, set.user.id)).toBe('admin')

@@ -45,7 +45,7 @@ const MAX_PAGES = 20
 const FIRST_PAGE = `/v1.0/me/transitiveMemberOf?$select=id&$top=${PAGE_SIZE}`
 
 /**
- * Thrown when the groups of a user are unknown. The message is a sentence for the user that names the configuration to
+ * Thrown when the groups of a user are unknown. The message is a sentence for the user that says which configuration to
  * change.
  */
 export class UnknownGroups extends Error {
@@ -58,7 +58,7 @@ export class UnknownGroups extends Error {
   }
 }
 
-/** Thrown when Microsoft Graph returns no list of groups. */
+/** Thrown when Microsoft Graph does not return a list of groups. */
 class GraphFailure extends Error {
   constructor(
     readonly status: number | null,
@@ -74,7 +74,7 @@ interface OverageParts {
   groupsClaim: string
   roles: readonly GroupRole[]
   request: ProviderRequest
-  /** Timeout for all requests together. */
+  /** Total timeout in seconds for all requests. */
   timeoutS: number
 }
 
@@ -120,8 +120,8 @@ export async function groupsFromGraph(
 }
 
 /**
- * Returns the Microsoft Graph host for these claims, by the cloud of the claim source, otherwise of the issuer. Null
- * when neither is known.
+ * Returns the Microsoft Graph host for the cloud of the claim source or, when the claim source is unknown, of the
+ * issuer. Null when neither is known.
  */
 function graphHost(sources: readonly Claims[], groupsClaim: string): GraphHost | null {
   const endpoints = sources.map((claims) => {
@@ -171,8 +171,8 @@ function nextPage(link: unknown, origin: string): string | null {
 const OBJECT_ID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i
 
 /**
- * True when the role found by ids is final: no group that is configured by name could give a higher role. Such groups
- * never match a list of ids.
+ * True when the role found by ids is final because no group that is configured by name could give a higher role. Groups
+ * configured by name never match a list of ids.
  */
 function isDecisive(ids: readonly string[], roles: readonly GroupRole[]): boolean {
   const found = roleOf(ids, roles)

@@ -38,7 +38,7 @@ describe('a user who signs in through the company', () => {
     expect(roleIn(all, bob.userId)).toBe('member')
   })
 
-  test('takes over a user created by another organization, whose password, keys and sessions are removed', async () => {
+  test('is given the account that another organization created, and its password, keys and sessions are removed', async () => {
     await using all = await setUp()
     const { db, clock, cast } = all
     const planted = createUser(db, clock, { email: zoe.email, passwordHash: 'a password that Mallory knows' })
@@ -111,7 +111,7 @@ describe('roles from groups', () => {
   ])('%j gives no access', async (groups) => {
     await using all = await setUp()
     all.behaviour.claims = { ...zoe, groups }
-    expect(await refusalOf(all)).toBe('none of your groups at Acme ID is allowed to sign in here')
+    expect(await refusalOf(all)).toBe('you are not in a group at Acme ID that is allowed to sign in')
     expect(countOf(all, 'identity')).toBe(0)
     expect(all.db.prepare('SELECT 1 FROM user WHERE email = ?').all(zoe.email)).toEqual([])
   })
@@ -160,15 +160,15 @@ describe('roles from groups', () => {
     const { db, cast } = all
     const { token, user } = await signInAs(all, zoe)
     all.behaviour.claims = { ...zoe, groups: [] }
-    expect(await refusalOf(all)).toBe('none of your groups at Acme ID is allowed to sign in here')
+    expect(await refusalOf(all)).toBe('you are not in a group at Acme ID that is allowed to sign in')
     expect(() => principalOf(all, token)).toThrow('unknown, expired or revoked credential')
     expect(() => roleIn(all, user.id)).toThrow('no such member')
     expect(all.entries.slice(2)).toEqual([
       expect.objectContaining({ act: 'removeMember', orgId: cast.orgId, target: user.id, address: ADDRESS }),
       expect.objectContaining({ act: 'signInFailed', orgId: cast.orgId, target: user.id, address: ADDRESS }),
     ])
-    // There is nothing left to remove.
-    expect(await refusalOf(all)).toBe('none of your groups at Acme ID is allowed to sign in here')
+    // The membership has already been removed.
+    expect(await refusalOf(all)).toBe('you are not in a group at Acme ID that is allowed to sign in')
     expect((await signInAs(all, zoe)).user).toEqual(user)
     expect(db.prepare('SELECT count(*) AS n FROM member WHERE orgId = ?').get(cast.orgId)).toEqual({ n: 5 })
   })
@@ -178,17 +178,17 @@ describe('roles from groups', () => {
     const alice = { sub: 'u-alice', email: all.cast.alice.email, email_verified: true }
     const { token } = await signInAs(all, { ...alice, groups: ['board'] })
     all.behaviour.claims = alice
-    expect(await refusalOf(all)).toContain('none of your groups')
+    expect(await refusalOf(all)).toContain('you are not in a group')
     expect(() => principalOf(all, token)).toThrow('unknown, expired or revoked credential')
     expect(roleIn(all, all.cast.alice.userId)).toBe('owner')
   })
 
-  test('nothing changes for users who never signed in through the company', async () => {
+  test('nothing changes for users who have never signed in through the company', async () => {
     await using all = await setUp()
     const { db, clock, cast } = all
     const session = openSession(db, clock, cast.bob.userId, 'password')
     all.behaviour.claims = { sub: 'u-bob', email: cast.bob.email, email_verified: true, groups: [] }
-    expect(await refusalOf(all)).toContain('none of your groups')
+    expect(await refusalOf(all)).toContain('you are not in a group')
     expect(principalOf(all, session.token).role).toBe('member')
   })
 
@@ -208,15 +208,23 @@ describe('an e-mail address', () => {
     ['missing', { email: undefined }, 'the company did not provide your e-mail address'],
     ['empty', { email: ' ' }, 'the company did not provide your e-mail address'],
     ['not a string', { email: 7 }, 'the company did not provide your e-mail address'],
-    ['with a NUL', { email: 'a\0@example.com' }, 'the company did not provide your e-mail address'],
-    ['not an address', { email: 'zoe' }, 'email: is not an e-mail address'],
-    ['taken, and not verified', { email: 'bob@example.com', email_verified: false }, 'does not confirm'],
     [
-      'used in another letter case, and not verified',
+      'not valid because of a NUL character',
+      { email: 'a\0@example.com' },
+      'the company did not provide your e-mail address',
+    ],
+    ['not an address', { email: 'zoe' }, 'email: is not an e-mail address'],
+    ['used by another user, and not verified', { email: 'bob@example.com', email_verified: false }, 'does not confirm'],
+    [
+      'used by another user in another letter case, and not verified',
       { email: 'Bob@Example.com', email_verified: undefined },
       'does not confirm',
     ],
-    ['used, and verified by a string', { email: 'bob@example.com', email_verified: 'true' }, 'does not confirm'],
+    [
+      'used by another user, and verified by a string',
+      { email: 'bob@example.com', email_verified: 'true' },
+      'does not confirm',
+    ],
   ])('that is %s is rejected', async (_, claims, message) => {
     await using all = await setUp()
     const users = countOf(all, 'user')

@@ -12,8 +12,8 @@ import { addMember, createUser } from './store.ts'
 export type NoteAct = (act: Pick<NewAuditEntry, 'orgId' | 'act' | 'target' | 'note'> & { userId: string }) => void
 
 /**
- * Returns the organization that the operator configured, otherwise the only one. Throws `conflict` when there is
- * neither.
+ * Returns the organization configured by the operator, or the only one when none is configured. Throws `conflict` when
+ * none is configured and there is not exactly one.
  */
 export function joinedOrg(db: Db, orgId: string | null): string {
   const ids = db
@@ -63,8 +63,8 @@ function link(db: Db, clock: Clock, user: CompanyUser, orgId: string): string {
 }
 
 /**
- * Deletes the user's password and sessions, and revokes the user's keys. When the user is not a member of the
- * organization yet, another organization created the account, and the person who accepted that invitation may not own
+ * Deletes the user's password and sessions, and revokes the user's keys. Called when the user is not a member of the
+ * organization yet: another organization created the account, and the person who accepted that invitation may not own
  * the e-mail address.
  */
 function endFormerAccess(db: Db, clock: Clock, userId: string): void {
@@ -72,7 +72,7 @@ function endFormerAccess(db: Db, clock: Clock, userId: string): void {
   endEarlierAccess(db, clock, userId)
 }
 
-/** Makes the user a member with this role, accepting an open invitation. The last owner remains owner. */
+/** Makes the user a member with this role, and accepts a pending invitation. The last owner remains an owner. */
 function join(db: Db, clock: Clock, { orgId, id }: MemberKey, role: Role, note: NoteAct): void {
   const before = findMemberOrNull(db, { orgId, id })
   const about = { orgId, userId: id, target: id }
@@ -94,8 +94,8 @@ function join(db: Db, clock: Clock, { orgId, id }: MemberKey, role: Role, note: 
 }
 
 /**
- * Signs in a user with the role of the user's groups, and returns the user's id. The user is the one linked to this
- * account, otherwise the one with this e-mail address if the provider has verified it, otherwise a new one. Throws
+ * Signs in a user with the role given by the user's groups, and returns the user's id. The user is the one linked to
+ * this account, otherwise the one with this e-mail address if the provider has verified it, otherwise a new one. Throws
  * `forbidden` when the address is missing, unusable or belongs to another user.
  */
 export function admit(
@@ -113,8 +113,8 @@ export function admit(
 }
 
 /**
- * Deletes the sessions of a user whose groups no longer give a role, and the membership unless the user is the last
- * owner. Returns the user's id; null, without changes, when this account never signed in before.
+ * Deletes the sessions of a user whose groups no longer give a role, and deletes the membership unless the user is the
+ * last owner. Returns the user's id. Returns null without changes when this account has never signed in.
  */
 export function shutOut(
   db: Db,

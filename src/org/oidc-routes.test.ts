@@ -120,9 +120,9 @@ describe('the callback', () => {
     ['no state', (_, back) => back.searchParams.delete('state')],
     ['no cookie', ({ browser }) => browser.jar.clear()],
     ['a cookie that is ten minutes old', ({ clock }) => clock.advance(10 * MINUTE_MS)],
-    ['a cookie of another server', (all) => forge(all, secretBox(Buffer.alloc(32, 9)).seal(JSON.stringify(known)))],
+    ['a cookie from another server', (all) => forge(all, secretBox(Buffer.alloc(32, 9)).seal(JSON.stringify(known)))],
     ['an invalid cookie', (all) => forge(all, Buffer.from('x'))],
-    ['a cookie with other content', (all) => forge(all, testBox.seal('{"state":"x"}'))],
+    ['a cookie with unexpected content', (all) => forge(all, testBox.seal('{"state":"x"}'))],
     ['the cookie of another sign-in', async ({ browser }) => browser.follow(PUBLIC_URL + START)],
   ])('with %s is rejected without a request to the provider', async (_, change) => {
     await using all = await setUp()
@@ -162,7 +162,7 @@ describe('the callback', () => {
     },
   )
 
-  test('with a used code is rejected, in the same browser or another one', async () => {
+  test('with a used code is rejected, in the same browser or in another one', async () => {
     await using all = await setUp()
     const back = await backOf(all)
     const cookie = new Map(all.browser.jar)
@@ -193,20 +193,20 @@ describe('the callback', () => {
       { error: 'access_denied', error_description: 'Call 555' },
       'the sign-in was cancelled, or Acme ID does not allow you to use this application',
     ],
-    ['another session', { error: 'login_required' }, 'Acme ID requires you to sign in there first; start again'],
-    ['a question', { error: 'interaction_required' }, 'Acme ID requires your input there; start again'],
+    ['a required sign-in', { error: 'login_required' }, 'Acme ID requires you to sign in there first; start again'],
+    ['a required interaction', { error: 'interaction_required' }, 'Acme ID requires your input there; start again'],
     [
-      'accounts',
+      'a required choice of account',
       { error: 'account_selection_required' },
       'Acme ID requires you to choose an account there; start again',
     ],
     [
-      'missing consent',
+      'a required consent',
       { error: 'consent_required' },
       'Acme ID requires your consent or that of your administrator; start again',
     ],
-    ['a pause', { error: 'temporarily_unavailable' }, 'Acme ID is temporarily unavailable; try again later'],
-    ['a failure', { error: 'server_error' }, 'Acme ID failed with an internal error; try again later'],
+    ['an outage', { error: 'temporarily_unavailable' }, 'Acme ID is temporarily unavailable; try again later'],
+    ['a server error', { error: 'server_error' }, 'Acme ID failed with an internal error; try again later'],
     ...['invalid_request', 'unauthorized_client', 'unsupported_response_type', 'invalid_scope'].map(
       (error): [string, Record<string, string>, string] => [
         error,

@@ -17,10 +17,10 @@ import { auditEverywhere, type SignInLimits } from './sign-in.ts'
 
 const PATH = '/v1/auth/oidc'
 const cookie = oauthCookie('tagwarden_oidc', PATH)
-/** Time limit for a sign-in at the provider. */
+/** Time limit for signing in at the provider. */
 const BEGUN_MS = 10 * MINUTE_MS
 const CODE_MS = 60 * SECOND_MS
-/** More than the number of sign-ins in a minute. Above this limit, the oldest codes are dropped. */
+/** More than the expected number of sign-ins per minute. Above this limit, the oldest codes are dropped. */
 const MAX_CODES = 10_000
 
 interface Admitted {
@@ -30,7 +30,10 @@ interface Admitted {
   endSessionUrl: string | null
 }
 
-/** One-time codes that a page exchanges for a session after the redirect from the provider. Kept in memory, hashed. */
+/**
+ * One-time codes that a page exchanges for a session after the redirect from the provider. Codes are kept in memory as
+ * hashes.
+ */
 class SignInCodes {
   private readonly waiting = new Map<string, Admitted & { until: Instant }>()
 
@@ -47,7 +50,7 @@ class SignInCodes {
     return code
   }
 
-  /** Returns the sign-in of the code and invalidates the code. Null when the code is unknown, used or expired. */
+  /** Returns the sign-in for the code and invalidates the code. Null when the code is unknown, used or expired. */
   take(code: string): Admitted | null {
     const hash = hashOf(code)
     const found = this.waiting.get(hash)
@@ -58,7 +61,7 @@ class SignInCodes {
 
 const hashOf = (code: string) => secretHash(code).toString('hex')
 
-/** The state of single sign-on. */
+/** The single sign-on configuration and its provider. */
 export interface CompanySignIn {
   settings: OidcSettings
   /** Returns the provider. The protocol implementation is loaded at the first sign-in. */
@@ -82,7 +85,7 @@ export interface OidcRouteDeps {
   /** Public URL of the server, without a trailing slash. */
   publicUrl: string
   limits: Pick<SignInLimits, 'byAddress'>
-  /** Writes an entry to the audit log of its organization. */
+  /** Writes an entry to the audit log of the entry's organization. */
   audit(entry: NewAuditEntry): void
   /** Null when single sign-on is not configured. */
   company: CompanySignIn | null
@@ -99,7 +102,7 @@ const CodeSchema = Closed(
 )
 
 /**
- * Returns the routes for the redirect to the provider, for its callback, and for exchanging the callback's one-time
+ * Returns the routes for the redirect to the provider, for the callback, and for exchanging the callback's one-time
  * code for a session.
  */
 export function oidcRoutes(parts: OidcRouteDeps): Route[] {
@@ -191,7 +194,7 @@ async function callback(parts: OidcRouteDeps, request: Request): Promise<Respons
   }
 }
 
-/** Finishes the sign-in and returns a one-time code. The message of an error is a sentence for the user. */
+/** Finishes the sign-in and returns a one-time code. The error message is a sentence for the user. */
 async function receive(parts: OidcRouteDeps, request: Request, origin: Origin): Promise<string> {
   const { db } = parts
   const { provider, settings, codes } = requireCompany(parts)
@@ -210,7 +213,7 @@ async function receive(parts: OidcRouteDeps, request: Request, origin: Origin): 
   const note: NoteAct = (act) => parts.audit({ ...act, address })
   if (role === null) {
     refuse(parts, user, { orgId, note, address })
-    throw new AppError('forbidden', `none of your groups at ${settings.name} is allowed to sign in here`)
+    throw new AppError('forbidden', `you are not in a group at ${settings.name} that is allowed to sign in`)
   }
   return codes.give({ userId: admit(db, parts.clock, user, { orgId, role, note }), orgId, endSessionUrl })
 }
@@ -232,7 +235,7 @@ function refuse(
 
 const parseBegun = parser(Closed({ state: Type.String(), nonce: Type.String(), verifier: Type.String(), until: Int() }))
 
-/** Returns the checks from the browser's cookie; null when they are missing or expired. */
+/** Returns the checks from the browser's cookie; null when the cookie is missing or expired. */
 function checksOf({ box, clock }: OidcRouteDeps, request: Request): Checks | null {
   const sealed = cookie.read(request)
   if (sealed === null) return null
@@ -240,7 +243,7 @@ function checksOf({ box, clock }: OidcRouteDeps, request: Request): Checks | nul
     const { until, ...checks } = parseBegun(JSON.parse(box.open(Buffer.from(sealed, 'base64url'))))
     return clock.now() < until ? checks : null
   } catch {
-    // The cookie was sealed with another key (another data folder) or forged.
+    // The cookie is forged or was encrypted with the key of another data folder.
     return null
   }
 }

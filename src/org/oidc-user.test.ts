@@ -56,7 +56,7 @@ test.each<[string, Record<string, unknown>, Record<string, unknown>, string[] | 
   ['elsewhere, according to the claim itself', { groups: 'src1', _claim_sources: { src1: {} } }, {}, null],
   ['elsewhere, according to userinfo', {}, ELSEWHERE, null],
   ['elsewhere, with an empty list', { groups: [], ...ELSEWHERE }, {}, null],
-  ['elsewhere, with some of them', { groups: ['a'], ...ELSEWHERE }, {}, null],
+  ['elsewhere, with some of them listed', { groups: ['a'], ...ELSEWHERE }, {}, null],
   ['elsewhere, but userinfo lists them', ELSEWHERE, { groups: ['a'] }, ['a']],
   ['too many', { hasgroups: true }, {}, null],
   ['too many, as a string', { hasgroups: 'true' }, {}, null],

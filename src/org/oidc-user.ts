@@ -4,7 +4,7 @@ import { ROLES, type Role } from '../http/principal.ts'
 /** A user as described by the identity provider. */
 export interface CompanyUser {
   issuer: string
-  /** Unique at the issuer, and never reassigned. */
+  /** Unique within the issuer, and never reassigned. */
   subject: string
   /** Null when the provider does not send it. */
   email: string | null
@@ -45,7 +45,7 @@ export function objectOf(value: unknown): Record<string, unknown> | null {
 }
 
 /**
- * True when the claims indicate groups that they do not list: by a distributed claim
+ * True when the claims say that the user has groups but do not list them: by a distributed claim
  * (https://openid.net/specs/openid-connect-core-1_0.html#AggregatedDistributedClaims) or by Entra ID's `hasgroups`.
  */
 function omitsGroups(claims: Claims, groupsClaim: string): boolean {
@@ -59,8 +59,8 @@ function omitsGroups(claims: Claims, groupsClaim: string): boolean {
 }
 
 /**
- * Returns the groups from the first source that lists them. Null when the groups are unknown, as opposed to an empty
- * list.
+ * Returns the groups from the first source that lists them. Null when the groups are unknown; an empty list when the
+ * user has none.
  */
 function knownGroups(sources: readonly Claims[], groupsClaim: string): string[] | null {
   const complete = sources.filter((claims) => !omitsGroups(claims, groupsClaim))
@@ -69,7 +69,7 @@ function knownGroups(sources: readonly Claims[], groupsClaim: string): string[] 
 }
 
 /**
- * Returns the user from the claims of a verified ID token, supplemented by the claims of userinfo. `email` and
+ * Returns the user from the claims of a verified ID token, supplemented by the claims from userinfo. `email` and
  * `emailVerified` always come from the same source. `groups` is null when the user has groups that neither source
  * lists. Throws when the issuer or the subject is not a usable string.
  */
@@ -90,7 +90,7 @@ export function userOf(idToken: Claims, userinfo: Claims, groupsClaim: string): 
   }
 }
 
-/** Returns the highest role of the groups; null when none of them has a role. Group names are case-sensitive. */
+/** Returns the highest role given by the groups; null when no group has a role. Group names are case-sensitive. */
 export function roleOf(groups: readonly string[], roles: readonly GroupRole[]): Role | null {
   const held = roles.filter(({ group }) => groups.includes(group)).map(({ role }) => role)
   return ROLES.findLast((role) => held.includes(role)) ?? null

@@ -9,17 +9,17 @@ type Sign = (claims: JWTPayload) => Promise<string>
 
 /** The behaviour of a test provider. Tests may change it at any time. */
 export interface ProviderBehaviour {
-  /** Claims of the next user's ID token, including `sub`. */
+  /** Claims for the ID token of the next user, including `sub`. */
   claims: JWTPayload
-  /** Claims of userinfo in addition to `sub`; null when the provider has no userinfo. */
+  /** Userinfo claims in addition to `sub`; null when the provider has no userinfo endpoint. */
   userinfo: Record<string, unknown> | null
   /** Merged into the discovery document. */
   metadata: Record<string, unknown>
-  /** Replaces the correct signing of the ID token; null for correct signing. */
+  /** Replaces the correct signing of the ID token. Null to sign correctly. */
   sign: ((claims: JWTPayload, rightly: Sign) => Promise<string> | string) | null
-  /** Answers a path instead of the provider. Returns null to let the provider answer. */
+  /** Handles the request for a path instead of the provider. Returns null to let the provider handle it. */
   instead: (path: string) => Response | Promise<Response> | null
-  /** Parameters of the redirect back that replace the code. The state is always added. */
+  /** Parameters of the redirect to the callback that replace the code. The state is always added. */
   refusal: Record<string, string> | null
 }
 
@@ -34,8 +34,8 @@ const KEY_ID = 'first'
 
 /**
  * Starts an OpenID Connect provider on the loopback address that consents to every sign-in and has its own keys. It
- * enforces the rules for clients: known redirect URL, PKCE, client authentication, and single-use codes. Stops at the
- * end of its block.
+ * enforces the rules for clients: known redirect URL, PKCE, client authentication, and single-use codes. Disposing of
+ * it stops the server.
  */
 export async function openIdProvider({ clock, secret = CLIENT_SECRET }: { clock: Clock; secret?: string }) {
   const { privateKey, publicKey } = await generateKeyPair('ES256')
@@ -156,8 +156,8 @@ export const signWith =
     new SignJWT(claims).setProtectedHeader({ alg, kid: KEY_ID }).sign(key)
 
 /**
- * Creates a minimal browser for a sign-in. It stores cookies by path, and follows redirects on request. URLs below
- * `origin` are answered by `handle`; other URLs are fetched.
+ * Creates a minimal browser for a sign-in. It stores cookies by path, and follows redirects when asked to. URLs below
+ * `origin` are handled by `handle`; other URLs are fetched.
  */
 export function fakeBrowser(origin: string, handle: (request: Request) => Promise<Response>) {
   const jar = new Map<string, { value: string; path: string }>()

@@ -28,7 +28,7 @@ describe('claims missing from the ID token', () => {
     await using without = await setUp()
     without.behaviour.userinfo = null
     without.behaviour.claims = { ...zoe, groups: undefined }
-    expect(await refusalOf(without)).toContain('none of your groups')
+    expect(await refusalOf(without)).toContain('you are not in a group')
   })
 
   test('an e-mail address in the ID token is not verified by userinfo with a different address', async () => {
@@ -66,14 +66,14 @@ describe('a failing provider', () => {
   test.each<[string, () => Response | Promise<Response>]>([
     ['that never responds', () => new Promise<Response>(() => undefined)],
     [
-      'that stops in the middle',
+      'that stops in the middle of a response',
       () => new Response(new ReadableStream({ start: (it) => it.enqueue(new TextEncoder().encode('{')) })),
     ],
     [
-      'that sends endlessly',
+      'that sends an endless response',
       () => new Response(new ReadableStream({ pull: (it) => it.enqueue(new Uint8Array(65_536)) })),
     ],
-  ])('%s', async (_, answer) => {
+  ])('%s causes a 502', async (_, answer) => {
     await using all = await setUp({ timeoutS: 0.2 })
     all.behaviour.instead = answer
     const response = await all.get(START)
@@ -84,9 +84,9 @@ describe('a failing provider', () => {
   })
 
   test.each<[string, () => Response]>([
-    ['a page', () => new Response('<h1>Welcome</h1>', { headers: { 'content-type': 'text/html' } })],
-    ['nothing', () => new Response(null, { status: 204 })],
-    ['not JSON', () => new Response('{', { headers: { 'content-type': 'application/json' } })],
+    ['an HTML page', () => new Response('<h1>Welcome</h1>', { headers: { 'content-type': 'text/html' } })],
+    ['no content', () => new Response(null, { status: 204 })],
+    ['invalid JSON', () => new Response('{', { headers: { 'content-type': 'application/json' } })],
     ['a number', () => Response.json(7)],
     ['null', () => Response.json(null)],
     ['a list', () => Response.json([])],
@@ -94,7 +94,7 @@ describe('a failing provider', () => {
     ['an issuer that is not a URL', () => Response.json({ issuer: 'me' })],
     ['another issuer', () => Response.json({ issuer: 'https://evil.example' })],
     ['a redirect', () => Response.redirect('https://evil.example', 302)],
-    ['404', () => new Response('no', { status: 404 })],
+    ['status 404', () => new Response('no', { status: 404 })],
   ])('a discovery response with %s causes a 502', async (_, answer) => {
     await using all = await setUp()
     all.behaviour.instead = answer
@@ -114,16 +114,24 @@ describe('a failing provider', () => {
   })
 
   test.each<[string, string, () => Response]>([
-    ['/token', 'a page', () => new Response('<h1>', { headers: { 'content-type': 'text/html' } })],
+    ['/token', 'an HTML page', () => new Response('<h1>', { headers: { 'content-type': 'text/html' } })],
     ['/token', 'no ID token', () => Response.json({ access_token: 'a', token_type: 'bearer' })],
-    ['/token', 'half an ID token', () => Response.json({ access_token: 'a', token_type: 'bearer', id_token: 'a.b' })],
+    [
+      '/token',
+      'a truncated ID token',
+      () => Response.json({ access_token: 'a', token_type: 'bearer', id_token: 'a.b' }),
+    ],
     ['/token', 'an invalid error', () => Response.json({ error: { toString: 1 } }, { status: 400 })],
     ['/token', 'an error with unsafe text', () => Response.json({ error: 'x\n<script>' }, { status: 400 })],
     ['/token', 'a redirect', () => Response.redirect('https://evil.example', 302)],
-    ['/token', '500', () => new Response('oops', { status: 500 })],
+    ['/token', 'status 500', () => new Response('oops', { status: 500 })],
     ['/jwks', 'no keys', () => Response.json({ keys: [] })],
-    ['/jwks', 'junk', () => Response.json({ keys: [{ kty: 'EC', kid: 'first', crv: 'P-256', x: '!', y: 7 }] })],
-    ['/jwks', '404', () => new Response('no', { status: 404 })],
+    [
+      '/jwks',
+      'an invalid key',
+      () => Response.json({ keys: [{ kty: 'EC', kid: 'first', crv: 'P-256', x: '!', y: 7 }] }),
+    ],
+    ['/jwks', 'status 404', () => new Response('no', { status: 404 })],
   ])('%s responds with %s, and the user sees an error message', async (where, _, answer) => {
     await using all = await setUp()
     all.behaviour.instead = (path) => (path === where ? answer() : null)

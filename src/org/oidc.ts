@@ -28,7 +28,9 @@ import { AppError, messageOf } from '../core/error.ts'
 import { groupsFromGraph, type ProviderRequest, UnknownGroups } from './oidc-groups.ts'
 import { type CompanyUser, userOf } from './oidc-user.ts'
 
-/** State, nonce and PKCE verifier, which bind a sign-in to the browser that started it. Stored sealed in a cookie. */
+/**
+ * State, nonce and PKCE verifier, which bind a sign-in to the browser that started it. Stored encrypted in a cookie.
+ */
 export interface Checks {
   state: string
   nonce: string
@@ -39,33 +41,34 @@ interface FinishedSignIn {
   user: CompanyUser
   /**
    * URL at which the browser signs out from the provider, which then redirects to the callback without parameters.
-   * Contains the ID token, unless the token is too long for a URL. Null when the provider offers no such URL.
+   * Contains the ID token unless the token is too long for a URL. Null when the provider has no sign-out URL.
    */
   endSessionUrl: string | null
 }
 
 /** A client of an OpenID Connect provider: authorization code flow with PKCE, state and nonce. */
 export interface Provider {
-  /**
-   * Returns the URL to which the browser is redirected. Throws `upstream` when the provider does not return a valid
-   * answer.
-   */
+  /** Returns the URL to which the browser is redirected. Throws `upstream` when the provider's response is invalid. */
   begin(redirectUri: string): Promise<{ url: URL; checks: Checks }>
   /**
-   * Returns the user after the provider redirected the browser to `url`. Checks state, signature, issuer, audience,
-   * times and nonce. Requests groups that the token omits from Microsoft Graph. Throws `forbidden` when the provider
-   * denies access or the groups remain unknown, otherwise `upstream`. The message is a sentence for the user.
+   * Returns the user after the provider has redirected the browser to `url`. Checks the state, signature, issuer,
+   * audience, times and nonce. When the token omits the groups, requests them from Microsoft Graph. Throws `forbidden`
+   * when the provider denies access or the groups remain unknown, otherwise `upstream`. The message is a sentence for
+   * the user.
    */
   finish(url: URL, checks: Checks): Promise<FinishedSignIn>
 }
 
 export interface ProviderDeps {
   clock: Clock
-  /** Called with warnings for the operator. Warnings never contain secrets. */
+  /** Called with warnings for the operator, which never contain secrets. */
   warn(message: string): void
-  /** Sends a request like `fetch`, but follows no redirects and limits the size of the response. */
+  /** Sends a request like `fetch`, but does not follow redirects, and limits the size of the response. */
   request: ProviderRequest
-  /** Timeout of each request in seconds; default 10. A sign-in makes at most four requests after the redirect back. */
+  /**
+   * Timeout for each request in seconds; default 10. A sign-in makes at most four requests after the redirect to the
+   * callback.
+   */
   timeoutS?: number
 }
 
@@ -176,7 +179,7 @@ async function send(url: string, options: CustomFetchOptions, request: ProviderR
       const value = response.headers.get(name)
       return value === null ? [] : [[name, value] as [string, string]]
     })
-    // Read here, because a response that breaks off is treated as a failed request.
+    // The body is read here so that an interrupted response is treated as a failed request.
     const bytes = await response.arrayBuffer()
     return new Response(bytes.byteLength > 0 ? bytes : null, { status: response.status, headers: kept })
   } catch (cause) {
@@ -245,8 +248,8 @@ function refusedBy(name: string, code: string): string {
 }
 
 /**
- * Returns the error code if it looks like a word. https://www.rfc-editor.org/rfc/rfc6749#section-4.1.2.1 also allows
- * other values.
+ * Returns the error code if it looks like a word, otherwise "without a reason", because
+ * https://www.rfc-editor.org/rfc/rfc6749#section-4.1.2.1 allows other values as well.
  */
 function codeOf(error: string): string {
   return /^[\w.-]{1,60}$/.test(error) ? error : 'without a reason'

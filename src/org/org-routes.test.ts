@@ -168,7 +168,7 @@ interface Column {
   dflt_value: string | null
 }
 
-/** Names of columns that assign a row to an organization. */
+/** Names of the columns that assign a row to an organization. */
 const OWNERS = ['orgId', 'domainId', 'issueId', 'projectId'] as const
 const CHOICES: Record<string, string> = {
   'domain.sessionMode': 'memory',
@@ -217,7 +217,7 @@ function fill(db: Db, orgId: string): void {
   db.pragma('foreign_keys = OFF')
   for (const [table, columns] of columnsOf(db)) {
     if (!columns.some(({ name }) => OWNERS.some((owner) => owner === name))) continue
-    // An integer primary key is the rowid, which SQLite assigns itself.
+    // SQLite assigns the value of an integer primary key, which is the rowid.
     const isRowId = ({ type, pk }: Column) =>
       pk > 0 && type === 'INTEGER' && columns.filter(({ pk }) => pk > 0).length === 1
     const wanted = columns.filter((it) => (it.notnull || it.pk || it.name in known) && !isRowId(it))
@@ -258,8 +258,8 @@ describe('deleting an organization', () => {
     expect(Object.keys(others).length).toBeGreaterThan(12)
     const answer = await call('DELETE', '/v1/org?name=Acme', { as: cast.alice.key })
     expect([answer.status, answer.body]).toEqual([200, { ok: true }])
-    // The ids of files still to be removed are kept. The other rows are removed by the next run of the signals and with
-    // old records.
+    // The ids of undeleted files remain. The next run of the signals and the cleanup of old records delete the other
+    // rows.
     expect(rowsOf(db, orgId)).toEqual({
       deletedOrg: 1,
       eventFile: 1,

@@ -52,11 +52,11 @@ export interface OrganizationRouteDeps {
   db: Db
   box: SecretBox
   clock: Clock
-  /** Throws `invalid` with the first pattern that is not a kind of personal data. */
+  /** Throws `invalid`, naming the first pattern that is not a kind of personal data. */
   checkPiiPatterns: (patterns: readonly PiiPattern[]) => void
   /** Called after a change that affects compiled rules. */
   changed: (orgId: string) => void
-  /** Called after an organization was deleted from the database, so that caches and jobs can drop it. */
+  /** Called after an organization has been deleted from the database, so that caches and jobs can drop it. */
   deleted: (orgId: string) => void
 }
 
@@ -97,7 +97,7 @@ function membershipRoutes({ db, box, clock }: OrganizationRouteDeps): Route[] {
       handle({ principal, query: { cursor, limit = DEFAULT_LIMIT } }) {
         const after = decodeCursor(cursor, 1)?.[0] ?? null
         const { userId, orgId, role } = principal
-        // A key acts only in its own organization, so the others are not listed.
+        // A key acts only in its own organization, so no other organizations are listed.
         const rows =
           principal.via === 'session'
             ? listMemberships(db, userId, { after, limit })
@@ -125,7 +125,7 @@ function membershipRoutes({ db, box, clock }: OrganizationRouteDeps): Route[] {
         }
         const { id, name } = createOrg(db, box, clock, { name: checkName(body.name, 'name') })
         addMember(db, clock, { orgId: id, userId, role: 'owner' })
-        // The audit log of the caller's organization already has an entry.
+        // Creating the organization already adds an entry to the audit log of the caller's organization.
         writeAuditEntry(db, clock, { orgId: id, act: 'createOrganization', userId, keyId, address, target: id })
         return { id, name, role: 'owner' as const }
       },

@@ -27,7 +27,7 @@ const PiiPatternSchema = Closed({
 })
 export type PiiPattern = Static<typeof PiiPatternSchema>
 
-/** `webhookSecret` signs webhooks that are not integrations; null for callers below admin. */
+/** `webhookSecret` signs webhooks outside integrations. Null for callers below admin. */
 export const OrganizationSchema = Closed(
   {
     id: Type.String(),
@@ -116,7 +116,7 @@ export const WhoamiPatchSchema = Closed(
   { $id: 'WhoamiPatch', examples: [{ name: 'Ann Example' }] },
 )
 
-/** The user and organization on whose behalf a request acts. */
+/** The user and organization on whose behalf a request is made. */
 export const WhoamiSchema = Closed(
   {
     userId: Type.String(),
@@ -153,7 +153,7 @@ export function checkCurrency(currency: string | null): void {
   throw new AppError('invalid', 'currency: is not an ISO 4217 currency code such as EUR')
 }
 
-/** Throws `invalid` with the first region that has no known numbering plan. */
+/** Throws `invalid`, naming the first region that has no known numbering plan. */
 export function checkPhoneRegions(regions: readonly string[]): void {
   for (const [index, region] of regions.entries()) {
     if (phoneNumbers().isSupportedCountry(region)) continue

@@ -45,7 +45,7 @@ function setUp({ perMinute = 600, hasMail = true } = {}) {
   const call = client({ db, clock, audit: auditor(db, clock) }, ...routes)
   const forgot = async (email: string, address = '192.0.2.1') => {
     const answer = await call('POST', '/v1/auth/forgot', { body: { email }, address })
-    // Work done after the response runs in a timer that was set before this one.
+    // Work scheduled for after the response runs in a timer that was set before this one.
     await new Promise((resolve) => setTimeout(resolve, 0))
     return answer
   }
@@ -92,13 +92,13 @@ describe('a forgotten password', () => {
     ['used', async ({ reset }: World, token: string) => void (await reset(token))],
     ['expired', async ({ clock }: World) => clock.advance(HOUR_MS)],
     [
-      'from before another link set the password',
+      'invalidated by the use of another link',
       async ({ forgot, tokens, reset }: World) => {
         await forgot('bob@example.com')
         await reset(tokens()[1] ?? '')
       },
     ],
-    ['made before the clock was set back', async ({ clock }: World) => clock.advance(-MINUTE_MS)],
+    ['created before the clock was set back', async ({ clock }: World) => clock.advance(-MINUTE_MS)],
     [
       'outdated, because the password was changed',
       async ({ call, session, people }: World) => {

@@ -10,7 +10,10 @@ import { hashPassword } from './user.ts'
 
 /** Validity period of a password reset link. */
 const RESET_MS = HOUR_MS
-/** Maximum number of links sent to a user while the first one is valid, so that a stranger can't flood a mailbox. */
+/**
+ * Maximum number of links sent to a user within the validity period of the first one, so that a stranger can't flood a
+ * mailbox.
+ */
 const MAX_LINKS = 3
 
 export interface ResetDeps extends PasswordSignInDeps {
@@ -23,13 +26,13 @@ export interface ResetDeps extends PasswordSignInDeps {
 /**
  * E-mails a password reset link to the user with this address. Earlier links stay valid. Does nothing without a mail
  * server, for addresses that don't belong to a user with password sign-in, and after three links within an hour. The
- * caller can't tell the difference from the answer or its duration. Throws `rateLimited` after too many attempts,
+ * caller can't tell the difference from the response or its duration. Throws `rateLimited` after too many attempts,
  * regardless of whether the address is known.
  */
 export function forgotPassword(parts: ResetDeps, email: string, origin: Origin): void {
   parts.limits.byAddress(origin)
   parts.limits.byAccount(email, origin)
-  // Runs after the response, because it takes time only for known users.
+  // Runs after the response, because the duration would reveal whether the user is known.
   setTimeout(() => mailLink(parts, email.trim(), origin), 0)
 }
 
@@ -60,8 +63,8 @@ const letter = (link: string) =>
   ].join('\n\n')
 
 /**
- * Returns the user with this e-mail address if the user may set a password: a member of an organization who has a
- * password, or who can't sign in any other way. Users of single sign-on can't bypass it with a password.
+ * Returns the user with this e-mail address if the user may set a password: a member who has a password or can't sign
+ * in any other way. Users of single sign-on can't bypass it with a password.
  */
 function findByEmail(db: Db, email: string): { id: string; email: string } | null {
   const find = db.prepare<[string], { id: string; email: string }>(
@@ -72,15 +75,15 @@ function findByEmail(db: Db, email: string): { id: string; email: string } | nul
   return find.get(email) ?? null
 }
 
-/** Returns the number of a user's links that have not expired, including used ones. */
+/** Returns the number of a user's unexpired links, including used ones. */
 function linksOf(db: Db, clock: Clock, userId: string): number {
   const now = clock.now()
-  // Links with an expiry later than possible were created before the clock was set back.
+  // Links that expire later than a new link would were created before the clock was set back.
   db.prepare('DELETE FROM passwordReset WHERE expiresAt <= ? OR expiresAt > ?').run(now, now + RESET_MS)
   return db.prepare<[string], number>('SELECT count(*) FROM passwordReset WHERE userId = ?').pluck().get(userId) ?? 0
 }
 
-/** Creates the token of a link. Only its hash is stored. Earlier links stay valid. */
+/** Creates the token for a link. Only the hash of the token is stored. Earlier links stay valid. */
 export function newResetToken(db: Db, clock: Clock, userId: string): string {
   const token = newSecret('rs')
   db.prepare('INSERT INTO passwordReset (tokenHash, userId, expiresAt) VALUES (?, ?, ?)').run(
@@ -89,16 +92,16 @@ export function newResetToken(db: Db, clock: Clock, userId: string): string {
   return token
 }
 
-/** Returns the user whose password the link sets; null when the link is unknown, used or expired. */
+/** Returns the user whose password the link can reset; null when the link is unknown, used or expired. */
 function userOf(db: Db, token: string, now: Instant): string | null {
-  // Links with an expiry later than possible were created before the clock was set back.
+  // Links that expire later than a new link would were created before the clock was set back.
   const find = db.prepare<[Buffer, Instant, Instant], { userId: string }>(
     'SELECT userId FROM passwordReset WHERE tokenHash = ? AND expiresAt > ? AND expiresAt <= ?',
   )
   return find.get(secretHash(token), now, now + RESET_MS)?.userId ?? null
 }
 
-/** Invalidates the user's password reset links. They are still counted as sent. */
+/** Invalidates the user's password reset links. The links still count towards the limit. */
 export function endReset(db: Db, userId: string): void {
   db.prepare('UPDATE passwordReset SET tokenHash = randomblob(32) WHERE userId = ?').run(userId)
 }
@@ -106,9 +109,9 @@ export function endReset(db: Db, userId: string): void {
 const notInForce = () => new AppError('unauthorized', 'token: the link is unknown, used or expired; request a new one')
 
 /**
- * Sets the password with the single-use token of a link. Deletes all sessions of the user, revokes all API keys of the
- * user, and opens a new session. Throws `unauthorized` when the token is invalid, `forbidden` when the user no longer
- * belongs to an organization, `rateLimited` after too many attempts, and `invalid` when the password is not acceptable.
+ * Sets the password with the single-use token from a link. Deletes all of the user's sessions, revokes all of the
+ * user's API keys, and creates a new session. Throws `unauthorized` for an invalid token, `forbidden` when the user no
+ * longer belongs to an organization, `rateLimited` after too many attempts, and `invalid` for an invalid password.
  */
 export async function resetPassword(
   parts: PasswordSignInDeps,
@@ -120,7 +123,7 @@ export async function resetPassword(
   if (userOf(db, token, clock.now()) === null) throw notInForce()
   const passwordHash = await hashPassword(password)
   return tx(db, () => {
-    // Another call may have used the link in the meantime.
+    // Another request may have used the link in the meantime.
     const userId = userOf(db, token, clock.now())
     if (userId === null) throw notInForce()
     db.prepare('UPDATE user SET passwordHash = ? WHERE id = ?').run(passwordHash, userId)

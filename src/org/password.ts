@@ -7,7 +7,7 @@ import { type Ended, endEarlierAccess } from './session.ts'
 import { auditEverywhere, type PasswordSignInDeps } from './sign-in.ts'
 import { hashPassword, verifyPassword } from './user.ts'
 
-/** Returns the id of the caller's session. Throws `conflict` for an API key. */
+/** Returns the id of the caller's session. Throws `conflict` when the caller uses an API key. */
 export function sessionOf({ sessionId }: Principal): string {
   if (sessionId === null) throw new AppError('conflict', 'this requires a session; API keys are not accepted')
   return sessionId
@@ -17,9 +17,9 @@ const wrong = () => new AppError('forbidden', 'currentPassword: is wrong')
 
 /**
  * Changes the caller's password. Deletes all other sessions of the user, invalidates the user's password reset links,
- * and revokes all API keys of the user. Throws `forbidden` when the current password is wrong, `conflict` for an API
+ * and revokes all of the user's API keys. Throws `forbidden` when the current password is wrong, `conflict` for an API
  * key and for users without a password, and `rateLimited` after too many attempts. Throws `invalid` when the new
- * password is not acceptable.
+ * password is invalid.
  */
 export async function changePassword(
   parts: PasswordSignInDeps,
@@ -38,7 +38,7 @@ export async function changePassword(
   if (!(await verifyPassword(currentPassword, user.passwordHash))) throw wrong()
   const passwordHash = await hashPassword(newPassword, 'newPassword')
   return tx(db, () => {
-    // Another call may have changed the password in the meantime and deleted this session.
+    // Another request may have changed the password in the meantime and deleted this session.
     if (find.get(userId)?.passwordHash !== user.passwordHash) throw wrong()
     db.prepare('UPDATE user SET passwordHash = ? WHERE id = ?').run(passwordHash, userId)
     const ended = endEarlierAccess(db, clock, userId, { except: sessionId })

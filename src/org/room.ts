@@ -14,7 +14,7 @@ import { signInLimits } from './sign-in.ts'
 import { hasOwner } from './store.ts'
 
 export interface OrgRoom extends Room {
-  /** URL for creating the first owner. It is secret and can be used once. Null when there is an owner. */
+  /** Secret URL for creating the first owner. Works once. Null when there is an owner. */
   setupUrl: string | null
   /** Emits the id of an organization whose settings have changed. */
   changed: Emitter<string>
@@ -22,7 +22,7 @@ export interface OrgRoom extends Room {
   deleted: Emitter<string>
 }
 
-/** Opens sign-in, organizations, members and keys. */
+/** Creates the module for sign-in, organizations, members and keys. */
 export function openOrg(base: Base, { checkPiiPatterns }: Pick<OrganizationRouteDeps, 'checkPiiPatterns'>): OrgRoom {
   const { db, box, clock, config, publicUrl, transport, report } = base
   const { warn } = base.log

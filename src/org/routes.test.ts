@@ -26,7 +26,7 @@ function setUp() {
   const parts = { db, box: testBox, clock, changed() {}, deleted() {}, checkPiiPatterns() {} }
   const routes = [...orgRoutes(parts), ...organizationRoutes(parts)]
   const call = client({ db, clock }, ...routes)
-  /** Returns the principal of a user with a session instead of a key. */
+  /** Returns the principal of a user who uses a session instead of a key. */
   const signedIn = ({ userId, orgId, role }: Person) => {
     const principal: Principal = {
       via: 'session',
@@ -115,7 +115,7 @@ test('a user with several organizations must specify one', async () => {
   const ids = [...body.orgs, ...next.body.orgs].map(({ id }) => id)
   expect(ids.sort()).toEqual([cast.orgId, second].sort())
   expect(next.body.nextCursor).toBeNull()
-  // A key sees only its own organization.
+  // A key can access only its own organization.
   const own = await call('GET', '/v1/orgs', { as: cast.bob.key })
   expect(own.body).toEqual({ orgs: [{ id: cast.orgId, name: 'Acme', role: 'member' }], nextCursor: null })
   expect((await call('GET', '/v1/whoami', { as: cast.bob.key })).body).toMatchObject({ orgId: cast.orgId })

@@ -43,7 +43,7 @@ interface SessionRouteDeps extends Pick<PasswordSignInDeps, 'audit'> {
   clock: Clock
 }
 
-/** Returns the routes for the caller's sessions. They answer `conflict` to API keys, which have no session. */
+/** Returns the routes for the caller's sessions. They return `conflict` for API keys, which have no session. */
 export function sessionRoutes(parts: SessionRouteDeps): Route[] {
   const { db, clock } = parts
   return [

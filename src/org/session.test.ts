@@ -41,7 +41,7 @@ test('opening a session removes only expired sessions', () => {
   expect(hashes()).toEqual([second, third])
 })
 
-test('ending a session does not affect others, and ending an unknown session does nothing', () => {
+test('ending a session does not affect other sessions, and ending an unknown session does nothing', () => {
   const { db, clock, cast, hashes } = setUp()
   const [one, two] = [0, 1].map(() => openSession(db, clock, cast.bob.userId, 'password').token) as [string, string]
   endSession(db, sessionIdOf(one))

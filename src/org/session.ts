@@ -14,7 +14,7 @@ export const SESSION_MS = 12 * HOUR_MS
 export const SESSION_ORIGINS = ['password', 'setup', 'invite', 'oidc'] as const
 type SessionOrigin = (typeof SESSION_ORIGINS)[number]
 
-/** Maximum number of organizations in the answer to a sign-in. No user belongs to that many. */
+/** Maximum number of organizations in the response to a sign-in. No user belongs to this many organizations. */
 const ORGS_MAX = 1000
 
 /** A new session. Only this object contains the token. */
@@ -36,11 +36,11 @@ const SIGNED_IN = {
   user: { id: 'usr_01ke7jhv00t2y7h4f6q9a3w5kc', email: 'ann@example.com', name: 'Ann' },
   orgs: [{ id: 'org_01ke7jhv00p5s9c2g4w8e6m1xr', name: 'Acme', role: 'owner' }],
 }
-/** The answer to a sign-in of any kind. */
+/** The response to every kind of sign-in. */
 export const SignedInSchema = Closed(signedInFields, { $id: 'SignedIn', examples: [SIGNED_IN] })
 export type SignedIn = Static<typeof SignedInSchema>
 
-/** Access revoked by a new password. */
+/** Counts of the sessions and keys that a new password has revoked. */
 const endedFields = {
   revokedKeys: Int({ minimum: 0, description: 'Number of API keys that were revoked' }),
   endedSessions: Int({ minimum: 0, description: 'Number of sessions that were ended' }),
@@ -49,7 +49,7 @@ const ENDED = { ok: true, revokedKeys: 2, endedSessions: 1 }
 export const EndedSchema = Closed({ ok: Type.Boolean(), ...endedFields }, { $id: 'AccessEnded', examples: [ENDED] })
 export type Ended = Static<typeof EndedSchema>
 
-/** The answer to a sign-in that revoked earlier access. */
+/** The response to a sign-in that has revoked earlier access. */
 export const SignedInAnewSchema = Closed(
   { ...signedInFields, ok: Type.Boolean(), ...endedFields },
   { $id: 'SignedInAnew', examples: [{ ...SIGNED_IN, ...ENDED }] },
@@ -57,8 +57,8 @@ export const SignedInAnewSchema = Closed(
 export type SignedInAnew = Static<typeof SignedInAnewSchema>
 
 /**
- * Deletes the sessions of a user, except `except`, and revokes all existing keys. Returns the number of each that were
- * valid.
+ * Deletes the sessions of a user, except `except`, and revokes all of the user's API keys. Returns how many sessions
+ * and keys were valid.
  */
 export function endEarlierAccess(
   db: Db,
@@ -74,8 +74,8 @@ export function endEarlierAccess(
 }
 
 /**
- * Opens a session of 12 hours, and deletes the expired sessions of all users. `endSessionUrl` is the sealed URL that
- * also ends the session at the provider; null for none.
+ * Creates a session that lasts 12 hours, and deletes the expired sessions of all users. `endSessionUrl` is the
+ * encrypted URL at which the browser also signs out from the provider. Null for sessions without one.
  */
 export function openSession(
   db: Db,
@@ -96,13 +96,13 @@ export function openSession(
   return session
 }
 
-/** After the clock was set back, sets `lastUsedAt` values in the future to `now` and adjusts the expiry. */
+/** After the clock has been set back, sets `lastUsedAt` values in the future to `now` and adjusts the expiry. */
 export function shortenSessions(db: Db, now: Instant): void {
   const used = { now, expiresAt: now + SESSION_MS }
   db.prepare('UPDATE session SET lastUsedAt = @now, expiresAt = @expiresAt WHERE lastUsedAt > @now').run(used)
 }
 
-/** Deletes a session if it exists. The next request with it is rejected. */
+/** Deletes a session if it exists. The next request that uses the session is rejected. */
 export function endSession(db: Db, sessionId: string): void {
   db.prepare('DELETE FROM session WHERE tokenHash = ?').run(Buffer.from(sessionId, 'hex'))
 }
@@ -116,7 +116,7 @@ export function endSessionUrlOf(db: Db, box: SecretBox, sessionId: string): stri
   try {
     return sealed ? box.open(sealed) : null
   } catch {
-    // The URL was sealed with the key of another data folder.
+    // The URL was encrypted with the key of another data folder.
     return null
   }
 }
@@ -158,7 +158,7 @@ export function endSessionsOf(
   return ended.filter((expiresAt) => expiresAt > clock.now()).length
 }
 
-/** Returns the answer to a sign-in. */
+/** Returns the response to a successful sign-in. */
 export function signedIn(db: Db, { token, expiresAt }: NewSession, userId: string): SignedIn {
   const user = findUser(db, userId)
   if (!user) throw new Error(`there is no user ${userId}`)

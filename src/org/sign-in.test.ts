@@ -58,7 +58,7 @@ describe('a correct password', () => {
     expect(entries).toEqual([{ orgId, act: 'signIn', userId, address: '192.0.2.1', note }])
   })
 
-  test('sign-in is recorded in the audit log of each organization of the user, except pending ones', async () => {
+  test('a sign-in is recorded in the audit log of each organization of the user, except those with a pending invitation', async () => {
     const { db, clock, cast, entries, enter } = setUp()
     const { userId, orgId } = cast.bob
     addMember(db, clock, { orgId: cast.mallory.orgId, userId, role: 'viewer' })
@@ -205,7 +205,8 @@ describe('sign-in attempts are limited', () => {
     using verify = spyOn(Bun.password, 'verify')
     verify.mockImplementation(() => Promise.resolve(false))
     for (let n = 0; n < 10; n++) await expect(enter('bob@example.com', 'wrong')).rejects.toMatchObject(REFUSED)
-    // The account's limit is used up, even for the correct password, but only for this IP address.
+    // Even the correct password is rejected, because the limit for the account is used up, but only for this IP
+    // address.
     const limited = { code: 'rateLimited', message: 'too many requests; try again in 6 s', retryAfterS: 6 }
     await expect(enter('bob@example.com', PASSWORD)).rejects.toMatchObject(limited)
     await expect(enter('BOB@example.com', PASSWORD, '198.51.100.7')).rejects.toMatchObject(REFUSED)

@@ -11,22 +11,25 @@ import { verifyPassword } from './user.ts'
 
 /** Rate limits for all kinds of sign-in: passwords, invitations and single sign-on. */
 export interface SignInLimits {
-  /** Counts an attempt from this IP address. Throws `rateLimited` with the seconds to wait. */
+  /** Counts an attempt from this IP address. Throws `rateLimited` with the number of seconds to wait. */
   byAddress(origin: Pick<Origin, 'address'>): void
   /**
    * Counts an attempt for this account from this IP address, regardless of whether the account exists. Throws
-   * `rateLimited` with the seconds to wait.
+   * `rateLimited` with the number of seconds to wait.
    */
   byAccount(email: string, origin: Pick<Origin, 'address'>): void
 }
 
 const ACCOUNT_PER_MINUTE = 10
-/** Limit for all IP addresses together: high enough that an attacker with few addresses can't lock a user out. */
+/**
+ * Limit for attempts from all IP addresses together. The limit is so high that an attacker with few addresses can't
+ * lock a user out.
+ */
 const ACCOUNT_TOTAL_PER_MINUTE = 100
 const WINDOW_S = 60
 
 /**
- * Creates the limits of one process. Per minute, they allow `addressPerMinute` attempts from one IP address and, for
+ * Creates the limits for one process. Per minute, they allow `addressPerMinute` attempts from one IP address and, for
  * each account, 10 attempts from one IP address and 100 in total.
  */
 export function signInLimits(clock: Clock, addressPerMinute: number): SignInLimits {
@@ -37,7 +40,7 @@ export function signInLimits(clock: Clock, addressPerMinute: number): SignInLimi
     byAddress: ({ address }) => addresses.take(networkOf(address)),
     byAccount(email, { address }) {
       const account = email.trim().toLowerCase()
-      // IP addresses contain no spaces, so each pair has a unique key.
+      // IP addresses contain no spaces, so the key is unique.
       accounts.take(`${networkOf(address)} ${account}`)
       altogether.take(account)
     },
@@ -45,9 +48,9 @@ export function signInLimits(clock: Clock, addressPerMinute: number): SignInLimi
 }
 
 /**
- * Returns the key under which an IP address is counted: an IPv4 address, or the /64 of an IPv6 address, because a
- * customer usually has a whole /64 (https://www.rfc-editor.org/rfc/rfc6177). IPv4-mapped addresses (`::ffff:192.0.2.1`)
- * are treated as IPv4. Callers with an unknown address share one key.
+ * Returns the key under which attempts from an IP address are counted: the address itself for IPv4, or its /64 for
+ * IPv6. A customer usually has a whole /64 (https://www.rfc-editor.org/rfc/rfc6177). IPv4-mapped addresses
+ * (`::ffff:192.0.2.1`) are treated as IPv4. Callers with an unknown address share one key.
  */
 export function networkOf(address: string | null): string {
   if (address === null) return 'unknown'
@@ -62,15 +65,17 @@ export interface PasswordSignInDeps {
   db: Db
   clock: Clock
   limits: SignInLimits
-  /** Writes an entry to the audit log of its organization. */
+  /** Writes an entry to the audit log of the entry's organization. */
   audit(entry: NewAuditEntry): void
-  /** Called for errors that occur after the response was sent. */
+  /** Called for errors that occur after the response has been sent. */
   report(error: unknown, where: string): void
 }
 
 const AUDITED_ORGS_MAX = 1000
 
-/** Writes an entry about a user to the audit log of each of the user's organizations, except the given one. */
+/**
+ * Writes an entry about a user to the audit log of each organization that the user belongs to, except `exceptOrgId`.
+ */
 export function auditEverywhere(
   { db, audit }: Pick<PasswordSignInDeps, 'db' | 'audit'>,
   ofUserId: string,
@@ -112,7 +117,8 @@ export async function signIn(
     throw wrong()
   }
   return tx(db, () => {
-    // The password may have been changed while it was verified, which deleted all sessions.
+    // If the password was changed during its verification, all sessions have been deleted, and no new one may be
+    // opened.
     if (find.get(email.trim())?.passwordHash !== account.passwordHash) throw wrong()
     const answer = signedIn(db, openSession(db, clock, account.id, 'password'), account.id)
     if (answer.orgs.length === 0) throw new AppError('forbidden', 'the user is not a member of any organization')

@@ -10,7 +10,7 @@ import { signInLimits } from './sign-in.ts'
 
 const LOGOUT = 'https://id.example/logout'
 
-/** Signs out with a token and returns the answer. */
+/** Signs out with a token and returns the response. */
 function signOut({ db, clock, parts }: SetUp, token: string, box = parts.box) {
   const limits = signInLimits(clock, 1000)
   const routes = authRoutes({ ...parts, box, limits, setupToken: null, report: () => undefined, oidc: () => null })

@@ -41,7 +41,7 @@ export function createOrg(db: Db, box: SecretBox, clock: Clock, { name }: { name
 
 /**
  * Recreates an organization of which only the id is known. Returns false without changes when the organization exists
- * or was deleted.
+ * or has been deleted.
  */
 export function recoverOrg(db: Db, box: SecretBox, org: { id: string; createdAt: Instant }): boolean {
   const { changes } = db
@@ -74,7 +74,7 @@ export function requireOrg(db: Db, orgId: string): Org {
 
 /**
  * Returns the secret `whsec_…`. Throws `notFound` when the organization does not exist, and another error when the
- * secret was sealed with another key.
+ * secret was encrypted with another key.
  */
 export function openWebhookSecret(db: Db, box: SecretBox, orgId: string): string {
   const find = db.prepare<[string], { webhookSecret: Buffer }>('SELECT webhookSecret FROM org WHERE id = ?')
@@ -83,12 +83,12 @@ export function openWebhookSecret(db: Db, box: SecretBox, orgId: string): string
   return box.open(row.webhookSecret)
 }
 
-/** Returns the sealed webhook secrets of all organizations. */
+/** Returns the encrypted webhook secrets of all organizations. */
 export function sealedOrgs(db: Db): { id: string; secret: Buffer }[] {
   return db.prepare<[], { id: string; secret: Buffer }>('SELECT id, webhookSecret AS secret FROM org').all()
 }
 
-/** Replaces the secret that signs webhooks outside integrations, and returns the new one. */
+/** Replaces the secret that signs webhooks outside integrations, and returns the new secret. */
 export function rotateWebhookSecret(db: Db, box: SecretBox, orgId: string): string {
   const secret = newWebhookSecret()
   db.prepare('UPDATE org SET webhookSecret = ? WHERE id = ?').run(box.seal(secret), orgId)
@@ -141,8 +141,8 @@ export function deleteOrg(db: Db, clock: Clock, orgId: string): void {
 }
 
 /**
- * Deletes the sessions and revokes the keys of those users who no longer belong to an organization. Deletes users who
- * never had access and no longer have an open invitation.
+ * Deletes the sessions and revokes the keys of the given users who no longer belong to an organization. Deletes users
+ * who never had access and no longer have a pending invitation.
  */
 export function endAccess(db: Db, clock: Clock, userIds: readonly string[]): void {
   const belongs = db.prepare('SELECT 1 FROM member WHERE userId = ? AND inviteHash IS NULL')
@@ -164,7 +164,7 @@ export function endAccess(db: Db, clock: Clock, userIds: readonly string[]): voi
 
 /**
  * Returns at most `limit + 1` organizations of which the user is a member, oldest first, so that the caller can detect
- * a next page. Open invitations are excluded.
+ * a next page. Pending invitations are excluded.
  */
 export function listMemberships(db: Db, userId: string, { after, limit }: Slice): Membership[] {
   return db
@@ -249,16 +249,13 @@ export interface Initial {
   password: string | null
 }
 
-/**
- * Returns the organizations without members, oldest first. These are, for example, organizations recreated from their
- * events.
- */
+/** Returns the organizations without members, oldest first, such as organizations recreated from their events. */
 function orgsWithoutMembers(db: Db): string[] {
   const sql = 'SELECT id FROM org WHERE NOT EXISTS (SELECT 1 FROM member WHERE orgId = org.id) ORDER BY createdAt, id'
   return db.prepare<[], string>(sql).pluck().all()
 }
 
-/** Renames the oldest organization without members and returns its id; null when there is none. */
+/** Renames the oldest organization without members and returns its id. Null when there is no such organization. */
 function takeOverOrg(db: Db, name: string): string | null {
   const [orgId] = orgsWithoutMembers(db)
   if (orgId === undefined) return null
@@ -268,8 +265,8 @@ function takeOverOrg(db: Db, name: string): string | null {
 
 /**
  * Creates the first organization and its owner, and runs `also`, in one transaction. Returns the result of `also`. If
- * there are organizations without members, the owner is added to those instead, and the oldest one gets the name.
- * Throws `conflict` when an owner exists, and `invalid` when a field is not acceptable.
+ * there are organizations without members, makes the owner a member of those instead, and renames the oldest one.
+ * Throws `conflict` when an owner exists, and `invalid` when a field is invalid.
  */
 export async function makeFirstOwner<T>(
   db: Db,
@@ -281,7 +278,7 @@ export async function makeFirstOwner<T>(
   refuseSecondOwner(db)
   const passwordHash = password === null ? null : await hashPassword(password)
   const work = () => {
-    // Checked again, because another call may have finished while the password was hashed.
+    // Checked again, because another call may have created an owner while the password was hashed.
     refuseSecondOwner(db)
     const orgId = takeOverOrg(db, orgName) ?? createOrg(db, box, clock, { name: orgName }).id
     const user = createOwner(db, clock, { orgId, email, name: name ?? null, passwordHash })
@@ -305,8 +302,8 @@ export function initialize(
 }
 
 /**
- * Returns the countries (ISO 3166-1 alpha-2) whose national phone numbers are detected for the organization, and its
- * custom patterns of personal data. Both may be empty.
+ * Returns the organization's settings for detecting personal data. `phoneRegions` are the countries (ISO 3166-1
+ * alpha-2) whose national phone numbers are detected. Both lists may be empty.
  */
 export function privacySettings(db: Db, orgId: string): { phoneRegions: string[]; piiPatterns: PiiPattern[] } {
   const row = prepared<[string], { phoneRegions: string; piiPatterns: string }>(
@@ -316,7 +313,7 @@ export function privacySettings(db: Db, orgId: string): { phoneRegions: string[]
   return { phoneRegions: JSON.parse(row?.phoneRegions ?? '[]'), piiPatterns: JSON.parse(row?.piiPatterns ?? '[]') }
 }
 
-/** Returns the organizations that configured countries or patterns. */
+/** Returns the organizations that have configured countries or patterns for personal data. */
 export function orgsWithPrivacy(db: Db): string[] {
   return prepared<[], { id: string }>(
     db,
@@ -326,13 +323,19 @@ export function orgsWithPrivacy(db: Db): string[] {
     .map(({ id }) => id)
 }
 
-/** Returns the currency (ISO 4217) of the organization's impact values; null when they have another unit. */
+/**
+ * Returns the currency (ISO 4217) of the organization's impact values; null when impact values are not amounts of
+ * money.
+ */
 export function currencyOf(db: Db, orgId: string): string | null {
   const find = prepared<[string], { currency: string | null }>(db, 'SELECT currency FROM org WHERE id = ?')
   return find.get(orgId)?.currency ?? null
 }
 
-/** Returns whether visitors to the organization's domains must opt in. False when the organization does not exist. */
+/**
+ * Returns whether visitors to the organization's domains must opt in to tracking. False when the organization does not
+ * exist.
+ */
 export function consentOptInOf(db: Db, orgId: string): boolean {
   const find = prepared<[string], { consentOptIn: number }>(db, 'SELECT consentOptIn FROM org WHERE id = ?')
   return find.get(orgId)?.consentOptIn === 1

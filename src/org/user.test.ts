@@ -37,7 +37,7 @@ describe('verifyPassword', () => {
     expect(await verifyPassword('pass phrase e', hash)).toBe(false)
   })
 
-  test('returns false without a hash, after the same amount of work', async () => {
+  test('returns false without a hash, after the same amount of work as with one', async () => {
     using verify = spyOn(Bun.password, 'verify')
     const cost = (hash: string) => hash.replace(/\$[^$]+\$[^$]+$/, '')
     const hash = await hashPassword('correct horse')
@@ -46,7 +46,7 @@ describe('verifyPassword', () => {
     const hashes = verify.mock.calls.map(([, hash]) => String(hash))
     expect(hashes.map(cost)).toEqual([cost(hash), cost(hash)])
     expect(cost(hash)).toBe('$argon2id$v=19$m=65536,t=2,p=1')
-    // Hashes of equal length, so that none is rejected before hashing starts.
+    // All hashes have the same length, so none is rejected before hashing starts.
     expect(new Set(hashes.map(({ length }) => length)).size).toBe(1)
   })
 })

@@ -10,15 +10,16 @@ export interface User {
 }
 
 const PASSWORD_LENGTH_MIN = 10
-/** Far longer than any passphrase; limits the cost of hashing. */
+/** Far longer than any passphrase. Limits the cost of hashing. */
 const PASSWORD_LENGTH_MAX = 1000
 
 /**
- * Hashing cost: 64 MiB and two passes, above the OWASP minimum: https://cheatsheetseries.owasp.org (Password Storage).
+ * Hashing cost of 64 MiB and two passes, above the OWASP minimum: https://cheatsheetseries.owasp.org (Password
+ * Storage).
  */
 const COST = { algorithm: 'argon2id', memoryCost: 65_536, timeCost: 2 } as const
 
-/** A random hash of the same cost. Passwords of unknown users are verified against it. */
+/** A random hash with the same cost. When the user is unknown, the password is verified against this hash. */
 const DUMMY_HASH = `$argon2id$v=19$m=${COST.memoryCost},t=${COST.timeCost},p=1$${randomPart()}$${randomPart()}`
 
 /** Returns 32 random bytes in the encoding used by hashes: base64 without padding. */
@@ -26,7 +27,7 @@ function randomPart(): string {
   return randomBytes(32).toString('base64').replaceAll('=', '')
 }
 
-/** A single queue for the process, to limit memory: two concurrent hashes, while others wait for up to about 5 s. */
+/** A single queue for the process, to limit memory: two calls run concurrently, and others wait for up to about 5 s. */
 const queue = new FairQueue(2, 100)
 
 /**
@@ -56,7 +57,7 @@ export async function hashPassword(password: string, field = 'password'): Promis
 }
 
 /**
- * True when the hash belongs to this password. Without a hash, returns false after the same time, so that the response
+ * True when the password matches the hash. Without a hash, returns false after the same duration, so that the response
  * time does not reveal which e-mail addresses are known. Throws `unavailable` when too many calls are waiting.
  */
 export async function verifyPassword(password: string, hash: string | null): Promise<boolean> {

@@ -38,7 +38,7 @@ test('items of all kinds are combined into one batch with their common values', 
 })
 
 describe('a new batch starts', () => {
-  test('when the page, the session or the declared values change', () => {
+  test('when the page, the session or the declared values have changed', () => {
     const [a, b] = [frameOf('/a'), frameOf('/b')]
     const items = [hitOf({ frame: a }), hitOf({ frame: a }), hitOf({ frame: b }), hitOf({ frame: a })]
     expect(contents(items).map(({ page, hits }) => [new URL(page.url).pathname, hits.length])).toEqual([
@@ -48,7 +48,7 @@ describe('a new batch starts', () => {
     ])
   })
 
-  test('after 30 kB of content', () => {
+  test('when more than 30 kB would be sent', () => {
     const frame = frameOf('/')
     const large = Array.from({ length: 5 }, () => hitOf({ frame, content: 'x'.repeat(MAX_LENGTH / 2 - 400) }))
     expect(contents(large).map(({ hits }) => hits.length)).toEqual([2, 2, 1])
@@ -56,7 +56,7 @@ describe('a new batch starts', () => {
   })
 })
 
-test('oversized values are truncated so that the collector does not reject the whole batch', () => {
+test('oversized values are truncated, so that the collector does not reject the whole batch', () => {
   const page = { url: 'https://shop.example/', referrer: '', title: 't'.repeat(5000) }
   const [content] = contents([
     hitOf({ frame: frameOf('/', { page }), url: `https://vendor.example/${'x'.repeat(20_000)}` }),
@@ -66,12 +66,12 @@ test('oversized values are truncated so that the collector does not reject the w
 })
 
 test.each<[string, boolean, Item]>([
-  ['that ended', true, hitOf({ isTimed: false })],
+  ['that has ended', true, hitOf({ isTimed: false })],
   ['from resource timing', true, hitOf({ outcome: undefined })],
   ['whose response has not been examined yet', false, hitOf({ outcome: undefined, look() {} })],
   ['whose body is being read', false, hitOf({ isReading: true })],
   ['in progress', false, hitOf({ outcome: undefined, isTimed: false })],
-])('a call %s is ready to send: %p; any call is ready after ten seconds', (_what, ready, item) => {
+])('a call %s is ready to send: %p; every call is ready after ten seconds', (_what, ready, item) => {
   expect(isReady(item, 100)).toBe(ready)
   expect(isReady(item, OUTCOME_TIMEOUT_MS + 1)).toBe(true)
 })

@@ -27,7 +27,7 @@ interface Notice {
   account?: string
 }
 
-/** One item to send, with its frame. */
+/** An item to send, with its frame. */
 export type Item =
   | { list: 'hits'; frame: Frame; call: Call; id: string }
   | { list: 'tags'; frame: Frame; content: TagReport; call?: never }
@@ -41,12 +41,15 @@ export interface Batch {
 }
 
 /**
- * Limits of one batch: for batches that must outlive the page, and for all others, because each batch costs the page a
- * millisecond.
+ * Maximum lengths of a batch, in characters: for batches that must outlive the page, and for all other batches. Other
+ * batches may be longer, because each batch costs the page a millisecond.
  */
 export const MAX_LENGTH = 30_000
 export const MAX_LENGTH_OPEN = 100_000
-/** The collector rejects longer URLs. One character over its limit is enough to trigger that. */
+/**
+ * The collector rejects longer URLs. URLs are truncated to one character more than its limit, so that they are still
+ * rejected.
+ */
 const MAX_URL_LENGTH = 16 * 1024 + 1
 /** The collector would reject a whole batch with a longer title. */
 const MAX_TITLE_LENGTH = 4000
@@ -55,7 +58,7 @@ const ITEM_LENGTH = 150
 /** Maximum time that a call waits for its outcome before it is sent without one. */
 export const OUTCOME_TIMEOUT_MS = 10_000
 
-/** True when the item can be sent: it is complete, or has waited long enough. */
+/** True when the item is complete or has waited for the maximum time, so that it can be sent. */
 export function isReady(item: Item, now: number): boolean {
   const { call } = item
   return !call || isDone(call) || now - call.at > OUTCOME_TIMEOUT_MS

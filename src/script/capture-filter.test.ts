@@ -63,7 +63,7 @@ describe('captured requests', () => {
     expect(wanted(address)?.url ?? null).toBe(url)
   })
 
-  test('are limited to listed vendors when other sites are excluded', () => {
+  test('are limited to listed vendors if other sites are excluded', () => {
     const { wanted, learn } = filter({ crossSite: false })
     learn({
       hosts: ['vendor.example'],
@@ -106,7 +106,7 @@ describe('requests recognised by more than their path', () => {
     ['https://shop.example/any/path', '{"n":"pageview"}', true, true],
     ['https://rs.shop.example/LIB.js', '', true, true],
     ['https://ph.shop.example/e?k=1', null, true, true],
-    // Only the body could decide this, and it has not been read yet.
+    // The decision requires the body, which has not been read yet.
     ['https://rs.shop.example/v1/track', null, null, false],
     ['https://dataplane.example/v1/track', null, null, true],
     // Looks like the URL of an image, but is not an image request.
@@ -127,7 +127,7 @@ describe('requests recognised by more than their path', () => {
     ['/login', '{"writeKey":"k"}'],
     ['/lib.js.map', ''],
     ['/v1/track.gif', ''],
-  ])('%s on the site itself with the body %p is not captured', (address, body) => {
+  ])('a request to %s on the site itself with the body %p is not captured', (address, body) => {
     const { wanted, learn } = filter()
     learn({ hosts: [], marks: MARKS })
     expect(wanted(address, () => body)).toBeNull()

@@ -8,10 +8,11 @@ export interface CapturedRequest {
   foreignHost: string | null
   /**
    * True for a vendor's request, which is captured with its body. False for other requests, whose bodies are private.
-   * Null while undecided: the vendor lists are not loaded, or the decision needs the body, which has not been read yet.
+   * Null while undecided: either the vendor lists are not loaded, or the decision requires the body, which has not been
+   * read yet.
    */
   isVendors: boolean | null
-  /** False while undecided for a request that may only be captured if it is a vendor's. */
+  /** False while it is undecided whether the request may be captured at all. */
   isSure: boolean
 }
 
@@ -22,8 +23,8 @@ type Known = Pick<FullCaptureConfig, 'hosts' | 'marks'>
 export interface CaptureFilter {
   /**
    * Returns the request to capture, or null when it must not be captured. `content` returns the body as a string: empty
-   * when there is none, null when it has not been read yet. It is called only when host and path are not enough to
-   * decide.
+   * when there is no body, null when it has not been read yet. `content` is called only when host and path are not
+   * enough to decide.
    */
   wanted(address: string, content?: () => string | null): CapturedRequest | null
   /** Returns the host of an absolute URL on another site; null for the page's own site and for the collector. */
@@ -42,9 +43,9 @@ function holdsInOrder(text: string, parts: readonly string[]): boolean {
 }
 
 /**
- * Returns the approximate registrable domain: browsers don't expose it, and the public suffix list is too long to
- * include. It is the last two labels, or three when the last two are as short as in `co.uk`. An IP address is its own
- * site.
+ * Returns the approximate registrable domain. Browsers don't expose it, and the public suffix list is too long to
+ * include. It is the last two labels, or three when the last two are as short as in `co.uk`. An IP address is a site in
+ * itself.
  */
 export function siteOf(hostname: string): string {
   if (/^[\d.]+$|:/.test(hostname)) return hostname
@@ -74,7 +75,8 @@ export function makeCaptureFilter(config: CaptureConfig, pageHost: string, base:
     if (!known) return null
     const { hosts, marks, anywhere } = known
     if (isForeign && hostname.split('.').some((_, at, labels) => hosts.has(labels.slice(at).join('.')))) return true
-    // A single test instead of many: most paths match none, and each expression is compiled when it is first used.
+    // A single test instead of many, because most paths match no pattern, and each expression is compiled when it is
+    // first used.
     const own = known.paths.test(pathname) ? marks.filter(([path]) => path.test(pathname)).map(([, mark]) => mark) : []
     const text = content()
     const subject = `${hostname}${search}\n${text ?? ''}`
@@ -128,7 +130,7 @@ function parse(address: string, base: () => string): URL | null {
     const url = isWhole ? new URL(address) : new URL(address, base())
     return url.protocol.startsWith('http') ? url : null
   } catch {
-    // The browser itself reports the invalid URL to the page.
+    // The browser reports the invalid URL to the page.
     return null
   }
 }

@@ -14,7 +14,7 @@ import { makeSession } from './session.ts'
 import { violationRecorder, watchElements } from './watch-elements.ts'
 import { callRecordersOf, watchTransports } from './watch-transports.ts'
 
-/** Starts capturing on this page. The session has this id unless the page sets another one. */
+/** Starts capturing on this page. `sessionId` is used unless the page sets another id. */
 export function startCapture(window: BrowserFunctions['window'], config: CaptureConfig, sessionId: string): void {
   const early = takeEarly(window)
   if (config.kill || config.version !== 1) return
@@ -34,7 +34,7 @@ export function startCapture(window: BrowserFunctions['window'], config: Capture
       recorder.decide()
     },
   })
-  // The callbacks below use values that are defined before the first callback runs.
+  // The callbacks below use variables that are defined before the first callback runs.
   const frames = makeFrames({ ...host, config, session, left: (page) => delivery.finish(page) })
   const leaving = () => takeEntries?.()
   const delivery: Delivery = makeDelivery({ ...host, config, frames, stats, closing, leaving })

@@ -18,19 +18,19 @@ describe('a body snapshot', () => {
   test.each<[string, unknown, string | Uint8Array | null]>([
     ['text', 'text', 'text'],
     ['an empty string', '', ''],
-    ['fields', new URLSearchParams('a=1&b=%20'), 'a=1&b=+'],
+    ['URL search parameters', new URLSearchParams('a=1&b=%20'), 'a=1&b=+'],
     ['a form, with only the field names of its files', form, 'en=purchase&file='],
     ['a blob', new Blob(['text']), bytes],
     ['a buffer', bytes.buffer.slice(0), bytes],
-    ['a part of a buffer', new TextEncoder().encode('a text b').subarray(2, 6), bytes],
-    ['words of a buffer', new Uint16Array(bytes.buffer.slice(0)), bytes],
+    ['part of a buffer', new TextEncoder().encode('a text b').subarray(2, 6), bytes],
+    ['a buffer of 16-bit words', new Uint16Array(bytes.buffer.slice(0)), bytes],
     ['nothing', undefined, null],
     ['null', null, null],
     ['a stream', new Response('text').body, null],
     ['a string that is too long', 'x'.repeat(LIMIT + 1), null],
     ['a blob that is too long', new Blob(['x'.repeat(LIMIT + 1)]), null],
     ['too many bytes', new Uint8Array(LIMIT + 1), null],
-    ['anything else', { toString: () => 'text' }, null],
+    ['an object of another type', { toString: () => 'text' }, null],
   ])('%s', async (_what, body, expected) => {
     expect(await read(body)).toEqual(expected)
   })
@@ -70,7 +70,7 @@ describe('a request', () => {
     expect(await of(request(form))).toBe('en=purchase')
   })
 
-  test('whose body is missing, already read or too long has no captured body', async () => {
+  test('whose body is missing, has already been read or is too long has no captured body', async () => {
     const used = request('text')
     await used.text()
     expect([await of(request(null)), await of(request(null, 'GET')), await of(used)]).toEqual([null, null, null])
@@ -84,8 +84,8 @@ describe('the encoded body', () => {
 
   test.each<[string, string | Uint8Array, object]>([
     ['text', 'text', { body: 'text' }],
-    ['not text', '', {}],
-    ['the bytes of a text', new TextEncoder().encode('é'), { body: 'é' }],
+    ['an empty string', '', {}],
+    ['UTF-8 bytes', new TextEncoder().encode('é'), { body: 'é' }],
     ['no bytes', new Uint8Array(), {}],
     ['gzip', packed, { bodyBase64: packed.toString('base64') }],
     ['deflate', deflated, { bodyBase64: deflated.toString('base64') }],

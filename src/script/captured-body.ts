@@ -36,8 +36,8 @@ export function snapshotOf(body: unknown): Snapshot {
 }
 
 /**
- * Returns the form as a query string, the format in which vendors send the same fields. For files it contains only the
- * field name.
+ * Returns the form as a query string, the format in which vendors send the same fields. Only the field names of files
+ * are included.
  */
 function formText(form: FormData): string {
   const fields = [...form].map(([key, value]) => [key, typeof value === 'string' ? value : ''])

@@ -46,7 +46,7 @@ export function frameOf(path: string, more: Partial<Frame> = {}): Frame {
 
 const FRAME = frameOf('/')
 
-/** Returns a call that has ended, unless `more` overrides that. All calls belong to one page. */
+/** Returns a call that has ended; `more` overrides its fields. All calls belong to one page. */
 function callOf(more: Partial<Call> = {}): Call {
   return {
     frame: FRAME,
@@ -65,7 +65,7 @@ function callOf(more: Partial<Call> = {}): Call {
   }
 }
 
-/** Returns a hit that is ready to be sent, unless `more` overrides that. */
+/** Returns a hit that is ready to be sent; `more` overrides the fields of its call. */
 export function hitOf(more: Partial<Call> = {}, id = 'h'): Item {
   const call = callOf(more)
   return { list: 'hits', frame: call.frame, call, id }

@@ -17,8 +17,8 @@ export function replay(guard: ErrorGuard, seers: CallRecorders, early: readonly 
 }
 
 /**
- * Runs queued commands, then runs each new command immediately, including those from callers that still use the old
- * function or list.
+ * Runs queued commands, then runs each new command immediately, even if it is added through the snippet's function or
+ * list.
  */
 export function takeCommands(window: SharedWindow, guard: ErrorGuard, run: RunCommand): void {
   const queue: CommandQueue = window.tagwardenQueue ?? []

@@ -93,7 +93,7 @@ test('additional fields of a tag are reported, within limits', () => {
   expect([second?.long?.length, Object.keys(second ?? {}).length]).toEqual([500, 50])
 })
 
-test('sessions outside the sample report nothing, and unknown commands are ignored', () => {
+test('nothing is reported for sessions outside the sample, and unknown commands are ignored', () => {
   const { run, items } = setUp(false)
   run('tags', 'GTM-1', 'purchase', [{ id: 7 }])
   run('container', 'GTM-1')

@@ -62,7 +62,7 @@ export function commandRunner(parts: CommandDeps): RunCommand {
   }
 }
 
-/** Sends an event about this script: that the script or a tag manager runs on this page. */
+/** Sends an event about this script: that the script itself or a tag manager runs on this page. */
 export function addNotice(
   { frames, date, newId, add }: CommandDeps,
   what: { vendor: string; event: string; account?: string },
@@ -82,7 +82,7 @@ function configure({ frames, session }: CommandDeps, declared: Record<string, un
     if (!mode) session.setMode('customer')
   }
   const number = typeof version === 'string' && version !== '' ? Number(version) : version
-  // With a longer id the collector would reject every batch.
+  // With a longer id, the collector would reject every batch.
   const customer = textOf(customerId).slice(0, 500)
   frames.tell({
     ...(env === 'dev' || env === 'prod' ? { env } : {}),

@@ -2,7 +2,7 @@ import type { FullCaptureConfig } from '../capture/capture-config.ts'
 import type { ErrorGuard } from './error-guard.ts'
 import type { SendFunctions } from './sender.ts'
 
-/** Interval at which an open page reloads its configuration, because capture may have been disabled in the meantime. */
+/** Interval at which an open page reloads its configuration, because capture may be disabled at any time. */
 const CONFIG_AGE_MS = 60 * 60_000
 
 export interface ConfigSourceDeps {
@@ -10,11 +10,14 @@ export interface ConfigSourceDeps {
   guard: ErrorGuard
   ways: SendFunctions
   now(): number
-  /** Called with each configuration after it was loaded. */
+  /** Called with each configuration after it has been loaded. */
   take(config: FullCaptureConfig): void
 }
 
-/** Loads the full configuration immediately. Returns a function that reloads it when due; call it regularly. */
+/**
+ * Loads the full configuration immediately. Returns a function that must be called regularly and reloads the
+ * configuration when due.
+ */
 export function fetchConfig({ configUrl, guard, ways, now, take }: ConfigSourceDeps): () => void {
   let askAt = 0
   const ask = async () => {
@@ -25,7 +28,7 @@ export function fetchConfig({ configUrl, guard, ways, now, take }: ConfigSourceD
   }
   const askWhenDue = () => {
     if (now() < askAt) return
-    // Prevents another request while the response is pending.
+    // Prevents another request while a response is pending.
     askAt = now() + 5000
     void ask().catch(() => undefined)
   }

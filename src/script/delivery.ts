@@ -19,13 +19,13 @@ export interface ScriptDeliveryDeps extends BrowserFunctions {
 
 export interface Delivery {
   add(item: Item): void
-  /** Must be called after a queued call changed. */
+  /** Must be called after a queued call has changed. */
   check(): void
   /** Sends the measurements of a page view that has ended. */
   finish(page: Page): void
 }
 
-/** Connects queue, batches and sender, and so delivers captured items to the collector. */
+/** Connects queue, batches and sender to deliver captured items to the collector. */
 export function makeDelivery(parts: ScriptDeliveryDeps): Delivery {
   const { window, config, guard, frames, stats, closing, leaving, now, date } = parts
   const sender = makeSender({ ...parts, url: config.collectUrl, token: config.token })

@@ -33,7 +33,7 @@ describe('errors', () => {
   })
 })
 
-test('the time budget is 5 ms per second, and nested calls are counted once', () => {
+test('the time budget is 5 ms per second, and nested calls count only once', () => {
   const { guard, pass } = setUp()
   pass(2000)
   guard.run(() => guard.run(() => pass(4)))

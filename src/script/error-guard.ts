@@ -10,7 +10,10 @@ const BUDGET_WINDOW_MS = 1000
 export interface ErrorGuard {
   /** Returns the result of `work`; undefined when `work` threw or the guard was stopped. */
   run<T>(work: () => T): T | undefined
-  /** True when this second's time budget, or `times` that budget, is used up. Work that can wait is then delayed. */
+  /**
+   * True when the time budget of the current second, or `times` that budget, is used up. Work that can wait is then
+   * delayed.
+   */
   isSpent(times?: number): boolean
   isOff(): boolean
   /** Stops permanently. Wrapped functions then only call the originals. */
@@ -27,7 +30,7 @@ export function makeErrorGuard(now: () => number): ErrorGuard {
   return {
     run(work) {
       if (isOff) return undefined
-      // Only the outermost call is measured, otherwise time would be counted twice.
+      // Only the outermost call is measured; otherwise time would be counted twice.
       const startedAt = depth++ === 0 ? now() : 0
       try {
         return work()

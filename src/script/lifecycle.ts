@@ -11,7 +11,8 @@ export interface LifecycleDeps {
 }
 
 /**
- * Sends everything when the page may be about to end. Returns a function that must be called after an item was queued.
+ * Sends all items when the page may be about to end. Returns a function that must be called after an item has been
+ * queued.
  */
 export function watchLifecycle(
   window: Window & typeof globalThis,
@@ -43,7 +44,8 @@ export function watchLifecycle(
   return () => {
     if (until === 'ready' || isScheduled) return
     isScheduled = true
-    // Vendors send their last requests in listeners that run after this one. Tasks that run later may never run.
+    // Vendors send their last requests in listeners that run after this one. A task that is scheduled now may never
+    // run.
     queueMicrotask(() => {
       isScheduled = false
       leave()

@@ -29,7 +29,7 @@ test.each([
   expect(pageAddress(href)).toBe(address)
 })
 
-test('a frame is reused until one of its values changes', () => {
+test('a frame is reused until one of its values has changed', () => {
   const { frames, pass, location, config, state } = setUp()
   const first = frames.current()
   expect(first).toMatchObject({
@@ -65,7 +65,7 @@ test('a frame is reused until one of its values changes', () => {
   expect(state.left).toEqual([])
 })
 
-test('a new URL starts a new page view, and late entries belong to the page view at their time', () => {
+test('a new URL starts a new page view, and late entries are assigned to the page view at their time', () => {
   const { frames, pass, location, document, state } = setUp()
   const first = frames.current()
   pass(1000)

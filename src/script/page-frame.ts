@@ -46,14 +46,14 @@ export interface FrameDeps {
   location: Pick<Location, 'href'>
   config: Pick<CaptureConfig, 'sampleRate'>
   session: Pick<Session, 'idAt'>
-  /** Returns ms since the page began to load; `date` returns ms since the epoch. */
+  /** Returns milliseconds since the page began to load; `date` returns milliseconds since the epoch. */
   now(): number
   date(): number
   /** Called when a page view ends because the URL changed. */
   left(page: Page): void
 }
 
-/** `https://shop.example/cart?id=7#top` → `https://shop.example/cart`. Empty for a URL that is not a page's. */
+/** `https://shop.example/cart?id=7#top` → `https://shop.example/cart`. Empty if the URL is not an HTTP or HTTPS URL. */
 export function pageAddress(href: string): string {
   return /^https?:/.test(href) ? (href.split(/[?#]/, 1)[0] ?? '').slice(0, 4000) : ''
 }
@@ -95,7 +95,7 @@ export function makeFrames({ window: { document }, location, config, session, no
     at: (instant) => frames.findLast((frame) => frame.from <= instant) ?? frames[0] ?? current(),
     tell(more) {
       const next = { ...declared, ...more }
-      // Tag managers declare the same values with every event, and a change would start another batch.
+      // Tag managers declare the same values with every event, and replacing them would start another batch.
       if (JSON.stringify(next) !== JSON.stringify(declared)) declared = next
     },
   }

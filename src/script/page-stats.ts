@@ -34,13 +34,13 @@ const MAX_DURATIONS = 50
 export interface StatsKeeper {
   request(page: Page, host: string, timing: Timing): void
   longFrame(page: Page, longFrame: LongFrame): void
-  /** Returns the measurements of a page view once; null when they were already taken. */
+  /** Returns the measurements of a page view once; null if they have already been returned. */
   take(page: Page, ts: number): PageStats | null
 }
 
 /** Creates a stats keeper. `isSupported`: true when the browser reports long animation frames. */
 export function makeStatsKeeper(isSupported: boolean): StatsKeeper {
-  /** Null after the measurements of the page view were taken. */
+  /** Null once the measurements of the page view have been returned. */
   const pages = new WeakMap<Page, Map<string, HostStats> | null>()
 
   const statsOf = (page: Page, host: string): HostStats | undefined => {

@@ -14,9 +14,12 @@ export interface ObserverDeps {
   later(work: () => void, ms: number): void
 }
 
-/** Delay before entries are processed. Processing and sending many at once costs less than handling each separately. */
+/**
+ * Delay before entries are processed. Processing and sending many entries together costs less than handling each
+ * separately.
+ */
 const DELAY_MS = 1000
-/** Maximum number of entries processed at a time while this second's time budget is used up. */
+/** Maximum number of entries processed at a time while the time budget of the current second is used up. */
 const SLICE = 50
 
 /** True when the browser reports long animation frames. */
@@ -47,7 +50,7 @@ export function observe(parts: ObserverDeps): () => void {
   const finishLongFrames = subscribe(parts, 'long-animation-frame', (entry) => {
     stats.longFrame(frames.at(entry.startTime).page, entry as PerformanceEntry & LongFrame)
   })
-  // Not supported by every browser. Without it, the next captured request reveals the new URL.
+  // Not every browser supports this. Without it, the next captured request reveals the new URL.
   const { navigation } = globalThis as { navigation?: EventTarget }
   navigation?.addEventListener('currententrychange', () => guard.run(() => frames.current()))
   return () => {
@@ -62,7 +65,7 @@ function subscribe({ guard, later }: ObserverDeps, type: string, take: (entry: P
   const work = (count: number) => {
     let at = 0
     guard.run(() => {
-      // An entry that fails is skipped. The remaining entries are processed next time.
+      // An entry that causes an error is skipped. The remaining entries are processed the next time.
       for (const entry of waiting.slice(0, count)) {
         at++
         take(entry)

@@ -33,16 +33,16 @@ export interface Call {
   outcome?: Outcome | undefined
   /** False when the browser was offline at the time. */
   isOnline: boolean
-  /** True when the request may have failed: an image error can also mean an empty response. */
+  /** True when it is uncertain whether the request failed, because an image error can also mean an empty response. */
   isOdd?: boolean
   durMs?: number | undefined
   bytes?: number
-  /** True once the call has a resource timing entry. */
+  /** True once the call's resource timing entry has been received. */
   isTimed?: boolean
   /**
-   * Checks the outcome of the call, which is cheaper than listening to every request. Called in a task after the call's
-   * resource timing entry was received, so its promise has settled, and before the call is sent without an outcome.
-   * Removes itself when there is nothing left to check.
+   * Checks the outcome of the call, which is cheaper than listening to every request. It is called in a task after the
+   * call's resource timing entry was received, when the call's promise has settled, and before the call is sent without
+   * an outcome. It removes itself when there is nothing left to check.
    */
   look?: ((isSettled: boolean) => void) | undefined
 }
@@ -54,13 +54,13 @@ export interface Timing {
   responseStatus?: number
   transferSize?: number
   encodedBodySize?: number
-  /** 0 when the other site does not expose timing. Sizes are then meaningless. */
+  /** 0 when the other site does not expose timing. The sizes are then meaningless. */
   requestStart?: number
 }
 
-/** Tolerance for rounded clocks: https://www.w3.org/TR/hr-time-3/#dfn-coarsen-time */
+/** Tolerance for clock rounding: https://www.w3.org/TR/hr-time-3/#dfn-coarsen-time */
 const CLOCK_SLACK_MS = 0.2
-/** Limits for calls stored until their late entries are received: number of URLs, and calls per URL. */
+/** Maximum numbers of URLs, and of calls per URL, that are stored to match late entries. */
 const MAX_URLS = 500
 const MAX_OF_URL = 100
 
@@ -68,9 +68,9 @@ const MAX_OF_URL = 100
 export interface Calls {
   add(call: Call): void
   /**
-   * Returns the call of a resource timing entry: the last call to its URL that began before the entry and has no entry
-   * yet, preferably of the same type. Entries are received in the order in which requests end. Undefined when no
-   * recorded call matches.
+   * Returns the call that belongs to a resource timing entry: the last call to the entry's URL that began before the
+   * entry and has no entry yet, preferably of the same type. Entries are received in the order in which requests end.
+   * Undefined when no recorded call matches.
    */
   untimed(url: string, type: string, startedAt: number): Call | undefined
   /** Returns the latest call to this URL, preferring calls without an outcome; undefined when there is none. */
@@ -97,7 +97,7 @@ export function makeCalls(): Calls {
   }
 }
 
-/** Sets the outcome of a call. A known outcome is not replaced, except `failure` by `blocked`. */
+/** Sets the outcome of a call. A known outcome is not replaced, with one exception: `blocked` replaces `failure`. */
 export function setOutcome(call: Call, outcome: Outcome): void {
   if (!call.outcome || outcome === 'blocked') call.outcome = outcome
 }
@@ -113,7 +113,7 @@ export function applyTiming(call: Call, entry: Timing): void {
   if (entry.responseStatus) setOutcome(call, entry.responseStatus)
 }
 
-/** True when no important data about the call is outstanding. */
+/** True when no more important data about the call is expected. */
 export function isDone({ isReading, isTimed, outcome, look }: Call): boolean {
   return !isReading && (!!outcome || (!!isTimed && !look))
 }

@@ -51,7 +51,7 @@ function setUp({ isVendors = true, isSampled = true }: { isVendors?: boolean | n
 }
 
 describe('a call', () => {
-  test('contains its method, type, time and page', () => {
+  test('contains its method, its type, its time and the page', () => {
     const { see, pass, calls } = setUp()
     pass(500)
     see(URL_A, { body: () => 'en=purchase' })
@@ -107,7 +107,7 @@ describe('the body of a call', () => {
   test.each([
     [true, 'en=purchase'],
     [false, undefined],
-  ])('is held until the host is known to be a vendor or not: %p', (isVendor, content) => {
+  ])('is held back until it is known whether the host is a vendor’s: %p', (isVendor, content) => {
     const { see, recorder, state } = setUp({ isVendors: null })
     const call = see(URL_A, { body: () => 'en=purchase' })
     expect([call.isReading, call.content]).toEqual([true, undefined])
@@ -144,7 +144,7 @@ describe('a request to a host on the site that may belong to a vendor', () => {
   test.each<[string, Snapshot]>([
     ['text', 'password=x'],
     ['bytes', new TextEncoder().encode('password=x')],
-    ['none', null],
+    ['no body', null],
     ['bytes that are read later', async () => new TextEncoder().encode('password=x')],
     ['an unreadable body', async () => Promise.reject(new Error('gone'))],
   ])('is not captured with any other body: %s', async (_what, snapshot) => {
@@ -170,7 +170,7 @@ describe('a request to a host on the site that may belong to a vendor', () => {
     expect(calls()).toMatchObject([{ url, type: 'script', at: 7, isTimed: true }])
   })
 
-  test('does not count as session activity before it is known to belong to a vendor', () => {
+  test('does not extend the session until it is known to belong to a vendor', () => {
     const { recorder, state, frames } = setUp({ isVendors: null })
     frames.push(frameOf('/', { sessionId: 'e'.repeat(32), isSampled: false, from: 0 }))
     let reads = 0
@@ -208,7 +208,7 @@ describe('a resource timing entry', () => {
     expect(calls().map(({ isTimed }) => isTimed)).toEqual([true, true, true])
   })
 
-  test('adds a call if none was recorded, on the page at its time', () => {
+  test('adds a call if none was recorded, to the page view at that time', () => {
     const { recorder, timingOf, frames, calls } = setUp()
     frames.push(frameOf('/next', { from: 1000 }))
     recorder.timing(URL_A, 'img', timingOf(900))
@@ -218,7 +218,7 @@ describe('a resource timing entry', () => {
     expect(recorder.timing('https://shop.example/app.js', 'script', timingOf(1))).toBeNull()
   })
 
-  test('defers checking the result of a call to a later task', () => {
+  test('checks the result of a call in a later task', () => {
     const { see, recorder, timingOf, pass } = setUp()
     let looks = 0
     const [first, second] = [see(URL_A), see(URL_A)]
@@ -236,12 +236,12 @@ describe('the outcome', () => {
   const REFUSED = { duration: 0.1 }
 
   test.each<[string, Outcome | null, Partial<Timing>, boolean, Outcome | undefined]>([
-    ['well', 204, {}, true, 204],
+    ['successfully', 204, {}, true, 204],
     ['with a failure', 'failure', {}, true, 'failure'],
-    ['before it left the browser', 'failure', REFUSED, true, 'blocked'],
+    ['before it leaves the browser', 'failure', REFUSED, true, 'blocked'],
     ['immediately, because the device is offline', 'failure', REFUSED, false, 'failure'],
-    ['unclearly, possibly with an empty response', null, {}, true, undefined],
-    ['unclearly and immediately', null, REFUSED, true, 'blocked'],
+    ['with an unknown outcome, possibly an empty response', null, {}, true, undefined],
+    ['immediately, with an unknown outcome', null, REFUSED, true, 'blocked'],
     ['successfully, from the cache', 'ok', REFUSED, true, 'ok'],
   ])('of a call that ends %s', (_what, outcome, timing, isOnline, expected) => {
     for (const isTimedFirst of [true, false]) {
@@ -255,7 +255,7 @@ describe('the outcome', () => {
     }
   })
 
-  test('is reported by URL for unobserved requests, and results in one call in any order of reports', () => {
+  test('is reported by URL for requests that were not observed, and only one call is recorded in any order of reports', () => {
     for (const isTimedFirst of [true, false]) {
       const { recorder, timingOf, calls } = setUp()
       const timing = () => recorder.timing(URL_A, 'script', timingOf(5))

@@ -15,7 +15,7 @@ interface Sighting {
   body?: () => Snapshot
   /** False while it is uncertain whether the browser makes the request. */
   isConfirmed?: boolean
-  /** Time on the page's monotonic clock when the call was observed, if that was before this script ran. */
+  /** Time on the page's monotonic clock when the call was observed, if it was observed before this script ran. */
   at?: number | undefined
 }
 
@@ -27,9 +27,12 @@ export interface Recorder {
   end(call: Call, outcome: Outcome | null): void
   /** Sets the outcome of the latest call to a URL. Records a call of this `type` if there is none. */
   endOf(address: string, type: string, outcome: Outcome | null): void
-  /** Must be called after the filter received the vendor lists. Decides on the requests that waited for them. */
+  /**
+   * Must be called after the filter has received the vendor lists. Decides on the requests that have been waiting for
+   * the lists.
+   */
   decide(): void
-  /** Applies a resource timing entry. Returns its call; null when it is not captured. */
+  /** Applies a resource timing entry. Returns the call; null when it is not captured. */
   timing(address: string, type: string, timing: Timing): Call | null
 }
 
@@ -44,13 +47,15 @@ export interface RecorderDeps {
   isOnline(): boolean
   newId(): string
   add(item: Item): void
-  /** Called after a call changed. */
+  /** Called after a call has changed. */
   changed(): void
 }
 
-/** Requests that took less time were not sent. Clocks are rounded to 0.1 ms. */
+/** Requests that took less time were not sent. Browsers round times to 0.1 ms. */
 const REFUSED_MS = 0.2
-/** Above this multiple of the time budget per second, calls are recorded from resource timing only. */
+/**
+ * When more than this multiple of the time budget per second is used up, calls are recorded from resource timing only.
+ */
 const OVERRUN = 10
 /** Maximum number of requests that wait for the vendor lists. */
 const MAX_UNDECIDED = 200
@@ -95,17 +100,18 @@ export function makeRecorder(parts: RecorderDeps): Recorder {
     else if (undecided.length < MAX_UNDECIDED) undecided.push(work)
   }
   /**
-   * Calls `done` with the body, or with null when it can't be read. The call is synchronous unless reading takes time.
+   * Calls `done` with the body, or with null when the body can't be read. `done` is called synchronously unless reading
+   * takes time.
    */
   const read = (snapshot: Snapshot, done: (content: string | Uint8Array | null) => void) => {
     if (typeof snapshot !== 'function') return done(snapshot)
-    // The page's own call uses the original.
+    // The page's call uses the original.
     void snapshot().then(
       (content) => guard.run(() => done(content)),
       () => guard.run(() => done(null)),
     )
   }
-  /** Adds the body to a call. While it is unknown whether the request is a vendor's, waits until that is confirmed. */
+  /** Adds the body to a call if the request is a vendor's. While that is unknown, waits for the vendor lists. */
   const addContent = (call: Call, snapshot: Snapshot, isVendors: boolean | null) => {
     if (snapshot === null || isVendors === false) return
     if (isVendors && typeof snapshot !== 'function') {
@@ -142,7 +148,7 @@ export function makeRecorder(parts: RecorderDeps): Recorder {
       const found = filter.wanted(address, () => textOf(snapshot()))
       if (!found) return null
       if (!found.isSure) {
-        // Checked again once the filter can decide. Until then the request does not count as activity of the session.
+        // Checked again once the filter can decide. Until then, the request does not extend the session.
         if (!frames.at(at).isSampled) return null
         read(snapshot(), (content) => onceDecidable(() => this.see({ ...sighting, at, body: () => content })))
         return null
@@ -162,7 +168,7 @@ export function makeRecorder(parts: RecorderDeps): Recorder {
       const known = calls.youngest(found.url)
       const frame = known?.frame ?? frames.current()
       if (!frame.isSampled) return
-      // Dated before any resource timing entry of the call.
+      // Earlier than any resource timing entry of the call, so that every entry matches.
       const call = known ?? begin(frame, found, { type, at: -1, ts: date() })
       end(call, outcome)
     },
@@ -172,7 +178,7 @@ export function makeRecorder(parts: RecorderDeps): Recorder {
       for (const work of waiting) guard.run(work)
     },
     timing(address, type, timing) {
-      // Most entries belong to recorded calls, and then the URL need not be parsed.
+      // Most entries belong to recorded calls. For those, the URL need not be parsed.
       const url = withoutFragment(address)
       const known = calls.untimed(url, type, timing.startTime)
       // Browsers with a preload scanner report a blocked request twice.
@@ -188,7 +194,8 @@ export function makeRecorder(parts: RecorderDeps): Recorder {
       if (!call) return null
       applyTiming(call, timing)
       if (call.look && settled.push(call.look) === 1) {
-        // Runs in a later task, by which time the call's promise has settled, regardless of which was first.
+        // Runs in a later task, after the call's promise has settled, regardless of whether the entry or the promise
+        // came first.
         later(() => {
           for (const look of settled.splice(0)) look(true)
         }, 0)

@@ -47,7 +47,7 @@ describe('ready items are sent', () => {
     expect(sent.reduce((sum, one) => sum + one, 0)).toBe(count)
   })
 
-  test('without an outcome only after their outcome is checked again', () => {
+  test('without an outcome only after their outcome has been checked again', () => {
     const { queue, pass, sent } = setUp()
     let looks = 0
     const look = () => void looks++
@@ -58,7 +58,7 @@ describe('ready items are sent', () => {
     expect({ sent, looks }).toEqual({ sent: [1, 1], looks: 1 })
   })
 
-  test('later if the time budget is exhausted', () => {
+  test('later if the time budget is used up', () => {
     const { queue, pass, sent, state } = setUp()
     state.isSpent = true
     queue.add(hitOf())
@@ -75,7 +75,7 @@ test.each([
   ['hidden', 2],
   ['end', 3],
 ] as const)(
-  'a flush in mode %s sends %p of three calls immediately, and the others when they are ready',
+  'a flush in mode %s immediately sends %p of three calls, and the others when they are ready',
   (until, count) => {
     const { queue, pass, sent } = setUp()
     queue.add(hitOf())
@@ -88,7 +88,7 @@ test.each([
   },
 )
 
-test('the oldest items are dropped when more than 500 are waiting', () => {
+test('the oldest items are dropped when more than 500 items are waiting', () => {
   const { queue, sent } = setUp()
   for (let n = 0; n < 700; n++) queue.add(hitOf({ outcome: undefined, isTimed: false }))
   queue.flush('end')

@@ -1,25 +1,25 @@
 import { type Batch, batchesOf, type Item, isReady, lengthOf, MAX_LENGTH, MAX_LENGTH_OPEN } from './batch.ts'
 
-/** Items are sent as soon as this many are ready. */
+/** Items are sent as soon as this number of items is ready. */
 const MAX_READY = 20
 /** Approximate time that ready items wait for more items for their batch. */
 export const FLUSH_MS = 5000
-/** Interval between checks: a check costs more than a change, and changes are made in groups. */
+/** Interval between checks. A check costs more than a change, and changes occur in groups. */
 const CHECK_MS = 100
-/** Interval between checks while this second's time budget is used up. */
+/** Interval between checks while the time budget of the current second is used up. */
 const SPENT_MS = 1000
 /** Maximum length of the queue. The oldest items are dropped first. */
 const MAX_WAITING = 500
 
 /**
- * Selects the items to send: `ready` ones. When the page is `hidden` and may not run again, calls without an outcome
- * are sent too. At its `end`, calls whose body is still being read are also sent.
+ * Selects the items to send. `ready`: only items that are ready. `hidden`, when the page may not run again: calls
+ * without an outcome as well. `end`, when the page ends: calls whose body is still being read as well.
  */
 export type Until = 'ready' | 'hidden' | 'end'
 
 export interface SendQueue {
   add(item: Item): void
-  /** Must be called after a call changed, because enough items may be ready now. */
+  /** Must be called after a call has changed, because enough items may then be ready. */
   check(): void
   flush(until: Until): void
 }

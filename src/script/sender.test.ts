@@ -150,9 +150,9 @@ describe('when the page may close', () => {
   })
 
   test.each<[string, Partial<SendFunctions>, string[]]>([
-    ['can not outlive it', { canKeep: false }, ['fetch', 'beacon']],
-    ['was removed', { fetch: undefined }, ['beacon']],
-  ])('a beacon is used when fetch %s', async (_what, change, hows) => {
+    ['can not outlive the page', { canKeep: false }, ['fetch', 'beacon']],
+    ['has been removed', { fetch: undefined }, ['beacon']],
+  ])('a beacon is used when `fetch` %s', async (_what, change, hows) => {
     const { sender, tries } = setUp(change)
     sender.send([batch('a')])
     sender.sendLast()

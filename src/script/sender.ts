@@ -14,7 +14,9 @@ export interface SendFunctions {
 
 export interface Sender {
   send(batches: readonly Batch[]): void
-  /** Sends all remaining batches so that they outlive the page. A batch in flight is sent again with the same id. */
+  /**
+   * Sends all remaining batches with requests that outlive the page. A batch in flight is sent again with the same id.
+   */
   sendLast(): void
   /** Retries waiting batches immediately. */
   retryNow(): void
@@ -25,14 +27,14 @@ const MAX_WAITING = 30
 const FIRST_RETRY_MS = 1000
 const LAST_RETRY_MS = 60_000
 /**
- * This script's share of the 64 KiB that all `keepalive` requests of a page are limited to
+ * Maximum size of this script's pending `keepalive` requests. All `keepalive` requests of a page are limited to 64 KiB
  * (https://fetch.spec.whatwg.org/#http-network-or-cache-fetch). The rest is left to vendors.
  */
 const MAX_KEPT_BYTES = 40_000
 
 interface Waiting extends Batch {
   isUnderWay?: boolean
-  /** True when the batch was sent in a way that outlives the page. */
+  /** True when the batch was sent with a request that outlives the page. */
   isKept?: boolean
 }
 

@@ -45,7 +45,7 @@ describe('storage', () => {
     expect(storage.kept).toEqual({})
   })
 
-  test('is written at most once a second if allowed, and cleared if not', () => {
+  test('is written at most once a second if allowed, and is cleared otherwise', () => {
     const { storage, session } = setUp('sessionStorage')
     session.idAt(NOW)
     expect(storage.writes).toBe(0)
@@ -59,10 +59,10 @@ describe('storage', () => {
   })
 
   test.each<[string, string, boolean]>([
-    ['that continues', JSON.stringify({ id: 'a'.repeat(32), seenAt: NOW - 1000 }), true],
-    ['that has expired', JSON.stringify({ id: 'a'.repeat(32), seenAt: NOW - SESSION_IDLE_MS }), false],
-    ['of another visitor', JSON.stringify({ id: 'a', seenAt: NOW }), false],
-    ['that is not JSON', '<>', false],
+    ['that has not expired is continued', JSON.stringify({ id: 'a'.repeat(32), seenAt: NOW - 1000 }), true],
+    ['that has expired is replaced', JSON.stringify({ id: 'a'.repeat(32), seenAt: NOW - SESSION_IDLE_MS }), false],
+    ['with an invalid id is replaced', JSON.stringify({ id: 'a', seenAt: NOW }), false],
+    ['that is not JSON is replaced', '<>', false],
   ])('a stored session %s', (_what, kept, isTaken) => {
     const { session } = setUp('sessionStorage', memory({ [STORAGE_KEY]: kept }))
     session.allowStorage(true)
@@ -101,15 +101,15 @@ test('a session id set by the page is used only as a hash', () => {
 })
 
 describe('sampling', () => {
-  test('captures about the configured share of sessions, and only adds sessions when the share grows', () => {
+  test('captures approximately the configured share of sessions, and only adds sessions when the share grows', () => {
     const ids = Array.from({ length: 5000 }, randomId)
     const taken = ids.filter((id) => isSampled(id, 0.25))
-    // Five standard deviations of a random sample.
+    // Five standard deviations for a random sample.
     expect(Math.abs(taken.length - 1250)).toBeLessThan(155)
     expect(taken.every((id) => isSampled(id, 0.3))).toBe(true)
   })
 
-  test('captures all sessions or none at the extremes', () => {
+  test('captures all sessions at a share of 1 and none at 0', () => {
     fc.assert(
       fc.property(fc.string({ unit: fc.constantFrom(...'0123456789abcdef'), minLength: 32, maxLength: 32 }), (id) => {
         expect([isSampled(id, 0), isSampled(id, 1)]).toEqual([false, true])

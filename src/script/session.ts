@@ -2,7 +2,7 @@ import type { CaptureConfig } from '../capture/capture-config.ts'
 import type { SessionMode } from '../domains/capture-settings.ts'
 import { hexOf, sha256 } from './sha256.ts'
 
-/** A session ends after this time without a captured request. */
+/** A session ends when no request has been captured for this time. */
 export const SESSION_IDLE_MS = 30 * 60_000
 /** Key of the id in `sessionStorage`. Used only in mode `sessionStorage`. */
 export const STORAGE_KEY = 'tagwarden.session'
@@ -16,7 +16,7 @@ interface StoredSession {
 export interface Session {
   /** Returns the id of the session at this time. Starts a new session after half an hour without requests. */
   idAt(now: number): string
-  /** Allows the use of storage, which is not used before. With false, deletes the stored data. */
+  /** Allows the use of storage, which is not used until then. If `isAllowed` is false, deletes the stored data. */
   allowStorage(isAllowed: boolean): void
   /** Sets the mode chosen by the page, which overrides the domain's settings. */
   setMode(mode: SessionMode): void
@@ -40,7 +40,7 @@ export function makeSession(config: Pick<CaptureConfig, 'sessionMode'>, id: stri
   let kept: StoredSession = { id, seenAt: 0 }
   let customerId: string | null = null
   let isAllowed = false
-  /** 0 until the first write after storage was allowed. */
+  /** Time of the most recent write; 0 before the first write after storage has been allowed. */
   let storedAt = 0
 
   const modeNow = () => declared ?? config.sessionMode

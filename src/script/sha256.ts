@@ -18,18 +18,18 @@ function mix(word: number, ...by: number[]): number {
 }
 
 /**
- * Every index into these is within bounds, because the standard's loops are fixed. Defaults would add bytes to every
- * page.
+ * A tuple, because the standard's loops are fixed and every index is within bounds. Default values for array elements
+ * would make the script larger.
  */
 type State = [number, number, number, number, number, number, number, number]
 
-/** Returns 32-bit words, signed or not, in hex. */
+/** Returns signed or unsigned 32-bit words in hex. */
 export function hexOf(words: Iterable<number>): string {
   return [...words].map((word) => (word >>> 0).toString(16).padStart(8, '0')).join('')
 }
 
 /**
- * Returns the SHA-256 of a string's UTF-8 bytes, in hex. The browser's own function requires a secure page and is
+ * Returns the SHA-256 of a string's UTF-8 bytes, in hex. The browser's function requires a secure context and is
  * asynchronous, but the session must be known when the first request is captured.
  */
 export function sha256(text: string): string {

@@ -3,7 +3,7 @@ export type EarlyCall = [name: string, self: unknown, args: unknown[], at: numbe
 
 /** Commands and requests buffered until the script runs. */
 export interface CommandQueue extends Array<ArrayLike<unknown>> {
-  /** Null once the script itself captures requests. */
+  /** Null once the main script captures requests. */
   early?: EarlyCall[] | null
   /** True on pages that have the snippet. */
   isSnippet?: boolean

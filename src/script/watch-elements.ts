@@ -21,15 +21,15 @@ export function watchElements(
     const isLatest = latest.get(image) === call
     if (isLatest && !image.complete) return
     call.look = undefined
-    // Many vendors answer with an empty body, which also causes an image error. Only the status could distinguish that
-    // from a failure.
+    // Many vendors respond with an empty body, which also causes an image error. Only the status could distinguish an
+    // empty response from a failure.
     if (isLatest) recorder.end(call, image.naturalWidth > 0 ? 'ok' : null)
   }
   const see = (element: unknown) => {
     const isImage = element instanceof HTMLImageElement
     if (!isImage && !(element instanceof HTMLScriptElement)) return
-    // The browser requests an image immediately unless it is lazy. It requests a script when the script is added to the
-    // page, which may never happen.
+    // The browser requests an image immediately unless it is lazy. It requests a script only when the script is added
+    // to the page, which may never happen.
     const isConfirmed = isImage && element.loading !== 'lazy'
     const type = isImage ? 'img' : 'script'
     const call = recorder.see({ address: element.src, type, method: 'GET', isConfirmed })
@@ -69,8 +69,8 @@ function watchLoading(document: Document, { guard, recorder }: ElementDeps): voi
 }
 
 /**
- * Records requests that the page's content security policy blocked. It is a `RecordCall` because the stub may buffer
- * such reports.
+ * Returns a recorder for requests that the page's content security policy blocked. Its type is `RecordCall` because the
+ * stub may buffer reports of blocked requests.
  */
 export function violationRecorder(recorder: Recorder): RecordCall {
   return (_self, [event]) => {

@@ -9,15 +9,18 @@ export interface TransportDeps {
   recorder: Recorder
 }
 
-/** Records a call that is about to be made, or was made earlier at time `at`. Returns null when it is not captured. */
+/**
+ * Records a call that is about to be made, or that was made earlier at time `at`. Returns null when the call is not
+ * captured.
+ */
 export type RecordCall = (self: unknown, args: readonly unknown[], at?: number) => Call | null
 
-/** Recorders by name of the called function. */
+/** Call recorders by the name of the called function. */
 export type CallRecorders = Record<string, RecordCall>
 
 /**
- * Returns the URL from an argument; null for other objects, because converting them to a string could run the page's
- * code.
+ * Returns the URL from an argument. Returns null for other objects, because converting them to a string could run the
+ * page's code.
  */
 function addressOf(input: unknown): string | null {
   if (typeof input === 'string') return input
@@ -105,10 +108,11 @@ function followFetch(window: Window, { guard, recorder }: TransportDeps) {
     if (!(promise instanceof Promise)) return
     pending.set(promise, call)
     call.look = (isSettled) => {
-      // Attaching to a promise that may still fail would hide its failure from the page's own listeners.
+      // Listening to a promise that may still fail would hide its failure from the page's `unhandledrejection`
+      // listeners.
       if (!isSettled || call.outcome) return
       void promise.then(
-        // An opaque response hides its status but means success.
+        // An opaque response hides its status, but it means success.
         (response) => guard.run(() => recorder.end(call, response.status || 'ok')),
         (error) => guard.run(() => recorder.end(call, failureOf(error))),
       )

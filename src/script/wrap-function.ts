@@ -1,6 +1,6 @@
 import type { ErrorGuard } from './error-guard.ts'
 
-/** Called after a call, with its result or, when it threw, with undefined. */
+/** Called after a call, with the result of the call; undefined if the call threw. */
 export type After = (result: unknown, threw: boolean) => void
 /** Called before a call. Must not change the arguments. */
 export type Before = (self: unknown, args: readonly unknown[]) => After | undefined
@@ -11,8 +11,8 @@ type AnyFunction = Function
 const always: (args: readonly unknown[]) => boolean = () => true
 
 /**
- * Wraps a function so that `before` sees each call. Receiver, arguments, result, errors, name and properties are
- * unchanged:
+ * Wraps a function so that `before` is called with the arguments of each call. Receiver, arguments, result, errors,
+ * name and properties are unchanged:
  * https://tc39.es/ecma262/#sec-proxy-object-internal-methods-and-internal-slots-call-thisargument-argumentslist
  */
 function watched(guard: ErrorGuard, original: AnyFunction, before: Before, concerns = always): AnyFunction {
@@ -35,8 +35,8 @@ function watched(guard: ErrorGuard, original: AnyFunction, before: Before, conce
 
 /**
  * Wraps a method (`value`) or setter (`set`) of a prototype, or a function of the window. `concerns` is a quick filter
- * for functions that are called thousands of times. Does nothing if another script locked the property: resource timing
- * reports such requests, without their bodies.
+ * for functions that are called thousands of times. Does nothing if another script has locked the property. Requests
+ * made through that property are then recorded from resource timing, without their bodies.
  */
 export function wrapFunction(
   guard: ErrorGuard,

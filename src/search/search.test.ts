@@ -148,7 +148,7 @@ test('ids find their object, notes and ticket keys find their issue, and open is
   expect((await find(shop)).map(({ title }) => title)).toEqual(['Shop'])
 })
 
-test('only admins find and see e-mail addresses', async () => {
+test('only admins can search for and see e-mail addresses', async () => {
   const { find, people } = openFixture()
   expect(await find('bob@example')).toMatchObject([{ kind: 'member', title: 'Bob', detail: 'bob@example.com, member' }])
   expect(await find('bob@example', { as: people.bob.key })).toEqual([])
@@ -164,7 +164,7 @@ test('names with personal data are not shown', async () => {
   expect(JSON.stringify([await find('ann'), await find('buy'), await find('deployed')])).not.toContain('ann@')
 })
 
-test('no query finds data of another organization', async () => {
+test("no query finds another organization's data", async () => {
   const world = openFixture()
   const { people, find } = world
   const shop = world.domain('Secret shop')

@@ -13,10 +13,10 @@ type FoundKind = (typeof FOUND_KINDS)[number]
 /** A search result. */
 export interface Found {
   kind: FoundKind
-  /** Id of the object. Vendors and events have no id, so it is their name. */
+  /** Id of the object. For a vendor or an event, which has no id, its name. */
   id: string
   title: string
-  /** Text that distinguishes the result from others with the same title. May be empty. */
+  /** Text that distinguishes the result from other results with the same title. May be empty. */
   detail: string
   /** Path of the result's page. */
   path: string
@@ -47,8 +47,8 @@ interface Row {
 }
 
 /**
- * Parts of the SQL statement for one kind. `title` and `more` are SQL expressions for a row. Words may occur in either
- * of them.
+ * Parts of the SQL statement for one kind. `title` and `more` are SQL expressions for a row. Both are searched for the
+ * words.
  */
 interface Source<R extends Row> {
   kind: FoundKind

@@ -18,7 +18,7 @@ interface ShareRoutesDeps {
   db: Db
   clock: Clock
   publicUrl: string
-  /** Limits requests per IP address for pages and invalid links. */
+  /** Rate limit per IP address for page requests and invalid links. */
   limit: RateLimit
   privacyOf(orgId: string): Privacy
   findRun: FindShareableRun
@@ -131,7 +131,7 @@ export function shareRoutes(deps: ShareRoutesDeps): Route[] {
       async handle({ params: { token }, query: { step }, origin }) {
         const share = sharedRun(db, token, clock.now())
         const run = share && findRun(share)
-        // Images on a valid page are not counted, because a page has many images.
+        // Requests for images on a valid page are not counted, because a page can have many images.
         if (!run || step === undefined) limit.take(networkOf(origin.address))
         const shown = run && (step === undefined ? pageOf(share, run, privacyOf) : await pictureOf(share, run, step))
         if (!shown) throw new AppError('notFound', 'token: the page does not exist or is no longer shared')

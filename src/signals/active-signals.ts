@@ -7,14 +7,14 @@ import type { Span } from './series.ts'
 const MIN_WEEKLY_EVENTS = 100
 const WEEK_DAYS = 7
 /**
- * Time for which a name remains a signal after its last such week, so that the issue of a dead tag is not resolved
- * automatically.
+ * Time for which a name remains a signal after its last week with that many events, so that the issue of a dead tag is
+ * not resolved automatically.
  */
 const RETENTION_DAYS = 28
 /** Maximum number of signals per domain. The signals with the most traffic are used. */
 export const MAX_SIGNALS = 500
 
-/** One event of one vendor. */
+/** One event name of one vendor. */
 export interface SignalName {
   vendor: string
   event: string
@@ -31,7 +31,7 @@ export const dayOf = (instant: Instant) => Math.floor(instant / DAY_MS)
 
 /**
  * Returns the query for the daily counts that determine the signals of these domains in `from <= t <= to`. The name
- * `(other)` is excluded, because it represents changing names.
+ * `(other)` is excluded, because the names that it combines change.
  */
 export function dailyEventsQuery(orgId: string, domainIds: readonly string[], { from, to }: Span): Query {
   return query('signals.daily-events', {
@@ -55,8 +55,8 @@ export function dailyEventsQuery(orgId: string, domainIds: readonly string[], { 
 }
 
 /**
- * Returns the signals of one domain on a UTC day: names with at least 100 events in one of the weeks that ended on a
- * day of the last four weeks, excluding the given day. Most traffic first, at most 500.
+ * Returns the signals of one domain on a UTC day. A signal is a name with at least 100 events in any 7-day period that
+ * ended in the last four weeks, excluding the given day. Most traffic first, at most 500.
  */
 export function activeSignalsOn(day: number, daily: readonly DailyEvents[]): SignalName[] {
   const names = daily.flatMap(({ vendor, event, days, counts }) => {

@@ -104,7 +104,7 @@ describe('the domain drop detector', () => {
     ['stays low', [low(1, few), low(2, few)], [rows(60, 20, 20), rows(60, 20, 20)], ['1!', '2']],
     ['is low again after some hours', [low(0, few), low(3, few)], [rows(20, 60, 60, 20)], ['0!', '3!']],
     ['is reported again', [low(1, few), low(2, { ...few, alarm: true })], [rows(60, 20, 20)], ['1!', '2!']],
-  ])('a domain that %s', (_, whole, signals, expected) => {
+  ])('evaluates a domain that %s', (_, whole, signals, expected) => {
     expect(fallsOf(guardOf(whole, signals))).toEqual(expected)
   })
 
@@ -121,7 +121,7 @@ describe('the domain drop detector', () => {
     expect(marksOf(guard, [low(0.5, { alarm: true })])).toEqual(['!'])
   })
 
-  /** A tick at which the domain had no events since the given minute. */
+  /** A tick at which the domain has had no events since the given minute. */
   const lull = (minute: number, since: number) =>
     outcome(minute / 60, { row: null, lastEventAt: since * MINUTE_MS, since: since * MINUTE_MS })
   const found = (minute: number, since: number) => ({ ...silent(minute, since), alarm: true })

@@ -5,12 +5,12 @@ import { rowStart, type Series, tickBefore } from './series.ts'
 import type { Outcome } from './verdict-row.ts'
 
 /**
- * A series has dropped when it is at or below this share of its baseline and the difference is at least this many
+ * A series has dropped when it is at or below this fraction of its baseline and the difference is at least this many
  * Poisson deviations.
  */
 const DROPPED_SHARE = 0.7
 const MIN_DEVIATIONS = 1.5
-/** Minimum deviations for the domain's traffic excluding signals that were already down. */
+/** Minimum number of deviations for the domain's traffic, excluding signals that were already down. */
 const MIN_DOMAIN_DEVIATIONS = 3
 /** Minimum baseline; below it, a count of 0 may be due to chance. */
 const MIN_EXPECTED = 2
@@ -24,7 +24,10 @@ const RECOVERY_MS = 2 * HOUR_MS
  * Maximum time by which the alarm for a silent signal is delayed while the silence of its domain may still be detected.
  */
 export const MAX_WAIT_MS = HOUR_MS
-/** A signal's silence is attributed to the domain only if the domain had no events for at least this share of it. */
+/**
+ * A signal's silence is attributed to the domain only if the domain had no events for at least this fraction of the
+ * silence.
+ */
 const SHARED_SILENCE = 0.5
 
 /**
@@ -57,7 +60,7 @@ const isJudged = ({ state, row }: Outcome) =>
 interface Tally {
   /** Number of signals that have finished learning. */
   followed: number
-  /** Numbers of signals that were not already down. */
+  /** Number of signals that were not already down, and of those that have dropped. */
   judged: number
   dropped: number
   /** Sums over the signals that were already down. */

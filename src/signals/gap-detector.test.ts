@@ -202,7 +202,7 @@ describe('a gap', () => {
 
 type Step = { kind: 'run' | 'kill' | 'stop' | 'refuse' | 'store'; seconds: number }
 
-test('gaps are separate, ordered, reported once each, and cover all time without storage', () => {
+test('gaps are separate, ordered, reported once each, and cover all periods in which nothing was stored', () => {
   const step = fc.record({
     kind: fc.constantFrom<Step['kind']>('run', 'kill', 'stop', 'refuse', 'store'),
     seconds: fc.integer({ min: 1, max: 400 }),

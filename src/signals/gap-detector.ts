@@ -48,9 +48,9 @@ export class GapDetector {
   }
 
   /**
-   * Call about every second; a heartbeat is stored every 30 s. Two minutes without a call mean that the process was
-   * suspended, which is a gap, except for time before the clock was set back. Events in a time that the clock shows
-   * twice are counted twice, so this time is also a gap.
+   * Call about every second; a heartbeat is stored every 30 s. After two minutes without a call, the process is
+   * considered suspended, and a gap is recorded, excluding any time before the clock was set back. A period that the
+   * clock shows twice is also a gap, because its counts include the events of both times.
    */
   heartbeat(): void {
     const now = this.parts.clock.now()
@@ -69,7 +69,7 @@ export class GapDetector {
       }
     }
     this.aliveAt = now
-    // After the clock was set back, `now` is below the last write for the length of the step.
+    // After the clock was set back, `now` is earlier than the last write for some time.
     if (Math.abs(now - this.writtenAt) >= HEARTBEAT_MS) this.write(now)
   }
 
@@ -135,7 +135,7 @@ export class GapDetector {
     const whole = this.latest && joinGaps(this.latest, gap)
     this.latest = whole ?? gap
     this.unwritten.set(this.latest.fromAt, this.latest)
-    // The operator was already notified when the clock was set back.
+    // No notification, because the operator was notified when the clock was set back.
     if (!whole && gap.cause !== 'clock') this.parts.onGap(gap)
   }
 

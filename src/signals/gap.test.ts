@@ -75,11 +75,11 @@ describe('the gap coverage limit', () => {
     ['with a gap of 5 %', [gap(AT - HOUR_MS, AT + 3 * MINUTE_MS)], true],
     ['with several gaps of 5 % in total', [gap(AT, AT + MINUTE_MS), gap(hour.to - 2 * MINUTE_MS, hour.to + 5)], true],
     ['inside a gap', [gap(0, AT + 9 * HOUR_MS)], true],
-  ])('applied to a window %s', (_, gaps, expected) => {
+  ])('is applied to a window %s', (_, gaps, expected) => {
     expect(exceedsMaxCoverage(gaps, hour)).toBe(expected)
   })
 
-  test('exceeded by a window remains exceeded with additional gaps', () => {
+  test('remains exceeded when a window gets additional gaps', () => {
     const some = fc.array(fc.tuple(fc.nat({ max: 119 }), fc.integer({ min: 1, max: 10 })), { maxLength: 4 })
     fc.assert(
       fc.property(some, fc.nat({ max: 3 }), (pieces, drop) => {

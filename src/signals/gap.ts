@@ -22,7 +22,7 @@ export type TimeSpan = Pick<Gap, 'fromAt' | 'toAt'>
  */
 export const MIN_GAP_MS = 2 * MINUTE_MS
 
-/** A window is not evaluated when gaps cover this share of it or more. */
+/** A window is not evaluated when gaps cover at least this fraction of the window. */
 const MAX_COVERED_SHARE = 0.05
 
 /** Returns the one-time message to the operator about a gap. */
@@ -46,7 +46,10 @@ export function joinGaps(earlier: Gap, later: Gap): Gap | null {
   return { ...earlier, toAt: Math.max(earlier.toAt, later.toAt) }
 }
 
-/** Returns gaps in order, with overlapping gaps merged. Gaps recorded while the clock was wrong may overlap others. */
+/**
+ * Returns gaps in order, with overlapping gaps merged. A gap recorded while the clock was wrong may overlap another
+ * gap.
+ */
 export function mergeGaps(gaps: readonly Gap[]): Gap[] {
   const merged: Gap[] = []
   for (const gap of gaps) {
@@ -62,7 +65,7 @@ const CLOCK_TRUSTED_AFTER_MS = 7 * DAY_MS
 
 /**
  * Returns the reference time for the age of data. A jump may be caused by a wrong clock, so it is ignored until the
- * program has run for 7 days after it. `jumps`: the jumps of the clock, in chronological order.
+ * program has run for 7 days after it. `jumps`: the clock jumps, in chronological order.
  */
 export function retentionNow(jumps: readonly TimeSpan[], now: Instant): Instant {
   let at = now

@@ -36,7 +36,7 @@ export class RowCounts {
     return this.weights[this.rowOf(start)] ?? 0
   }
 
-  /** Returns the number of stored events in the row that begins at `start`, without weights. */
+  /** Returns the unweighted number of stored events in the row that begins at `start`. */
   eventsAt(start: Instant): number {
     return this.counts[this.rowOf(start)] ?? 0
   }
@@ -89,7 +89,10 @@ interface Bucket {
   late: number
 }
 
-/** The rows of one series in columnar form. Rows without events are omitted; the others are in no particular order. */
+/**
+ * The rows of one series in columnar form. Rows without events are omitted; the remaining rows are in no particular
+ * order.
+ */
 interface Answer {
   /** Index of the series among the queried series. */
   place: number

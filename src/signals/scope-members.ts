@@ -15,8 +15,8 @@ interface ConfiguredSignal {
 }
 
 /**
- * Returns the series that a scope covers. `sensitivities`: the sensitivities to evaluate; null to use the scope's. A
- * signal with its own sensitivity keeps that sensitivity. `found`: the signals of each domain.
+ * Returns the series that a scope covers. `sensitivities`: the sensitivities to evaluate; null to use the scope's
+ * sensitivity. A signal with its own sensitivity always uses that. `found`: the signals of each domain.
  */
 export function scopeMembers(
   scope: SeriesScope,

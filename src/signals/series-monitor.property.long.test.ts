@@ -53,7 +53,7 @@ test('verdicts depend only on counts, not on when monitoring started or on earli
       const scopes = [one, scope({ vendor: null, event: null, timezone }), every]
 
       const long = await follow(fixture.seriesMonitor({ gapsOf }), scopes, span)
-      // With occasional restarts.
+      // The same ticks, with occasional restarts.
       const restarted: VerdictRow[][] = []
       let seriesMonitor = fixture.seriesMonitor({ gapsOf })
       for (const [index, window] of ticks(span).entries()) {
@@ -79,7 +79,7 @@ test('verdicts depend only on counts, not on when monitoring started or on earli
     {
       numRuns: Number(process.env.RUNS ?? 6),
       endOnFailure: true,
-      // Hours without events, read separately and together with others.
+      // Hours without events, read separately and together with other hours.
       examples: [
         [
           {

@@ -57,7 +57,7 @@ describe('an outage of a tag', () => {
     expect(rows[0]?.[0]).toMatchObject({ open: true, alarm: true, state: 'silent' })
   })
 
-  test('is reported when the counted hours begin', async () => {
+  test('is reported when the first instant that is not ignored is reached', async () => {
     await using fixture = await CountsFixture.with(dead)
     const counts = (instant: Instant) => instant >= NOON + hours(4)
     const windows = Array.from({ length: 8 }, (_, at) => ({ from: NOON + hours(at), to: NOON + hours(at + 1) }))

@@ -24,7 +24,7 @@ import { isQuietTick, type Outcome } from './verdict-row.ts'
 import { VerdictTable } from './verdict-table.ts'
 
 /**
- * Enough for the trackers of 1,400 series with hourly rows. More on larger machines, because relearning takes far
+ * Enough for the trackers of 1,400 series with hourly rows. Larger machines get more, because relearning takes far
  * longer.
  */
 const MEMORY_BYTES = Math.max(72 * 1024 * 1024, totalmem() / 8)
@@ -73,14 +73,14 @@ interface MonitoredSeries {
   sensitivities: readonly number[]
   emits: Emit[]
   onEnd?(tracker: SeriesTracker, counts: RowCounts | null): void
-  /** True when only rows are needed, and ticks only at the end of the time range. */
+  /** True when only rows are needed, plus the tick at the end of the time range. */
   rowsSuffice?: boolean
 }
 
 /**
  * Monitors series of counts and returns their state. The result depends only on the counts, never on when the monitor
  * was created or what was queried before. The monitor caches the trackers of recently queried series, and relearns
- * others from the counts.
+ * other series from the counts.
  */
 export class SeriesMonitor {
   private trackers: TrackerCache
@@ -95,10 +95,9 @@ export class SeriesMonitor {
   }
 
   /**
-   * Returns one row per series for each window, in order. For signals that a `*` covers, returns only those that were
-   * open. Windows must be in order and must not overlap; for a window that has not ended, `to` is the end of its last
-   * tick. All scopes must belong to one organization. Throws `AppError('unavailable')` when the warehouse is
-   * unavailable.
+   * Returns one row per series for each window, in order. For a `*` scope, returns only the signals that were open.
+   * Windows must be in order and must not overlap; for a window that has not ended, `to` is the end of its last tick.
+   * All scopes must belong to one organization. Throws `AppError('unavailable')` when the warehouse is unavailable.
    */
   async verdicts(
     scopes: readonly SeriesScope[],

@@ -7,8 +7,8 @@ import { type Block, rowStart, type Series, TICK_MS } from './series.ts'
 import type { Outcome, RowNumbers } from './verdict-row.ts'
 
 /**
- * Called for each row, for each tick inside a row at which there is a silence, and for a domain's total traffic also
- * for each quiet tick (`isQuietTick`). `place`: index of the sensitivity.
+ * Called for each row, and for each tick inside a row at which there is a silence. For a domain's total traffic, it is
+ * also called for each quiet tick (`isQuietTick`). `place`: index of the sensitivity.
  */
 export type Emit = (place: number, outcome: Outcome) => void
 
@@ -84,7 +84,7 @@ export class SeriesTracker {
 
   /**
    * Returns the start of the silence: the last event, or the end of a later collection gap, in which events may have
-   * been missed. Rows after a gap are known, and everything before it has been passed to the detector.
+   * been missed. Rows after the gap are known, and everything before the gap has been passed to the detector.
    */
   private silenceStart(lastEventAt: Instant | null, gaps: GapRows, at: Instant): Instant | null {
     const gapEnd = gaps.endBefore(at)

@@ -133,15 +133,15 @@ describe('active signals of a day', () => {
   })
 
   test.each<[string, Record<number, number>, boolean]>([
-    ['100 yesterday', { 1: 100 }, true],
-    ['99 yesterday', { 1: 99 }, false],
-    ['100 today, which has not ended', { 0: 100 }, false],
-    ['100 in a week', { 1: 15, 2: 15, 3: 15, 4: 15, 5: 15, 6: 15, 7: 10 }, true],
-    ['100 in eight days', { 1: 50, 8: 50 }, false],
-    ['none since 100 four weeks ago', { 28: 100 }, true],
-    ['none since 100 more than four weeks ago', { 29: 50, 35: 50 }, false],
-    ['none since a week with 100 that ended four weeks ago', { 28: 50, 34: 50 }, true],
-    ['nothing', {}, false],
+    ['include a signal with 100 events yesterday', { 1: 100 }, true],
+    ['exclude a signal with 99 events yesterday', { 1: 99 }, false],
+    ['exclude a signal with 100 events today, because the day has not ended', { 0: 100 }, false],
+    ['include a signal with 100 events in a week', { 1: 15, 2: 15, 3: 15, 4: 15, 5: 15, 6: 15, 7: 10 }, true],
+    ['exclude a signal with 100 events in eight days', { 1: 50, 8: 50 }, false],
+    ['include a signal whose last 100 events were four weeks ago', { 28: 100 }, true],
+    ['exclude a signal whose last 100 events were more than four weeks ago', { 29: 50, 35: 50 }, false],
+    ['include a signal whose last week with 100 events ended four weeks ago', { 28: 50, 34: 50 }, true],
+    ['exclude a signal without events', {}, false],
   ])('%s', (_, counts, expected) => {
     expect(activeSignalsOn(DAY, [daily('view', counts)])).toEqual(expected ? [{ vendor: 'Shop', event: 'view' }] : [])
   })

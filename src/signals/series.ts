@@ -1,6 +1,9 @@
 import { DAY_MS, HOUR_MS, type Instant, MINUTE_MS } from '../core/clock.ts'
 
-/** Length of a tick. Silences are evaluated at the end of each tick. Rows are whole numbers of ticks, or shorter. */
+/**
+ * Length of a tick. Silences are evaluated at the end of each tick. A row is a whole number of ticks, or shorter than
+ * one tick.
+ */
 export const TICK_MS = 5 * MINUTE_MS
 /** Row length of signals. */
 export const SIGNAL_STEP_MS = HOUR_MS
@@ -30,8 +33,8 @@ export interface Series {
 }
 
 /**
- * A series to monitor, with its sensitivity. The vendor may be `*`: each signal (an event of a vendor) separately, and
- * all events of the domain together, in hourly rows.
+ * A series to monitor, with its sensitivity. The vendor may be `*`: each signal (an event name of a vendor) separately,
+ * and all events of the domain together, in hourly rows.
  */
 export interface SeriesScope extends Series {
   /** Deviations, 2 to 8. For `*`: applies to signals without a sensitivity setting. */
@@ -64,8 +67,8 @@ const WEEK_MS = 7 * DAY_MS
 
 /**
  * A period of 4 weeks (1 week for short rows), after which the learned state of a series is discarded. The state is
- * relearned from the 8 (4) weeks before the block. So a verdict depends only on the counts and the end of its row,
- * never on when the program began to monitor the series.
+ * relearned from the 8 weeks (4 for short rows) before the block. Therefore, a verdict depends only on the counts and
+ * the end of its row, never on when the program began to monitor the series.
  */
 export interface Block {
   /** Rows and ticks that end in `from <= t < to`. */

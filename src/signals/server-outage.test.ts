@@ -26,48 +26,60 @@ const low = (minutes: number) => stateOf('low', minutes)
 const normal = stateOf('normal', 60)
 const learning = stateOf('learning', 60)
 
-describe('a server outage is suspected', () => {
+describe('a server outage', () => {
   const uncertain = [normal.domainId]
   test.each<[string, DomainState[], CommonDrop | null]>([
-    ['not without domains', [], null],
-    ['not when all domains are normal', [normal, normal, normal], null],
-    ['when three domains become silent', [silent(20), silent(21), silent(25)], { since: ago(20), uncertain: [] }],
-    ['when three domains drop', [low(60), low(120), silent(130)], { since: ago(60), uncertain: [] }],
-    ['not when two domains drop', [silent(20), silent(21)], null],
-    ['not when two domains drop while the others are learning', [silent(20), silent(21), learning, learning], null],
+    ['is not suspected without domains', [], null],
+    ['is not suspected when all domains are normal', [normal, normal, normal], null],
     [
-      'when three domains drop while another is learning',
+      'is suspected when three domains become silent',
+      [silent(20), silent(21), silent(25)],
+      { since: ago(20), uncertain: [] },
+    ],
+    ['is suspected when three domains drop', [low(60), low(120), silent(130)], { since: ago(60), uncertain: [] }],
+    ['is not suspected when two domains drop', [silent(20), silent(21)], null],
+    [
+      'is not suspected when two domains drop while the others are learning',
+      [silent(20), silent(21), learning, learning],
+      null,
+    ],
+    [
+      'is suspected when three domains drop while another is learning',
       [silent(20), silent(21), low(20), learning],
       { since: ago(20), uncertain: [] },
     ],
     [
-      'with uncertainty when one domain has not dropped',
+      'is suspected with uncertainty when one domain has not dropped',
       [silent(20), silent(21), silent(25), normal],
       { since: ago(20), uncertain },
     ],
     [
-      'with uncertainty when half of the domains are stable',
+      'is suspected with uncertainty when half of the domains are stable',
       [silent(20), normal, silent(25), normal],
       { since: ago(20), uncertain: [...uncertain, ...uncertain] },
     ],
-    ['not when most domains are stable', [silent(20), normal, normal], null],
-    ['not when one of three domains dropped long before', [silent(20), silent(21), silent(300)], null],
+    ['is not suspected when most domains are stable', [silent(20), normal, normal], null],
+    ['is not suspected when one of three domains dropped long before', [silent(20), silent(21), silent(300)], null],
     [
-      'when a fourth domain dropped long before',
+      'is suspected when a fourth domain dropped long before',
       [silent(20), silent(21), silent(25), silent(9000)],
       { since: ago(20), uncertain: [] },
     ],
     [
-      'when all domains dropped together long ago',
+      'is suspected when all domains dropped together long ago',
       [silent(900), silent(901), silent(925)],
       { since: ago(900), uncertain: [] },
     ],
-    ['not for a rise', [silent(20), silent(21), stateOf('high', 60), stateOf('high', 60), stateOf('high', 60)], null],
+    [
+      'is not suspected because of a rise',
+      [silent(20), silent(21), stateOf('high', 60), stateOf('high', 60), stateOf('high', 60)],
+      null,
+    ],
   ])('%s', (_, domains, expected) => {
     expect(commonDrop(domains)).toEqual(expected)
   })
 
-  test('regardless of the order of domains, and never by domains that are learning', () => {
+  test('is suspected regardless of the order of domains, and never because of domains that are learning', () => {
     const minutes = fc.integer({ min: 2, max: 2000 })
     const domain = fc.oneof(minutes.map(silent), minutes.map(low), fc.constantFrom(normal, learning))
     fc.assert(

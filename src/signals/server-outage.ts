@@ -8,7 +8,7 @@ import type { SeriesMonitor } from './series-monitor.ts'
 /** Minimum number of domains; fewer domains can drop at once by chance. */
 const MIN_DOMAINS = 3
 
-/** Domains that dropped more than this long before the last one are ignored, because they dropped for other reasons. */
+/** Domains that dropped more than this time before the last one are ignored, because their drops have other causes. */
 const MAX_SPREAD_MS = 3 * HOUR_MS
 
 /** The state of one domain's total traffic. */
@@ -31,8 +31,8 @@ export interface CommonDrop {
 
 /**
  * Returns the common drop when the server, not the domains, may be the cause: of at least three domains with known
- * traffic, half or more dropped within three hours. The others may have too little traffic for a silence to be
- * detectable yet. Otherwise returns null.
+ * traffic, half or more dropped within three hours. The other domains may have too little traffic for their silence to
+ * be detectable yet. Otherwise returns null.
  */
 export function commonDrop(domains: readonly DomainState[]): CommonDrop | null {
   const known = domains.filter(({ state }) => state !== 'learning')

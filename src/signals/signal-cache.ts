@@ -8,7 +8,7 @@ export type SignalsByDay = ReadonlyMap<number, readonly SignalName[]>
 /** Number of recent days that are cached, because they are queried repeatedly. */
 const CACHED_DAYS = 2
 
-/** Caches the active signals of domains, which are queried once a day. */
+/** Cache of the active signals of domains. The warehouse is queried for them once a day. */
 export class SignalCache {
   private readonly known = new Map<string, SignalsByDay>()
 

@@ -8,7 +8,7 @@ export type SignalMode = (typeof SIGNAL_MODES)[number]
 /** The sensitivity of automatic alerts, and of signals without a setting. */
 export const SIGNAL_SENSITIVITY = 5
 
-/** The setting of one signal: an event of a vendor in a domain. */
+/** The setting of one signal: one event name of one vendor in one domain. */
 export interface SignalSetting {
   domainId: string
   vendor: string

@@ -4,7 +4,7 @@ import { type Block, rowStart, type Series, type Span, seriesKey } from './serie
 import { type Emit, SeriesTracker } from './series-tracker.ts'
 import type { Outcome } from './verdict-row.ts'
 
-/** Retention of cached outcomes, so that repeated queries and current states are answered from memory. */
+/** Retention of cached outcomes, so that repeated queries and current states are served from memory. */
 const OUTCOME_RETENTION_MS = 10 * HOUR_MS
 /** A verdict on a window considers data from this time before it. */
 export const LEAD_MS = 7 * HOUR_MS

@@ -8,7 +8,7 @@ export interface RowNumbers {
   observed: number
   /** The baseline; null when unknown. */
   expected: number | null
-  /** The band: counts that are not an anomaly, bounds included; null when unknown. */
+  /** The band: counts that are not an anomaly, inclusive; null when unknown. */
   low: number | null
   high: number | null
 }

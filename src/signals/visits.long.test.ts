@@ -13,7 +13,7 @@ test.each([
   ['3,000 visits per day', shop(3000)],
   ['300 visits per day with eight long page views', { ...shop(300), pages: 8, minutesPerPage: 3 }],
   ['300 visits per day with one event', plain(300)],
-])('%s with random variation cause at most one total traffic drop in three months', (_, site) => {
+])('%s with random variation trigger at most one alarm about total traffic in three months', (_, site) => {
   const seeds = [1, 2, 3]
   const falls = seeds.flatMap((seed) =>
     fallsIn(verdictsOn(visitsOf(site, DAYS, randomOf(seed)), { from: 0, to: DAYS })),
@@ -21,7 +21,9 @@ test.each([
   expect(falls.length).toBeLessThanOrEqual((seeds.length * MONTHS) / 3)
 })
 
-/** Minutes until detection, at noon and at night: the time in which about 19 visits are expected. */
+/**
+ * Visits per day, hour of the outage, and minutes until its detection: the time in which about 19 visits are expected.
+ */
 test.each<[number, number, number]>([
   [300, 10, 180],
   [1000, 10, 60],
@@ -37,7 +39,7 @@ test.each<[number, number, number]>([
   },
 )
 
-test('3,000 visits a day with random variation rarely cause a rise of a signal', () => {
+test('a signal with 3,000 visits a day and random variation rarely raises an alarm for a rise', () => {
   const rises = [4, 5, 6, 7].flatMap((seed) =>
     verdictsOn(visitsOf(shop(3000), DAYS, randomOf(seed * 77 + 3000)), { from: 7, to: DAYS })
       .flat()

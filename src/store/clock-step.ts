@@ -2,12 +2,13 @@ import type { Instant } from '../core/clock.ts'
 import { type Db, prepared } from './database.ts'
 import { RECORD_RETENTION_MS } from './retention.ts'
 
-/** A backward step of the clock. The times between its new value and the latest recorded time occur twice. */
+/** A backward step of the clock. The times between the clock's new time and the latest recorded time occur twice. */
 export interface ClockStep {
   /** Time on the clock immediately after the step. */
   at: Instant
   /**
-   * The program also ran from this time to `latestAt` before the step, so counts for that interval include both runs.
+   * The program was also running from this time to `latestAt` before the step, so counts for that interval include
+   * events from before and after the step.
    */
   fromAt: Instant
   /** The latest time recorded before the step. */

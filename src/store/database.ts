@@ -6,11 +6,12 @@ import { makePrivateFile } from './private-file.ts'
 export type Db = Database.Database
 
 /**
- * Opens the database and migrates it to the schema of this version. `:memory:` opens a separate database for tests; a
- * buffer opens a copy in memory. Throws if a newer version wrote the file, because a downgrade would lose data.
+ * Opens the database and migrates it to this version's schema. `:memory:` opens a separate database for tests; a buffer
+ * opens a copy in memory. Throws if a newer version wrote the file, because a downgrade would lose data.
  */
 export function openDatabase(path: string | Buffer): Db {
-  // Otherwise, SQLite would create a file that all users of the machine can read. Its other files inherit the mode.
+  // Otherwise, SQLite would create a file that all users of the machine can read. SQLite's other files inherit the
+  // mode.
   if (typeof path === 'string' && path !== ':memory:') makePrivateFile(path)
   const db = new Database(path)
   try {
@@ -24,7 +25,7 @@ export function openDatabase(path: string | Buffer): Db {
 
 function setUp(db: Db): void {
   db.pragma('journal_mode = WAL')
-  // FULL: acknowledged changes survive a power failure, not only a killed process.
+  // FULL: acknowledged changes survive a power failure as well as a killed process.
   db.pragma('synchronous = FULL')
   // A checkpoint blocks the event loop, so checkpoints are rare and write many pages at once.
   db.pragma('wal_autocheckpoint = 8000')
@@ -63,9 +64,9 @@ export function tx<T>(db: Db, work: () => Synchronous<T>): Synchronous<T> {
 const statements = new WeakMap<Db, Map<string, Database.Statement>>()
 
 /**
- * Returns the prepared statement for a string of SQL. Statements are cached per database, because compiling takes
- * longer than running most statements. Must be used for a limited number of SQL strings only. Callers share the
- * statement and must not modify it, for example with `pluck`.
+ * Returns a prepared statement for this SQL. Statements are cached per database, because compiling takes longer than
+ * running most statements. Use it only for a limited number of SQL strings. All callers get the same statement and must
+ * not modify it, for example with `pluck`.
  */
 export function prepared<Bound extends unknown[], Row = unknown>(db: Db, sql: string): Database.Statement<Bound, Row> {
   let cache = statements.get(db)

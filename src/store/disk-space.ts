@@ -1,16 +1,16 @@
 import { rmSync, statfsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/**
- * A data folder with less free space than this is treated as full, because the next few batches and their commit would
- * not fit.
- */
+/** A data folder with less free space than this is treated as full, because the next few batches would not fit. */
 const FULL_BELOW_BYTES = 8 * 2 ** 20
 
-/** Size of the test file. It is larger than the largest batch (1 MiB). */
+/** Size of the test file, which is larger than the largest batch (1 MiB). */
 const PROBE_BYTES = 2 * 2 ** 20
 
-/** Returns the number of bytes that are available to this process on the folder's file system, and its total size. */
+/**
+ * Returns the number of bytes available to this process on the folder's file system, and the total size of the file
+ * system.
+ */
 export function diskSpace(folder: string): { freeBytes: number; totalBytes: number } {
   const { bavail, blocks, bsize } = statfsSync(folder)
   return { freeBytes: bavail * bsize, totalBytes: blocks * bsize }

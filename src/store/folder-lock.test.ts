@@ -10,12 +10,12 @@ const newFolder = () => mkdtempSync(join(root, 'data-'))
 
 const REFUSED = 'another tagwarden process is using the data folder'
 
-/** Starts a process that takes the lock, prints a line, and runs until it is killed. */
+/** Starts a process that acquires the lock, prints a line, and runs until it is killed. */
 async function processHolding(folder: string) {
   const module = JSON.stringify(join(import.meta.dir, 'folder-lock.ts'))
   const script = `
     const { lockFolder } = await import(${module})
-    // The garbage collector could release a lock that nothing references.
+    // The garbage collector could release an unreferenced lock.
     try { globalThis.unlock = lockFolder(${JSON.stringify(folder)}); console.log('held') } catch (error) { console.log(error.message) }
     setInterval(() => {}, 1000)`
   const child = Bun.spawn([process.execPath, '-e', script], { stdout: 'pipe' })
@@ -24,7 +24,7 @@ async function processHolding(folder: string) {
 }
 
 describe('a folder locked by another process', () => {
-  test("can't be locked while that process runs, and can be after it is killed", async () => {
+  test("can't be locked while that process runs, but can be locked after the process is killed", async () => {
     const folder = newFolder()
     const { child, output } = await processHolding(folder)
     expect(output).toBe('held')

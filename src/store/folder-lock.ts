@@ -7,8 +7,8 @@ export class FolderInUse extends Error {
 }
 
 /**
- * Locks a data folder until this process ends. Even if the process is killed, the operating system releases the lock.
- * Returns a function that releases it earlier. Throws `FolderInUse` if another process holds the lock.
+ * Locks a data folder until this process ends. The operating system releases the lock even if the process is killed.
+ * Returns a function that releases the lock earlier. Throws `FolderInUse` if another process holds the lock.
  */
 export function lockFolder(path: string): () => void {
   const file = `${path}/lock`

@@ -6,7 +6,7 @@ import { walFault } from './wal-check.ts'
 
 /** State of a database file, determined without changing the file. */
 export type DatabaseState =
-  /** The file is missing, or nothing was ever stored in it. */
+  /** The file is missing or has never contained any data. */
   | { kind: 'empty' }
   | { kind: 'sound'; schema: number }
   /** Parts of the file are unreadable or inconsistent. */
@@ -15,14 +15,14 @@ export type DatabaseState =
   | { kind: 'cut'; reason: string }
 
 export interface InspectOptions {
-  /** True while a server is writing to the file. Its write-ahead log is then not checked. */
+  /** True while a server is writing to the file, whose write-ahead log is then not checked. */
   isLive?: boolean
-  /** True to check all tables, no matter how long it takes. */
+  /** True to check all tables, regardless of how long this takes. */
   isThorough?: boolean
 }
 
 /**
- * Checks a database file and its write-ahead log. In a large file, the table of recognised batches is skipped unless
+ * Checks a database file and its write-ahead log. In a large file, the table of recognized batches is skipped unless
  * `isThorough`. SQLite has no checksums, so altered characters or digits within values are not detected. See
  * https://www.sqlite.org/pragma.html#pragma_integrity_check
  */
@@ -57,7 +57,7 @@ export function inspectDatabase(
 const LARGE_BYTES = 200 * 2 ** 20
 /**
  * The only table that grows with traffic. It can have up to a hundred million rows, and checking it would delay startup
- * too long.
+ * for too long.
  */
 const BATCHES = 'batch'
 
@@ -81,7 +81,7 @@ export function openToRead(path: string): Db {
   return new Database(path, { readonly: true, fileMustExist: true })
 }
 
-/** True for SQLite errors caused by a damaged file; false for permissions or a full disk. */
+/** True for SQLite errors caused by a damaged file; false for errors caused by permissions or a full disk. */
 export function isDamage(error: unknown): error is Error {
   return /^SQLITE_(?:CORRUPT|NOTADB|ERROR)/.test(String((error as { code?: unknown } | null)?.code))
 }

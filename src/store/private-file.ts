@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { closeSync, fsyncSync, linkSync, openSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 
-/** Creates an empty file that only its owner can read, unless the file exists already. */
+/** Creates an empty file that only its owner can read, unless the file already exists. */
 export function makePrivateFile(path: string): void {
   closeSync(openSync(path, 'a', 0o600))
 }

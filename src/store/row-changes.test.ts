@@ -109,7 +109,7 @@ test('the ID and organization can be SQL expressions; a row without an organizat
   expect(told).toEqual([{ ...change('b!', 2), orgId: 'org_2' }])
 })
 
-test('a nonexistent column throws immediately', () => {
+test('a nonexistent column causes an immediate error', () => {
   for (const wrong of [{ columns: ['colour'] }, { silent: ['colour'] }, { firsts: ['colour'] }]) {
     expect(() => openFixture(wrong)).toThrow('the table thing has no columns colour')
   }
@@ -134,7 +134,7 @@ const { step } = fc.letrec<{ step: Step }>((tie) => ({
   ),
 }))
 
-test('rolled-back changes are never reported and all others are, for failures at any depth', async () => {
+test('rolled-back changes are never reported and all other changes are, regardless of the depth of failures', async () => {
   const { db, told } = openFixture({ silent: [] })
   let next = 0
   const carryOut = (steps: readonly Step[]) => {

@@ -5,13 +5,13 @@ export interface WatchedTable {
   /** Kind of object that a row belongs to. */
   kind: string
   table: string
-  /** SQL for the published id, in which `ROW` stands for the row. Default: `ROW.id`. */
+  /** SQL for the published id, in which `ROW` represents the row. Default: `ROW.id`. */
   id?: string
-  /** SQL for the row's organization, in which `ROW` stands for the row. Default: `ROW.orgId`. */
+  /** SQL for the row's organization, in which `ROW` represents the row. Default: `ROW.orgId`. */
   orgId?: string
   /** Columns whose values are published with a change. */
   columns?: readonly string[]
-  /** Columns that are not published if nothing else changes. */
+  /** Columns whose changes are not published if no other columns change. */
   silent?: readonly string[]
   /** Columns in `silent` whose first value is published. */
   firsts?: readonly string[]
@@ -41,7 +41,7 @@ interface RecordedChange {
 /**
  * Calls `onChanges` with every change to these tables soon after its commit, in order. Triggers on this connection
  * record the changes in a temporary table, so changes that are rolled back, even to a savepoint, are never published.
- * Must be called only once per database. Changes that are not published yet when the database is closed are lost.
+ * Must be called only once per database. When the database is closed, unpublished changes are lost.
  */
 export function watchRows(
   db: Db,

@@ -13,7 +13,10 @@ afterAll(() => rmSync(root, { recursive: true }))
 const CHANGES = 40
 const FRAME_BYTES = 24 + 4096
 
-/** A database with 40 changes that are only in the log. Frames from an earlier round follow them. */
+/**
+ * A database with 40 changes that are only in the log. Frames from an earlier generation of the log follow these
+ * changes.
+ */
 const whole = (() => {
   const db = openDatabase(join(root, 'live.db'))
   db.exec('CREATE TABLE mark (n INTEGER, text TEXT) STRICT')
@@ -28,7 +31,7 @@ const whole = (() => {
 })()
 
 let copies = 0
-/** Returns the fault found in a copy of the database after this change to its log. */
+/** Applies a change to the log of a copy of the database, and returns the fault found. */
 function faultAfter(change: (log: string) => void): string | null {
   const copy = join(root, `copy-${++copies}.db`)
   for (const end of ['', '-wal', '-shm']) cpSync(whole + end, copy + end)
@@ -53,7 +56,7 @@ const frames = (() => {
 })()
 
 describe('a write-ahead log', () => {
-  test('has no errors as written, even with frames of an earlier generation at its end', () => {
+  test('is intact as written, even with frames from an earlier generation at its end', () => {
     expect(frames).toBeGreaterThanOrEqual(CHANGES)
     expect(readFileSync(`${whole}-wal`).length).toBeGreaterThan(32 + frames * FRAME_BYTES)
     expect(walFault(whole)).toBeNull()
@@ -66,24 +69,25 @@ describe('a write-ahead log', () => {
       fc.property(places, (at) => {
         const readable = Math.floor((at - 32) / FRAME_BYTES)
         const expected = at < 32 ? 'is unreadable' : `is readable for ${readable} pages,`
-        // If the salt or the magic number in the header is damaged, no frame appears to belong to its round.
+        // If the salt or the magic number in the header is damaged, no frame appears to belong to the current
+        // generation.
         expect(faultAfter(flip(at))).toStartWith(expected)
       }),
       { numRuns: 60 },
     )
   })
 
-  test('has no errors when only its last change is incomplete, as after a power cut', () => {
+  test('is intact when only its last change is incomplete, as after a power cut', () => {
     expect(faultAfter(flip(32 + (frames - 1) * FRAME_BYTES + 100))).toBeNull()
   })
 
-  test('has no errors when truncated at any point, which is undetectable', () => {
+  test('is considered intact when truncated at any point, because this is undetectable', () => {
     for (const share of [0, 0.3, 0.77]) {
       expect(faultAfter((log) => truncateSync(log, Math.floor((32 + frames * FRAME_BYTES) * share)))).toBeNull()
     }
   })
 
-  test('is missing when it was deleted but its index still exists', () => {
+  test('is reported as missing when it has been deleted but its index still exists', () => {
     expect(faultAfter((log) => rmSync(log))).toBe('is missing')
     const closed = join(root, 'closed.db')
     openDatabase(closed).close()

@@ -6,9 +6,9 @@ const FRAME_HEADER_BYTES = 24
 const MAGIC = 0x377f0682
 
 /**
- * Returns a description of the damage to a database's write-ahead log, because SQLite silently treats damage as the end
- * of the log. Null if there is no damage, or if the unreadable part may be a single change left unfinished by a power
- * failure. See https://www.sqlite.org/fileformat2.html#the_write_ahead_log
+ * Returns a description of the damage to a database's write-ahead log. Required because SQLite silently treats damage
+ * as the end of the log. Null if there is no damage, or if the unreadable part may be a single change left unfinished
+ * by a power failure. See https://www.sqlite.org/fileformat2.html#the_write_ahead_log
  */
 export function walFault(database: string): string | null {
   const path = `${database}-wal`
@@ -28,8 +28,8 @@ export function walFault(database: string): string | null {
   let sum = head
   let [readable, lost, isBroken] = [0, 0, false]
   for (let at = HEADER_BYTES; at + frameBytes <= log.length; at += frameBytes) {
-    // After a checkpoint, SQLite overwrites the log from the start. Any frames that follow are from the previous round
-    // and have another salt.
+    // After a checkpoint, SQLite overwrites the log from the start. Any frames that follow are from the previous
+    // generation and have another salt.
     const isCurrent = log.subarray(at + 8, at + 16).equals(salt)
     if (!isBroken) {
       const next = addTo(addTo(sum, at, 8), at + FRAME_HEADER_BYTES, pageBytes)

@@ -4,7 +4,7 @@ import { CHANGE_RETENTION_MS, ChangeLog, MAX_RETAINED } from './change-log.ts'
 
 const numbers = (log: ChangeLog, after: number, most = 100) => log.after(after, most)?.map(({ seq }) => seq) ?? null
 
-test('resumes after any of its events, and rejects others', () => {
+test('a stream resumes after any event of its log, and other events are rejected', () => {
   const log = new ChangeLog()
   for (const kind of ['a', 'b', 'c']) log.add(kind, '{}', 1000)
   expect(log.last).toBe(3)

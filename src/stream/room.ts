@@ -19,7 +19,7 @@ interface Needs {
   evaluation: Pick<EvaluationRoom, 'signalsChanged'>
 }
 
-/** Opens the streams that notify callers of changes once they are committed. */
+/** Creates the streams that notify clients of committed changes. */
 export function openStream(base: HistoryBase, { ingest, signals: { gaps }, evaluation }: Needs): StreamRoom {
   const { db, clock, rowChanges } = base
   const streams = new Streams({

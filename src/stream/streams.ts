@@ -18,7 +18,7 @@ interface Pulse {
   lastStoredAt: Instant | null
   /** Events stored in the last minute. */
   eventsPerMinute: number
-  /** Start of the current gap in collection; null if events can be stored. */
+  /** Start of the current collection gap; null if events can be stored. */
   gapSince: Instant | null
 }
 

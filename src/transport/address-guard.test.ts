@@ -231,19 +231,19 @@ describe('resolved addresses', () => {
   })
 
   test.each(['https://unknown.example/', 'https://nothing.example/', 'https://nonsense.example/'])(
-    'of %s may become available later',
+    'of %s are reported as a temporary error if missing or invalid',
     async (url) => {
       expect(await vet(url).catch((error) => error)).toMatchObject({ code: 'upstream' })
     },
   )
 
-  test('are allowed if all of them, or the host name, are listed', async () => {
+  test('are allowed if the host name or every blocked address is on the allow list', async () => {
     expect((await vet('https://mixed.example/', ['10.0.0.0/8'])).addresses).toHaveLength(2)
     expect((await vet('http://localtest.example/', ['localtest.example'])).addresses).toHaveLength(1)
     await expect(vet('https://mixed6.example/', ['10.0.0.0/8'])).rejects.toThrow('loopback')
   })
 
-  test('of a metadata service require a separate entry', async () => {
+  test('of a metadata service require their own allow list entry', async () => {
     await expect(vet('https://metadata.example/', ['metadata.example'])).rejects.toThrow('metadata')
     expect((await vet('https://metadata.example/', ['169.254.169.254'])).addresses).toHaveLength(1)
   })

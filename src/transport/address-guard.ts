@@ -111,7 +111,7 @@ function withPlainHost(url: URL): URL | null {
 
 function checkUrl(text: string, list: AllowList): URL {
   if (text.length > MAX_URL_LENGTH) throw new AppError('invalid', `must have at most ${MAX_URL_LENGTH} characters`)
-  // The parser would drop them silently, so the checked URL would differ from the entered one.
+  // The parser would silently drop these characters, so the checked URL would differ from the entered URL.
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters looked for
   if (/[\s\u0000-\u001f\u007f]/.test(text)) throw new AppError('invalid', 'must be a URL without spaces')
   const parsed = URL.parse(text)

@@ -35,7 +35,7 @@ export function destinations(address: Address): Address[] {
 
 type Row = readonly [cidr: string, tier: Tier, what: string]
 
-/** Metadata services of large cloud providers. They may lie inside an allowed block. */
+/** Metadata services of large cloud providers. An allowed block may contain their addresses. */
 const METADATA = ['169.254.169.254', '168.63.129.16', '100.100.100.200', '192.0.0.192', 'fd00:ec2::254', 'fd20:ce::254']
 
 /**

@@ -77,7 +77,7 @@ function parseProxy(text: string): Proxy {
   }
 }
 
-/** Connects to the first address that responds. Each address gets a share of the time. */
+/** Connects to the first address that responds. The time limit is divided equally among the addresses. */
 async function connectAny(
   addresses: readonly { address: string }[],
   port: number,
@@ -98,7 +98,9 @@ async function connectAny(
   throw last
 }
 
-/** Resolves to the socket after `event`. If the socket fails or the signal is aborted first, destroys the socket. */
+/**
+ * Resolves to the socket once `event` occurs. If the socket fails or the signal is aborted first, destroys the socket.
+ */
 function ready<S extends Socket>(socket: S, event: 'connect' | 'secureConnect', signal: AbortSignal): Promise<S> {
   return new Promise((resolve, reject) => {
     const finishOnce = (finish: () => void) => {

@@ -122,10 +122,10 @@ describe('temporary failures', () => {
   })
 
   test.each([
-    ['nothing', ''],
+    ['empty', ''],
     ['not HTTP', 'SSH-2.0-OpenSSH_9.6\r\n'],
-    ['half a header', 'HTTP/1.1 200 OK\r\ncontent-'],
-    ['half a body', 'HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nhalf'],
+    ['cut off in the header', 'HTTP/1.1 200 OK\r\ncontent-'],
+    ['cut off in the body', 'HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nhalf'],
   ])('include a response that is %s', async (_name, bytes) => {
     using server = await raw((socket) => socket.end(bytes))
     expect(await post(server.url, { timeoutMs: 500 })).toMatchObject({ kind: 'error', permanent: false })
@@ -151,7 +151,7 @@ describe('temporary failures', () => {
     expect(reply).toMatchObject({ kind: 'error', message: 'no response within 0.03 s' })
   })
 
-  test('include a stop during the request', async () => {
+  test('include a shutdown during the request', async () => {
     const stop = new AbortController()
     using server = await raw(() => stop.abort())
     const stopped = { kind: 'error', message: 'stopped before a response was received', permanent: false }
@@ -249,12 +249,12 @@ describe.skipIf(!openssl)('https requests', () => {
 
   const resolve: Resolve = async () => ['127.0.0.1']
 
-  test('the certificate is checked against the host name, not the IP address', async () => {
+  test('check the certificate against the host name, not the IP address', async () => {
     const url = `https://hooks.example.com:${server.port}/in`
     expect(await post(url, { resolve, ca })).toMatchObject({ kind: 'status', status: 200, body: 'secure /in' })
   })
 
-  test('the certificate is checked against the IP address if the URL contains one', async () => {
+  test('check the certificate against the IP address if the URL contains one', async () => {
     expect(await post(`https://127.0.0.4:${server.port}/`, { ca })).toMatchObject({ kind: 'status', status: 200 })
     expect(await post(`https://127.0.0.5:${server.port}/`, { ca })).toEqual({
       kind: 'error',
@@ -266,7 +266,7 @@ describe.skipIf(!openssl)('https requests', () => {
   test.each([
     ['for another host name', 'other.example.com', () => ca, 'ERR_TLS_CERT_ALTNAME_INVALID'],
     ['from an untrusted authority', 'hooks.example.com', () => undefined, 'DEPTH_ZERO_SELF_SIGNED_CERT'],
-  ])('a certificate %s is rejected', async (_name, host, trusted, code) => {
+  ])('reject a certificate %s', async (_name, host, trusted, code) => {
     const pem = trusted()
     const options = { resolve, ...(pem === undefined ? {} : { ca: pem }) }
     const reply = await post(`https://${host}:${server.port}/`, options)
@@ -336,7 +336,7 @@ describe('a proxy', () => {
     ['nonsense', 'nonsense\r\n\r\n', 'the proxy refused the connection: HTTP error'],
     ['unexpected data', 'HTTP/1.1 200 OK\r\n\r\nsmuggled', 'the proxy refused the connection: HTTP 200'],
     ['an endless header', 'x'.repeat(9000), 'the proxy refused the connection: HTTP error'],
-    ['half a header', 'HTTP/1.1 200 OK\r\n', 'the proxy closed the connection'],
+    ['a truncated header', 'HTTP/1.1 200 OK\r\n', 'the proxy closed the connection'],
   ])('that responds with %s causes an error', async (_name, answer, message) => {
     using proxy = await raw((socket) => socket.end(answer))
     const reply = await post('https://hooks.example.com/', { proxy: proxy.url })

@@ -104,7 +104,7 @@ describe('a rejection by the mail server', () => {
     })
   })
 
-  test('of some addresses is noted, and the others receive the mail', async () => {
+  test('of some addresses is reported, and the other addresses receive the mail', async () => {
     await using box = await mailbox({
       onRcptTo: ({ address }, _session, done) => done(address.startsWith('no') ? smtpRefusal(550, 'nobody') : null),
     })
@@ -161,7 +161,7 @@ describe('a missing response', () => {
     expect(reply).toEqual({ kind: 'error', message, permanent: false, hung: true })
   })
 
-  test('is a temporary error if the program stops first', async () => {
+  test('is a temporary error if the server shuts down first', async () => {
     const stop = new AbortController()
     await using box = await mailbox({ onConnect: () => stop.abort() })
     const reply = await mailTransport({ smtpUrl: at(box.port), from, timeoutMs: 1000 })(mail, stop.signal)

@@ -26,7 +26,7 @@ const MAIL_TIMEOUT_MS = 60 * SECOND_MS
 
 /**
  * Transport for e-mail through an SMTP server. An e-mail that is accepted for at least one recipient counts as sent,
- * because a retry would send it twice to these recipients. The reply states how many recipients were refused. 5xx
+ * because a retry would send a second copy to that recipient. The reply states how many recipients were refused. 5xx
  * rejections are permanent (RFC 5321, section 4.2.1). 4xx rejections and lost connections are not.
  * @throws Error if the URL is not an SMTP URL. The message does not contain the URL.
  */
@@ -103,7 +103,10 @@ function refusalOf(error: unknown): Reply {
   return failure(`the mail server cannot be reached: ${typeof facts.code === 'string' ? facts.code : 'unknown error'}`)
 }
 
-/** Removes e-mail addresses. Servers name recipients, and readers of the log may not be allowed to see them. */
+/**
+ * Removes e-mail addresses. Server responses can contain recipients' addresses, which readers of the log may not be
+ * allowed to see.
+ */
 function withoutAddresses(text: string): string {
   return oneLine(text.replace(/[^\s<>,;:]+@[^\s<>,;:]+/g, '…'), 200)
 }

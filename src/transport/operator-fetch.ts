@@ -11,7 +11,7 @@ interface OperatorFetchOptions {
   ca: string
 }
 
-/** Maximum size of a response. Documents, key sets and tokens have only a few kilobytes. */
+/** Maximum size of a response. Documents, key sets and tokens are only a few kilobytes in size. */
 const MAX_ANSWER_BYTES = 1024 * 1024
 
 interface Init {

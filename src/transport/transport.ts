@@ -44,8 +44,8 @@ export interface MailPicture {
 }
 
 /**
- * Result of a request. The message is safe for the delivery log: it contains no secrets, personal addresses, or paths
- * and queries of URLs.
+ * Result of a request. The message is safe for the delivery log: it contains no secrets, personal addresses, URL
+ * paths or URL queries.
  *
  * `status`: the other service responded. A sent e-mail has status 250 and a `body` that is empty or states how many
  * recipients were refused.
@@ -63,7 +63,7 @@ export interface WebSocketLine {
    * connection breaks.
    */
   [Symbol.asyncIterator](): AsyncIterator<string>
-  /** Sends a message. Does nothing after the connection ended. */
+  /** Sends a message. Does nothing once the connection has ended. */
   send(text: string): void
   close(): void
 }

@@ -111,7 +111,7 @@ test('connects through a proxy with CONNECT, even without TLS', async () => {
   proxy.close()
 })
 
-/** A server that responds to a handshake with these bytes. */
+/** A server that responds to each handshake with `answer`. */
 async function answering(answer: (socket: Socket) => void) {
   const server = await rawServer(answer)
   return { url: `ws://127.0.0.1:${server.port}/`, [Symbol.dispose]: () => server[Symbol.dispose]() }
@@ -141,7 +141,7 @@ test('connecting to a server that does not respond times out', async () => {
   await expect(open(server.url, { timeoutMs: 30 })).rejects.toThrow('not connected within')
 })
 
-test('a silent connection fails, unless the server answers pings', async () => {
+test('a connection without messages stays open while the server responds to pings', async () => {
   await using server = echo()
   const line = await open(server.url, { quietMs: 300 })
   // After three intervals without data, the connection would be considered broken.
@@ -151,7 +151,7 @@ test('a silent connection fails, unless the server answers pings', async () => {
   expect(await saidBy(line)).toEqual(['still here'])
 })
 
-test('a stop closes the connection', async () => {
+test('a shutdown closes the connection', async () => {
   await using server = echo()
   const stopping = new AbortController()
   const line = await open(server.url, {}, stopping.signal)
@@ -207,7 +207,7 @@ describe('WebSocket frames', () => {
     ['reserved bits', Buffer.from([0xc1, 0]), 'unexpected reserved bits'],
     ['a long ping', Buffer.from([0x89, 126, 0, 200]), 'an invalid control frame'],
     ['a fragmented ping', Buffer.from([0x09, 0]), 'an invalid control frame'],
-    ['an announced frame that is too long', Buffer.from([0x81, 127, 0, 0, 0, 1, 0, 0, 0, 0]), 'more than 1000 bytes'],
+    ['an excessive frame length', Buffer.from([0x81, 127, 0, 0, 0, 1, 0, 0, 0, 0]), 'more than 1000 bytes'],
   ])('are rejected: %s', (_name, bytes, message) => {
     expect(() => new FrameReader(1000).read(bytes)).toThrow(message)
   })
@@ -216,7 +216,7 @@ describe('WebSocket frames', () => {
     ['binary', [{ opcode: OPCODES.binary, isLast: true, payload: Buffer.from('a') }], 'a binary message'],
     ['not UTF-8', [{ opcode: OPCODES.text, isLast: true, payload: Buffer.from([0xff]) }], 'not valid UTF-8'],
     [
-      'a continuation without a start',
+      'missing its first frame',
       [{ opcode: OPCODES.continuation, isLast: true, payload: Buffer.from('a') }],
       'interleaved',
     ],
@@ -229,7 +229,7 @@ describe('WebSocket frames', () => {
       })),
       'more than 1000 bytes',
     ],
-  ])('a message that is %s is rejected', (_name, frames, message) => {
+  ])('are rejected if the message is %s', (_name, frames, message) => {
     const messages = new MessageReader(1000)
     expect(() => frames.map((frame) => messages.read(frame))).toThrow(message)
   })

@@ -14,10 +14,10 @@ export interface Dialect {
 
   /** The column for a parameter in the relation `events`; NULL if the event lacks the parameter. */
   key(key: string): string
-  /** True if `test` is true for the value of at least one parameter. `test` receives the SQL of one value. */
+  /** True if `test` is true for the value of at least one parameter. `test` receives the SQL of the value. */
   anyValue(test: (value: string) => string): string
   /**
-   * True if `test` is true for the name of at least one parameter in the map `params`. `test` receives the SQL of one
+   * True if `test` is true for the name of at least one parameter in the map `params`. `test` receives the SQL of the
    * name.
    */
   anyName(test: (name: string) => string): string
@@ -31,13 +31,14 @@ export interface Dialect {
   /** True if `test` is true for any match of any pattern. `test` receives the SQL of the match. */
   anyMatch(text: string, patterns: readonly string[], test: (part: string) => string): string
   /**
-   * Decodes unpadded Base64 in the standard or URL-safe alphabet. The length must not be a multiple of four plus one.
-   * Quotes, backslashes and non-printable or non-ASCII bytes become spaces. Empty if the bytes are not valid UTF-8.
+   * Decodes unpadded Base64 in the standard or URL-safe alphabet. The length must not be one more than a multiple of
+   * four. Quotes, backslashes and non-printable or non-ASCII bytes become spaces. Empty if the bytes are not valid
+   * UTF-8.
    */
   base64Decode(text: string): string
   /**
-   * Decodes ASCII characters that are percent-encoded or written as `\\u0040`; leaves everything else unchanged. Never
-   * fails.
+   * Decodes ASCII characters that are percent-encoded or written as `\\u0040`, and leaves everything else unchanged.
+   * Never fails.
    */
   percentDecode(text: string): string
   /** Parses a decimal number as a double, infinite on overflow; NULL if the input is not a number. */
@@ -64,8 +65,8 @@ export interface Dialect {
   /** SELECT items that unnest lists of equal length in parallel, with these column names. */
   rowsOf(lists: Readonly<Record<string, readonly string[]>>): string
   /**
-   * SELECT items that produce one row for each parameter in `params` and one for each of these text columns: `key` (or
-   * the column's name), `value` (may be NULL for a column) and `isField`.
+   * SELECT items that produce one row for each parameter in `params` and one for each of these text columns: `key` (the
+   * parameter or column name), `value` (may be NULL for a column) and `isField`.
    */
   textRows(fields: readonly string[]): string
   /** An unnamed relation with one row for each object in a list bound as JSON. */
@@ -78,15 +79,15 @@ export interface Dialect {
   /** Aggregate: list of the first `limit` values, ordered by `by`. NULL values are skipped. */
   firstValues(value: string, by: readonly string[], limit: number): string
   /**
-   * Aggregate: list of rows with these columns, sorted by each column in turn. With `test`, only rows for which it is
-   * true; NULL or an empty list if there are none.
+   * Aggregate: list of rows with these columns, sorted by each column in turn. With `test`, only rows for which the
+   * test is true. NULL or an empty list if there are no rows.
    */
   sortedRows(columns: readonly string[], test?: string): string
   /** Sorts a list returned by `sortedRows` in the same order. */
   sorted(list: string): string
   /**
-   * Concatenates the text of each row in a list returned by `sortedRows`, for rows in which `test` is true. `test` and
-   * `text` receive the name of the row, whose fields (`row.seq`) are the columns. Empty if the list is NULL.
+   * Concatenates the text of each row for which `test` is true, in a list returned by `sortedRows`. `test` and `text`
+   * receive the name of the row, whose fields (`row.seq`) are the columns. Empty if the list is NULL.
    */
   rowsText(list: string, test: (row: string) => string, text: (row: string) => string, separator: string): string
 
@@ -98,7 +99,7 @@ export interface Dialect {
   mapList(list: string, item: string, of: string): string
   /** The items of a list for which `test` is true. */
   filterList(list: string, item: string, test: string): string
-  /** The items of a list from one position through another. Positions start at 1. */
+  /** The items of a list from one position to another, inclusive. Positions start at 1. */
   slice(list: string, from: string, through: string): string
   /** Aggregate: discrete quantile of the non-NULL values; NULL if there are none. */
   quantile(value: string, share: number): string

@@ -6,15 +6,15 @@ import type { SegmentContent } from '../ingest/segment-content.ts'
 export interface ImportedRows {
   rows: number
   /**
-   * Path of a file that contains the rows not accepted by SQL, as lines to be parsed one by one; null if there are
+   * Path of a file that contains the rows not accepted by SQL, as lines to be parsed individually; null if there are
    * none.
    */
   others: string | null
 }
 
 /**
- * An import of past events. Queries see the events only after `store`, and a process that crashes leaves nothing
- * behind. Only one import may be open at a time. Call `close` afterwards.
+ * An import of past events. Queries see the events only after `store`, and a crashed process leaves nothing behind.
+ * Only one import may be open at a time. Call `close` afterwards.
  */
 export interface EventImport {
   /**
@@ -27,13 +27,13 @@ export interface EventImport {
    * afterwards.
    */
   takeLines(path: string): Promise<void>
-  /** Folder for the files passed to `takeLines`. The next start removes anything left by a killed process. */
+  /** Folder for the files passed to `takeLines`. The next start removes any files left by a killed process. */
   readonly draftFolder: string
   /** Number of staged events. */
   readonly events: number
   /**
    * Adds all staged events (at least one) to the history and runs `account` in the same transaction. `progress` is
-   * called with the completed share, 0 to 1.
+   * called with the completed fraction, 0 to 1.
    */
   store(
     account: (content: SegmentContent, spans: readonly ImportedSpan[]) => void,

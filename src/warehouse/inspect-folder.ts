@@ -20,7 +20,7 @@ import {
 } from './duckdb/rebuild-listing.ts'
 import { filesOnDisk, findDifferences, isManifestOlder, listedPaths } from './duckdb/unlisted-files.ts'
 
-/* Checks, examines and relists the files of a warehouse that is not open. */
+/* Checks and examines the files of a warehouse that is not open, and rebuilds its manifest. */
 
 export { ListError, type Owner }
 
@@ -37,20 +37,20 @@ export function storedFiles(folder: string): number {
   return filesOnDisk(folder).length
 }
 
-/** Number of files that the database lists. Throws `ListError` when the list is unreadable. */
+/** Number of files in the manifest. Throws `ListError` if the manifest is unreadable. */
 export function listedFiles(db: Db): number {
   return listedPaths(listOf(db)).length
 }
 
-/** Differences between the files on disk and the list. Paths are relative to the folder. */
+/** Differences between the files on disk and the manifest. Paths are relative to the folder. */
 export interface Comparison {
   /** Unlisted files that may contain the only copy of their data. */
   strays: string[]
   /** Unlisted files without unique data, left behind by a killed process. */
   leftovers: string[]
   /**
-   * True if some files are newer than everything the list has ever contained. The list then does not belong to these
-   * files.
+   * True if some files are newer than everything that the manifest has ever contained. The manifest then does not
+   * belong to these files.
    */
   isOlder: boolean
 }
@@ -76,9 +76,9 @@ export type Progress = (done: number, of: number) => void
 
 /** Result of examining a folder. */
 export interface Examined {
-  /** Number of listed files. */
+  /** Number of files in the manifest. */
   listed: number
-  /** Listed files that are damaged, with the reason. */
+  /** Damaged files in the manifest, with the reason. */
   broken: { path: string; fault: string }[]
   /** Number of uncompacted files from hours that ended more than 6 h ago. */
   uncompacted: number
@@ -86,10 +86,13 @@ export interface Examined {
   unlisted: Pick<Comparison, 'strays' | 'leftovers'> | null
 }
 
-/** A server compacts an hour within minutes of its end. After this time, something must be preventing it. */
+/** A server compacts an hour within minutes of its end. After this time, a problem must be preventing compaction. */
 const UNCOMPACTED_MS = 6 * HOUR_MS
 
-/** Reads every listed file completely without changing anything. Throws `ListError` if the list is unreadable. */
+/**
+ * Reads every file in the manifest completely without changing anything. Throws `ListError` if the manifest is
+ * unreadable.
+ */
 export async function examineFolder(
   { db, folder, spoolFolder }: WarehouseFolder,
   { isRunning, progress }: { isRunning: boolean; progress: Progress },
@@ -139,15 +142,15 @@ async function faultOf(parquet: ParquetFiles, { path, rows, sizeBytes }: Manifes
   }
 }
 
-/** Result of rebuilding the list of files. */
+/** Result of rebuilding the manifest. */
 export interface RebuiltFileList {
-  /** Newly listed files. */
+  /** Files that were added to the manifest. */
   listed: string[]
-  /** Unreadable files, which are not listed. */
+  /** Unreadable files, which are not in the manifest. */
   unreadable: string[]
-  /** Listed files that are missing. */
+  /** Missing files, which were removed from the manifest. */
   gone: string[]
-  /** Organizations and domains that have events in the newly listed files and the spool, oldest first. */
+  /** Organizations and domains that have events in the added files and the spool, oldest first. */
   owners: Owner[]
   /** Content of all files. */
   content: SegmentContent
@@ -155,8 +158,8 @@ export interface RebuiltFileList {
 }
 
 /**
- * Lists unlisted files and removes missing files from the list. `account` runs in the same transaction. Deletes no
- * files. Idempotent. Throws `ListError`.
+ * Adds unlisted files to the manifest and removes missing files from it. `account` runs in the same transaction.
+ * Deletes no files. Idempotent. Throws `ListError`.
  */
 export async function rebuildFileList(
   { db, folder, spoolFolder }: WarehouseFolder,
@@ -198,7 +201,7 @@ async function listingOf(parquet: ParquetFiles, paths: readonly string[], progre
       await addToListing(listing, parquet, parquet.folder, path)
       listed.push(path)
     } catch {
-      // A file that is unreadable for any reason is reported and left unchanged.
+      // Files that are unreadable for any reason are reported and left unchanged.
       unreadable.push(path)
     }
     progress(index + 1, paths.length)

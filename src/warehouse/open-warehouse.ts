@@ -8,16 +8,19 @@ import { removeLeftovers } from './duckdb/unlisted-files.ts'
 import type { Warehouse } from './warehouse.ts'
 
 export interface WarehouseOptions {
-  /** Folder of the stored files. */
+  /** Folder that contains the stored files. */
   folder: string
-  /** Database that contains the list of files. */
+  /** Database that contains the manifest. */
   db: Db
   clock: Clock
-  /** Leftovers found by `compareFolder`. They are removed. */
+  /** Leftovers found by `compareFolder`, which are removed. */
   leftovers: readonly string[]
   /** Time limit for a query from a caller. Default: 20 s. */
   callersTimeoutMs?: number | undefined
-  /** Spool files with events that are not loaded yet. With a window, only files that may have events received in it. */
+  /**
+   * Spool files with events that are not loaded yet. With a window, only files that may have events received in the
+   * window.
+   */
   spoolFiles: ParquetOptions['spoolFiles']
   /** Called for failed queries and unreadable files. */
   report(error: unknown, where: string): void
@@ -27,7 +30,7 @@ export interface WarehouseOptions {
   notifyOperator(notice: { subject: string; text: string }): void
 }
 
-/** Opens the warehouse. This is the only place that chooses the engine. Throws `ListError`. */
+/** Opens the warehouse. Only this function chooses the engine. Throws `ListError`. */
 export async function openWarehouse(options: WarehouseOptions): Promise<Warehouse> {
   const { folder, db, clock, leftovers, callersTimeoutMs, spoolFiles, report, info, notifyOperator } = options
   const warehouse = await DuckdbWarehouse.open({

@@ -21,7 +21,7 @@ const inShort = ({ drops, over }: ReturnType<typeof planDeletions>) => [
   ...over.map((orgId) => `${orgId} over`),
 ]
 
-describe('the disk share', () => {
+describe('the fair share of the disk', () => {
   test.each<[number[], number, number]>([
     [[], 10, Number.POSITIVE_INFINITY],
     [[10], 10, Number.POSITIVE_INFINITY],
@@ -72,7 +72,7 @@ describe('a single organization', () => {
     [60, 3],
     [59, 4],
     [50, 4],
-  ])('with a budget of %i loses its oldest data first, %i times, and its counts last', (budget, times) => {
+  ])('with a budget of %i loses its oldest data first, in %i deletions, and its counts last', (budget, times) => {
     expect(inShort(planDeletions(all.toReversed(), budget, NOW))).toEqual(inTurn.slice(0, times))
   })
 
@@ -84,7 +84,7 @@ describe('a single organization', () => {
     [19, 6],
     [1, 6],
   ])(
-    'still exceeds a budget of %i after %i drops, and loses counts only where they alone exceed it',
+    'still exceeds a budget of %i after %i deletions, and loses counts only if they alone exceed it',
     (budget, times) => {
       expect(inShort(planDeletions(all, budget, NOW))).toEqual([...inTurn.slice(0, times), 'org_1 over'])
     },
@@ -99,14 +99,14 @@ describe('several organizations', () => {
   const orgOf = (orgId: string, bytes: number[]) =>
     bytes.map((bytes, days) => piece({ orgId, bytes, from: TODAY - (days + 1) * DAY_MS, part: `${orgId} ${days}` }))
 
-  test('lose data in order of how far they exceed their share, until all fit', () => {
+  test('lose data in order of how far they exceed their share, until everything fits', () => {
     const pieces = [...orgOf('org_1', [10, 10]), ...orgOf('org_2', [30, 30, 30]), ...orgOf('org_3', [40, 40])]
     expect(inShort(planDeletions(pieces, 190, NOW))).toEqual([])
     expect(inShort(planDeletions(pieces, 189, NOW))).toEqual(['org_2 day 01-02T00'])
     expect(inShort(planDeletions(pieces, 150, NOW))).toEqual(['org_2 day 01-02T00', 'org_3 day 01-03T00'])
   })
 
-  test("lose nothing within their shares when another one can't be reduced further", () => {
+  test("lose nothing within their shares when another organization can't be reduced further", () => {
     const flood = piece({ orgId: 'org_1', bytes: 10_000, from: NOW, part: null })
     expect(inShort(planDeletions([flood, ...orgOf('org_2', [25, 25])], 100, NOW))).toEqual(['org_1 over'])
     expect(inShort(planDeletions([flood, ...orgOf('org_2', [25, 25, 1])], 100, NOW))).toEqual([
@@ -132,7 +132,7 @@ const useOf = (pieces: readonly Piece[]) => {
 }
 const sum = (numbers: Iterable<number>) => [...numbers].reduce((all, one) => all + one, 0)
 
-/** Returns the highest level at which everything fits the budget, found by bisection. */
+/** Returns the highest limit per organization at which everything fits the budget, found by bisection. */
 function levelOf(uses: readonly number[], budget: number): number {
   let [low, high] = [0, Math.max(...uses)]
   for (let step = 0; step < 60; step++) {
@@ -143,7 +143,7 @@ function levelOf(uses: readonly number[], budget: number): number {
   return low
 }
 
-test('no organization loses data within its share, and every drop is necessary', () => {
+test('no organization loses data within its share, and every deletion is necessary', () => {
   fc.assert(
     fc.property(somePieces, aBudget, (pieces, budget) => {
       const { drops, over } = planDeletions(pieces, budget, NOW)
@@ -162,7 +162,7 @@ test('no organization loses data within its share, and every drop is necessary',
   )
 })
 
-test("usage fits unless the data over a share can't be dropped, and each organization loses its oldest first", () => {
+test("usage fits the budget unless excess data can't be deleted, and each organization loses its oldest data first", () => {
   const isEarlier = (a: Deletion, b: Deletion) => a.what !== b.what || a.at < b.at
   fc.assert(
     fc.property(somePieces, aBudget, (pieces, budget) => {
@@ -202,7 +202,7 @@ test("usage fits unless the data over a share can't be dropped, and each organiz
   )
 })
 
-test('an organization that uses at most an equal share loses nothing, regardless of the others', () => {
+test('an organization that uses at most an equal share loses nothing, regardless of other organizations', () => {
   fc.assert(
     fc.property(somePieces, aBudget, (others, budget) => {
       const [organizations, part] = [5, Math.floor(budget / 5)]

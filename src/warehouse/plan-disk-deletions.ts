@@ -13,9 +13,12 @@ export interface Deletion {
 }
 
 export interface DiskPlan {
-  /** In the order in which they are deleted. */
+  /** In the order in which the files are deleted. */
   drops: Deletion[]
-  /** Organizations that exceed their share and have nothing left to delete while the budget is exhausted, sorted. */
+  /**
+   * Organizations that exceed their fair share and have no more data to delete, sorted. Empty unless the budget is
+   * exceeded.
+   */
   over: string[]
 }
 
@@ -31,10 +34,9 @@ interface Holding {
 
 /**
  * Plans deletions until all data fits the budget. Each organization gets a max-min fair share. While the total exceeds
- * the budget, the organization furthest above its share loses its oldest data. Events and pages are deleted by day, and
+ * the budget, the organization furthest above its share loses its oldest data. Events and pages are deleted by day, or
  * by hour for the current day. Counts are small and required by alerts, so they are deleted by day, and only while they
- * exceed the share on their own. The current hour, the current day's counts and data within the share are never
- * deleted.
+ * alone exceed the share. The current hour, the current day's counts and data within the share are never deleted.
  */
 export function planDeletions(pieces: readonly Piece[], budgetBytes: number, now: Instant): DiskPlan {
   const holdings = [...Map.groupBy(pieces, ({ orgId }) => orgId)]
@@ -51,7 +53,7 @@ export function planDeletions(pieces: readonly Piece[], budgetBytes: number, now
     most.bytes -= drop.bytes
     if (drop.what === 'counts') most.countBytes -= drop.bytes
     left -= drop.bytes
-    // All shares stay the same while this organization still exceeds its share.
+    // The fair share stays the same while this organization still exceeds it.
     if (most.bytes < share) share = shareOf(holdings, budgetBytes)
   }
   const over = left > 0 ? holdings.filter(({ bytes }) => bytes > share) : []
@@ -59,8 +61,8 @@ export function planDeletions(pieces: readonly Piece[], budgetBytes: number, now
 }
 
 /**
- * Max-min fair share: the highest limit per organization at which everything fits the budget; infinite if everything
- * fits already.
+ * Max-min fair share: the highest limit per organization at which everything fits the budget. Infinite if everything
+ * already fits.
  */
 export function shareOf(uses: readonly { bytes: number }[], budgetBytes: number): number {
   let left = budgetBytes
@@ -123,7 +125,10 @@ const sumOf = (all: readonly { bytes: number }[]) => all.reduce((sum, { bytes })
 
 const startOf = (instant: Instant, lengthMs: number) => Math.floor(instant / lengthMs) * lengthMs
 
-/** Bytes that an organization uses on disk, and the time when its oldest event was received (null without events). */
+/**
+ * Number of bytes that an organization uses on disk, and the time when its oldest event was received (null without
+ * events).
+ */
 export function useOf(pieces: readonly Piece[], orgId: string): { diskBytes: number; oldestEventAt: Instant | null } {
   const own = pieces.filter((piece) => piece.orgId === orgId)
   const events = own.filter(({ kind }) => kind === 'events' || kind === 'spool')

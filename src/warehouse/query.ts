@@ -6,32 +6,35 @@ import type { Dialect, SqlValue } from './dialect.ts'
 export interface AnyTest {
   /** Column of `events` that contains the result. */
   column: string
-  /** Returns the SQL that tests a parameter with this name (null for any), using `{value}` for its value. */
+  /**
+   * Returns the SQL that tests a parameter with this name (null for any name). `{value}` represents the parameter's
+   * value.
+   */
   of(key: string | null): string
   /**
    * A weaker test on the JSON text of all parameters (`{value}`): true for every event that has a matching parameter.
    * If this is given and `where` uses the column, files that store the text may use this test instead of `of`. The
-   * column may then also be true for other events.
+   * column may then be true for other events as well.
    */
   text?: string
 }
 
-/** A query in the SQL of one engine. Its values are held by the binder with which it was written. */
+/** A query in one engine's SQL. The binder that was used to write it contains its values. */
 export interface Statement {
   /**
-   * A single `SELECT` (no leading `WITH`) over the relation named by `over`. Every bound placeholder must occur in it, in
-   * `where` or in `anyTests`.
+   * A single `SELECT` (no leading `WITH`) over the relation named by `over`. Every bound placeholder must occur in this
+   * SELECT, in `where` or in `anyTests`.
    */
   sql: string
   /** Parameters to read, each available as the column `dialect.key(k)`. Only for `events`. Default: none. */
   keys?: readonly string[]
-  /** True to read the whole map `params`, which costs far more than reading a few keys. */
+  /** True to read the whole map `params`, which is far slower than reading a few keys. */
   wholeParams?: boolean
-  /** Tests on any parameter, each with its own column. Far cheaper than searching the map. */
+  /** Tests on any parameter, each with its own column. Far faster than searching the map. */
   anyTests?: readonly AnyTest[]
   /**
    * The same condition as `where`, as a list of alternatives that each test one column or one of `anyTests`. Tests on
-   * text are then evaluated separately, which is far cheaper if values repeat.
+   * text are then evaluated separately, which is far faster if values repeat.
    */
   either?: readonly string[]
   /** SQL condition on columns of `events` except `params`. Events are filtered before their maps are built. */
@@ -64,7 +67,8 @@ export interface ParameterForm {
 /** Masks personal data in the data that a query reads. */
 export interface Masking {
   /**
-   * Returns `anyTests` and `where` that match at least every event that `mask` changes. Other events may match, too.
+   * Returns `anyTests` and `where` that match at least every event that `mask` changes. They may match other events as
+   * well.
    */
   candidates(binder: Binder): Required<Pick<Statement, 'anyTests' | 'where'>>
   /** Returns the event with personal data masked. */
@@ -90,18 +94,18 @@ interface QueryOptions {
   /** Organization whose events the query reads; null for all (jobs only). */
   orgId: string | null
   /**
-   * Only for `counts`: resolution in milliseconds. The query does not distinguish shorter intervals, and the window is
-   * a multiple of the resolution, so rows may be this coarse. Default: one minute.
+   * Only for `counts`: resolution in milliseconds. The query does not distinguish shorter intervals, and its window is
+   * a multiple of the resolution, so rows may cover this much time. Default: one minute.
    */
   stepMs?: number
   /**
    * Restricts the query to events with `from <= receivedAt < to`; for `counts`, to minutes that begin in this range.
    */
   window: { from: Instant; to: Instant }
-  /** Writes the SQL. Pure; syntax specific to an engine comes from `binder.dialect`. */
+  /** Writes the SQL. Pure. `binder.dialect` provides syntax that is specific to an engine. */
   write(binder: Binder): Statement
   /**
-   * Maps each row of the result, in order. Rows mapped to null are skipped. For filters that SQL can't express: only a
+   * Maps each row of the result, in order. Rows mapped to null are skipped. For filters that SQL can't express. Only a
    * few rows are in memory at a time, and the event loop runs in between.
    */
   read?(row: never): unknown
@@ -110,12 +114,12 @@ interface QueryOptions {
 declare const named: unique symbol
 
 /**
- * A query on the event history. The warehouse builds the relation for it, so the query does not depend on the engine or
- * the files. Only `query` creates it.
+ * A query on the event history. The warehouse builds the relation for the query, so the query does not depend on the
+ * engine or the files. Only the function `query` creates this type.
  */
 export interface Query extends QueryOptions {
   readonly [named]: true
-  /** Name in the list of queries whose results are compared between engines: `room.noun`. */
+  /** Name of the form `room.noun`, used to list the queries whose results are compared between engines. */
   readonly name: string
 }
 
@@ -137,7 +141,7 @@ export function narrowed(query: Query, tests: readonly string[]): Query {
   }
 }
 
-/** A query in the SQL of an engine, with the values for its placeholders. */
+/** A query in an engine's SQL, with the values of its placeholders. */
 export interface WrittenQuery extends Statement {
   params: Readonly<Record<string, SqlValue>>
 }
@@ -148,8 +152,8 @@ export function writeQuery(query: Query, dialect: Dialect): WrittenQuery {
 }
 
 /**
- * Longer lists are bound as a single JSON value, because planning a query with 10,000 values takes 0.25 s each time the
- * list occurs.
+ * Longer lists are bound as a single JSON value. Planning a query with 10,000 values takes 0.25 s each time the list
+ * occurs.
  */
 const MAX_LISTED = 1000
 

@@ -1,9 +1,9 @@
 import { DAY_MS } from '../core/clock.ts'
 
 /**
- * Columns of the relation `counts`, in order, with their SQL types. It has one row for each organization, domain,
- * vendor, event, environment and minute with events. Loads of a vendor's code (kind `library`) are not counted, because
- * they continue after a tag stops sending. After 70 days, rows cover quarter-hours.
+ * Columns of the relation `counts`, in order, with their SQL types. The relation has one row for each organization,
+ * domain, vendor, event, environment and minute with events. Loads of a vendor's code (kind `library`) are not counted,
+ * because they continue after a tag stops sending. After 70 days, rows cover quarter-hours.
  */
 export const COUNT_COLUMNS = {
   orgId: 'VARCHAR',
@@ -24,16 +24,16 @@ export const COUNT_COLUMNS = {
 } as const
 
 /**
- * Event name in counts for all events whose names are not tracked. Also their vendor name if no name of that vendor is
- * tracked. Page views are still counted as page views.
+ * Event name in counts for all events whose names are not tracked. Also replaces their vendor name if no name of that
+ * vendor is tracked. Page views are still counted as page views.
  */
 export const OTHER = '(other)'
 
 /**
- * Retention of counts by minute; older counts are by quarter-hour. A 30-day backtest also learns from the 5 weeks
- * before it.
+ * Retention of counts by minute; older counts are by quarter-hour. Long enough for a 30-day backtest, which also learns
+ * from the 5 weeks before its start.
  */
 export const MINUTES_MS = 70 * DAY_MS
 
-/** Number of HyperLogLog buckets: a standard error of 1.04 / √8192 = 1.15 %. */
+/** Number of HyperLogLog buckets, for a standard error of 1.04 / √8192 = 1.15 %. */
 export const MARK_BUCKETS = 8192

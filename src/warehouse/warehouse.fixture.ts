@@ -79,7 +79,7 @@ function storable(text: string): string {
   return text.toWellFormed().replaceAll('\0', '\ufffd')
 }
 
-/** Fields of an event that a test sets. All others are filled in. */
+/** Event fields that a test sets. All other fields are filled in. */
 export type EventFields = Partial<Omit<StoredEvent, 'seq' | 'receivedAt'>>
 
 export const anEvent: fc.Arbitrary<EventFields> = fc.record(
@@ -97,13 +97,13 @@ export const anEvent: fc.Arbitrary<EventFields> = fc.record(
   { requiredKeys: ['orgId'] },
 )
 
-/** Returns the SQL of a query for the program's engine. */
+/** Returns the SQL of a query for the production engine. */
 export const inSql = (query: Query): WrittenQuery => writeQuery(query, duckdbDialect)
 
-/** Collects bound values in SQL for the program's engine. */
+/** Collects bound values in SQL for the production engine. */
 export const newBinder = (prefix?: string) => new Binder(duckdbDialect, prefix)
 
-/** A query in the SQL of the program's engine, in which `$name` stands for a value in `params`. */
+/** A query in the SQL of the production engine, in which `$name` represents a value in `params`. */
 export interface PlainQuery extends Statement, Partial<Omit<Query, 'write' | 'name'>> {
   params?: WrittenQuery['params']
 }
@@ -149,7 +149,7 @@ export interface WarehouseSnapshot {
   counts: readonly SegmentCount[]
 }
 
-/** A warehouse on a separate folder. It is fed through a real spool and gives access to all of its events. */
+/** A warehouse in a separate folder. Receives events through a real spool and provides access to all of them. */
 export class WarehouseFixture {
   readonly clock = testClock(HOUR)
   /** Received events, in order. */
@@ -242,15 +242,15 @@ export class WarehouseFixture {
     this.events.push(...events)
     const { orgId = 'org_1', domainId = 'dom_1' } = events[0] ?? {}
     const answer = { accepted: events.length, rejected: 0, errors: [] }
-    // A spool line stores the values shared by its events only once. Each event is a separate batch, so that nothing is
-    // shared.
+    // A spool line stores values shared by its events only once. Each event is appended as a separate batch, so that no
+    // values are shared.
     await Promise.all(
       events.map((event) => this.spool.append([event], { key: null, orgId, domainId, receivedAt, answer, ledger: [] })),
     )
     return events
   }
 
-  /** Flushes in the same way as the job. */
+  /** Flushes in the same way as the flush job. */
   async flush(): Promise<void> {
     await this.spool.seal()
     for (const segment of [...this.spool.segments()]) {
@@ -270,13 +270,13 @@ export class WarehouseFixture {
     if (files.length > 0) await runMerge(this.parquet, this.manifest, this.folder, { files, level: 'merged' })
   }
 
-  /** Compacts in the same way as the job, by default at a time when every hour with events has ended. */
+  /** Compacts in the same way as the compaction job, by default at a time when every hour with events has ended. */
   async compact(now = this.clock.now() + HOUR_MS + 3 * MINUTE_MS): Promise<void> {
     const { parquet, manifest, folder } = this
     await compactEvents({ parquet, manifest, folder }, now)
   }
 
-  /** Compacts counts in the same way as the job, by default at the current time. */
+  /** Compacts counts in the same way as the compaction job, by default at the current time. */
   compactCounts(now = this.clock.now()): Promise<void> {
     return compactRollups(this.parquet, this.manifest, this.folder, now)
   }

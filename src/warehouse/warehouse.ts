@@ -9,7 +9,7 @@ export interface SealedSegment {
   /** Consists of digits, and increases over time. */
   name: string
   path: string
-  /** Page timings in its batches. */
+  /** Page timings in the segment's batches. */
   pages?: readonly StoredPage[]
 }
 
@@ -25,10 +25,10 @@ export interface Loaded {
 
 /** A part of the stored data that is deleted as a whole. */
 export interface StoredPart {
-  /** Unique and stable. */
+  /** Unique and stable name of the part. */
   name: string
   kind: 'events' | 'counts' | 'pages'
-  /** Null if the part has data of several organizations. */
+  /** Null if the part has data from several organizations. */
   orgId: string | null
   /** First and last `receivedAt`; for counts, the starts of the first and last minute. */
   firstAt: Instant
@@ -39,12 +39,12 @@ export interface StoredPart {
   isDamaged: boolean
 }
 
-/** Disk usage of one organization: a part, or the organization's share of a common part or of the spool. */
+/** Disk usage of one organization: a part, or the organization's fraction of a shared part or of the spool. */
 export interface Piece {
   orgId: string
   /** `runs`: files of a flow test run. They are stored outside the warehouse. */
   kind: StoredPart['kind'] | 'spool' | 'runs'
-  /** First `receivedAt`. */
+  /** First `receivedAt` of the data. */
   from: Instant
   bytes: number
   /** Name of the part; null if it can't be deleted for this organization alone. */
@@ -54,19 +54,19 @@ export interface Piece {
 /** Result of scanning new events. */
 export interface ScanResult<T> {
   rows: T[]
-  /** Number of events that were scanned, and of those that remain to be scanned. */
+  /** Number of scanned events, and of events that remain to be scanned. */
   events: number
   left: number
   /**
-   * Marks these events as scanned, and runs `account` to write the result in the same transaction. Returns false
-   * without writing anything if their files were replaced in the meantime. The events are then scanned again.
+   * Marks these events as scanned, and runs `account` to write the result in the same transaction. If the events' files
+   * were replaced in the meantime, returns false without writing anything, and the events are scanned again.
    */
   commit(account: () => void): boolean
 }
 
 /**
- * Separate queues for callers' cheap queries, callers' expensive queries, and queries of monitored series. Queries
- * never wait for another lane.
+ * Separate queues for callers' cheap queries, callers' expensive queries, and queries of monitored series. A query
+ * never waits for a query in another lane.
  */
 export type Lane = 'search' | 'insights' | 'signals'
 
@@ -92,8 +92,8 @@ export interface Warehouse {
   readonly runningQueries: number
 
   /**
-   * Loads a sealed segment. `account` writes in the transaction that lists the segment. `release` is called as soon as
-   * queries find the events here instead of in the spool. Idempotent and crash-safe.
+   * Loads a sealed segment. `account` writes in the transaction that adds the segment's files to the manifest.
+   * `release` is called as soon as queries find the events here instead of in the spool. Idempotent and crash-safe.
    */
   load(segment: SealedSegment, account: (content: SegmentContent) => void, release: () => void): Promise<void>
   /** Deletes the file of a loaded segment once no query reads it any more. */
@@ -110,13 +110,13 @@ export interface Warehouse {
   scanNewEvents<T>(query: Query): Promise<ScanResult<T> | null>
 
   /**
-   * Merges many small files into a few sorted files. A failed merge does not affect the others and is retried in the
-   * next round. The promise then rejects once all merges are done.
+   * Merges many small files into a few sorted files. A failed merge does not affect other merges and is retried in the
+   * next round. In this case, the promise rejects once all other merges are done.
    */
   compact(): Promise<void>
   /** Number of failed merges that will be retried. */
   readonly failingMerges: number
-  /** Checks the next stored files, and excludes damaged ones. All files are checked within a day. */
+  /** Checks the next stored files, and excludes damaged files. All files are checked within a day. */
   check(): Promise<void>
 
   /** Stored parts, including damaged parts but excluding the spool. Parts with events are sorted by `firstAt`. */
@@ -146,7 +146,7 @@ export function forSignals(history: History): History {
   return { query: (query) => history.query(query, undefined, 'signals') }
 }
 
-/** Returns the same history for one caller. The signal aborts its queries. */
+/** Returns the same history for one caller. The signal aborts the caller's queries. */
 export function withSignal(history: History, signal: AbortSignal, lane?: Lane): History {
   return { query: (query) => history.query(query, signal, lane) }
 }

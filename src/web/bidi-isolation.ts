@@ -25,7 +25,7 @@ export function isolate(name: string): string {
 export const joinIsolated = (names: readonly (string | null | undefined)[], between: string): string =>
   names.flatMap((name) => (name ? isolate(name) : [])).join(between)
 
-/** Returns the messages with every function changed to isolate its string arguments. */
+/** Returns the messages, with every function wrapped to isolate its string arguments. */
 export function isolateArguments<Words>(words: Words): Words {
   return within(words) as Words
 }

@@ -21,7 +21,7 @@ const PATIENCE_MS = 300
 
 void begin()
 
-/** A function, because top-level `await` prevents the bundler from sharing this chunk. */
+/** A function, because with top-level `await` the bundler would not share this chunk. */
 async function begin(): Promise<void> {
   const isPseudo = preferences.read().language === 'pseudo'
   setMessages(isolateArguments(isPseudo ? (await import('./pseudo-language.ts')).pseudo(english) : english))
@@ -29,7 +29,7 @@ async function begin(): Promise<void> {
   listenToKeys()
   const arrival = await bootstrap()
   prefetch(whoamiQuery())
-  // Avoids rendering in several steps. Slower pages show their own loading state.
+  // Avoids rendering in several steps. Pages that take longer show their loading state.
   await Promise.race([router.load(), new Promise((done) => setTimeout(done, PATIENCE_MS))])
   draw(arrival)
 }

@@ -1,9 +1,6 @@
 import { plugin } from 'bun'
 
-/*
- * Preloaded into a program (`bun test --preload`). Adds one entry to the program's list of alert types and changes
- * nothing else.
- */
+/* Preload script (`bun test --preload`) that adds one entry to the program's list of alert types. */
 
 plugin({
   name: 'add an alert type',

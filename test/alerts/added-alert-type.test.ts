@@ -11,7 +11,7 @@ const sources = [...new Glob('src/**/*.{ts,tsx}').scanSync({ cwd: ROOT })]
   .sort()
 const read = (path: string) => Bun.file(join(ROOT, path)).text()
 
-test('adding an alert type requires one file and one line in the list', async () => {
+test('adding an alert type requires one file and one line in the list of types', async () => {
   const child = Bun.spawn(
     [
       process.execPath,
@@ -38,10 +38,10 @@ test('issues are opened by alert types and run kinds, each with a unique name', 
   expect(kinds).toEqual([...ALERT_KINDS, 'flow_test', 'audit'])
 })
 
-/** Files that name types only as examples and work without them. */
+/** Files that mention alert types only as examples and would work without them. */
 const EXAMPLES = ['src/commands/demo/sample-alerts.ts', 'src/web/pages/alerts/editor/templates.ts']
 
-test('only alert types and examples refer to a type by name or to its own field', async () => {
+test('only alert types and examples mention a type by name or use its own field', async () => {
   const fields = alertTypes.flatMap(({ form }) => form.configuration?.field ?? [])
   const words = [
     ...ALERT_KINDS.map((kind) => `['"\`]${kind}['"\`]`),

@@ -8,7 +8,7 @@ import { type TestApp, testApp } from '../test-app.ts'
 /** Returns the instant of a time such as `12:30` or `12:30:06` on the start day of every test, or on a later day. */
 const time = (text: string, day = 0) => Date.parse(`2026-01-05T${text.padEnd(8, ':00')}Z`) + day * DAY_MS
 
-/** Creates a domain, with functions that send traffic to it. */
+/** Creates a domain and returns functions that send traffic to it. */
 async function shop(world: TestApp) {
   const { body } = await world.call('POST', '/v1/domains', { body: { name: 'Shop' } })
   const { id, token } = body as { id: string; token: string }
@@ -23,7 +23,7 @@ async function shop(world: TestApp) {
   }
   return {
     id,
-    /** Requests of a vendor's tag, as a browser sends them. */
+    /** Sends a vendor's requests as its tag in a browser would. */
     hits: (...events: string[]) =>
       collect({
         hits: events.map((event) => ({
@@ -31,7 +31,7 @@ async function shop(world: TestApp) {
           status: 204,
         })),
       }),
-    /** Purchases as a server sends them. Purchases without a value violate `valueMissing`. */
+    /** Sends purchases as a server would. Purchases without a value violate `valueMissing`. */
     purchases: (...values: string[]) =>
       collect({
         events: values.map((value) => ({
@@ -65,7 +65,7 @@ const historyOf = async (world: TestApp, id: string): Promise<string[]> =>
 const patch = async (world: TestApp, id: string, status: string) =>
   expect((await world.call('PATCH', `/v1/issues/${id}`, { body: { status } })).status).toBe(200)
 
-/** Returns the only issue. */
+/** Returns the issue. Fails unless there is exactly one. */
 async function onlyIssue(world: TestApp) {
   const issues = await issuesOf(world)
   expect(issues).toHaveLength(1)
@@ -110,7 +110,7 @@ test('an alert for stopped traffic is delivered once despite a failing receiver,
   expect(issue.title).toBe('Too few purchases (Google Analytics 4 purchase): 0 events, expected more than 0')
   expect([hook.requests.length, gone.requests.length]).toEqual([1, 1])
   const log = (await world.call('GET', '/v1/notifications/deliveries')).body.deliveries
-  // The third entry notifies the working receiver that the other receiver failed.
+  // `delivery_failed` notifies the working receiver that the other receiver failed.
   expect(log.map(({ transition }: { transition: string }) => transition)).toEqual([
     'delivery_failed',
     'opened',
@@ -149,8 +149,8 @@ test('an alert for stopped traffic is delivered once despite a failing receiver,
   expect(hook.requests).toHaveLength(3)
   expect(await onlyIssue(world)).toMatchObject({ notificationsSent: 1 })
 
-  // Two windows without a violation resolve the issue. Only the receiver notified of the issue is notified of the
-  // resolution.
+  // Two windows without a violation resolve the issue. Only the receiver that was notified of the issue is notified of
+  // its resolution.
   await hits('purchase')
   await world.at(time('12:45:01'))
   await hits('purchase')
@@ -170,7 +170,7 @@ test('an alert for stopped traffic is delivered once despite a failing receiver,
   expect(await historyOf(world, issue.id)).toEqual(['opened', 'delivery_failed', 'notified', 'resolved', 'notified'])
 })
 
-test('an issue of violating events completes its life cycle, with e-mail notifications', async () => {
+test('an issue about violating events goes through its whole life cycle, with e-mail notifications', async () => {
   await using post = await mailbox()
   await using world = await testApp({ smtpUrl: `smtp://127.0.0.1:${post.port}`, publicUrl: 'https://watch.example' })
   const { purchases } = await shop(world)
@@ -213,7 +213,8 @@ test('an issue of violating events completes its life cycle, with e-mail notific
   await world.at(time('13:00:01'))
   expect(await onlyIssue(world)).toMatchObject({ occurrences: 3, capReached: false })
 
-  // Each later window is reported when it ends. The next message includes those held back by the throttle.
+  // Each later window is evaluated when it ends. The next message includes the notifications that the throttle held
+  // back.
   for (const [hour, occurrences] of [
     ['13', 4],
     ['14', 5],
@@ -254,8 +255,8 @@ test('an issue of violating events completes its life cycle, with e-mail notific
   await world.at(time('21:00:01', 1))
   expect(await onlyIssue(world)).toMatchObject({ status: 'resolved', occurrences: 10, notificationsSent: 4 })
 
-  // The issue is reopened within a week. The message about a manual resolution is withdrawn when the resolution is
-  // undone in time.
+  // A violation within a week reopens the issue. The message about a manual resolution is withdrawn if the resolution
+  // is undone within 10 s.
   await world.at(time('10:00', 5))
   await purchases('')
   await world.at(time('10:00:01', 5))
@@ -271,7 +272,7 @@ test('an issue of violating events completes its life cycle, with e-mail notific
   await world.at(time('14:01:10', 5))
   expect(await onlyIssue(world)).toMatchObject({ notificationsSent: 6 })
 
-  // After more than a week, a new issue is opened.
+  // After more than a week, a violation opens a new issue.
   await world.at(time('14:02', 12))
   await purchases('')
   await world.at(time('14:02:01', 12))
@@ -295,7 +296,7 @@ test('an issue of violating events completes its life cycle, with e-mail notific
   ])
 })
 
-test('each window missed in three hours of downtime is evaluated once, in order', async () => {
+test('after three hours of downtime, each missed window is evaluated once, in order', async () => {
   await using hook = receiver()
   await using world = await testApp({ outboundAllow: '127.0.0.1' })
   const { hits, purchases } = await shop(world)
@@ -314,7 +315,8 @@ test('each window missed in three hours of downtime is evaluated once, in order'
   await hits('page_view')
   await purchases('')
   await world.at(time('12:50'))
-  // Received but not evaluated before the stop: the event is neither in the warehouse nor counted on the issue.
+  // The event is received but not evaluated before the stop, so it is neither in the warehouse nor counted by the
+  // issue.
   await purchases('', '')
   await world.restart()
   await world.at(time('16:05'))

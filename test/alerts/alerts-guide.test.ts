@@ -32,7 +32,7 @@ const examples = guide
 /** Types with example alerts in the guide. Other types only have a row in its table. */
 const SHOWN = ['data_validation', 'tag_volume_change', 'volume_threshold', 'volume_anomaly', 'journey']
 
-test('the guide has ten alerts covering every documented type, and requests for those that check single events', () => {
+test('the guide has ten alerts that cover every documented type, with requests for alerts that check single events', () => {
   expect(examples.map(({ title }) => title.split('.', 1)[0])).toEqual(
     Array.from({ length: 10 }, (_, at) => `${at + 1}`),
   )
@@ -47,7 +47,7 @@ test('the guide documents every type, operator and event field', () => {
   expect(words.filter((word) => !guide.includes(`\`${word}\``))).toEqual([])
 })
 
-test('the example of each type can be saved, except for its domain', async () => {
+test('the example of each type can be saved without its domain', async () => {
   await using t = await testApp()
   for (const {
     kind,

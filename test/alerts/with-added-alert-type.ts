@@ -138,7 +138,7 @@ test('it is saved, judged, reported and shown with its own texts', async () => {
     { start: time('12:00'), matchCount: 1, wouldFire: true },
   ])
 
-  // A new limit makes a new rule, which starts from zero. A day without violations resolves the issue.
+  // A changed limit counts as a new rule, which starts from zero. A day without violations resolves the issue.
   const { body: changed } = await world.call('PUT', `/v1/alerts/${alert.id}`, { body: rule })
   expect(changed.limit).toEqual(rule.limit)
   expect(world.app.db.prepare('SELECT evaluatedThrough FROM alert').pluck().get()).toBe(world.clock.now())

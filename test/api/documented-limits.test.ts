@@ -3,8 +3,8 @@ import { storeAudit } from '../audits/finished-audit.fixture.ts'
 import { testApp } from '../test-app.ts'
 
 /*
- * Tests every documented limit: a value at the limit is accepted, and a value just past it is rejected with the name of
- * the field.
+ * Tests every documented limit. A value at the limit is accepted. A value just past it is rejected with an error that
+ * names the field.
  */
 
 const world = await testApp()
@@ -51,9 +51,9 @@ interface Limit {
   what: string
   method?: string
   path: string
-  /** Accepted values at the limit. */
+  /** Values at the limit, which are accepted. */
   taken: unknown[]
-  /** Rejected values just past the limit. */
+  /** Values just past the limit, which are rejected. */
   refused: unknown[]
   body(value: unknown): object
   /** Prefix of the error message. */
@@ -132,7 +132,7 @@ const LIMITS: Limit[] = [
     }),
   ),
   alertLimit(
-    'conditions of a condition group',
+    'number of conditions in a condition group',
     'conditionGroups[0].items',
     [many(50, () => condition)],
     [many(51, () => condition)],
@@ -147,11 +147,11 @@ const LIMITS: Limit[] = [
   ),
   alertLimit('number of vendors', 'vendors', [many(100, String)], [many(101, String)], (vendors) => ({ vendors })),
   alertLimit('vendor name', 'vendors[0]', [text(200)], [text(201)], (vendor) => ({ vendors: [vendor] })),
-  alertLimit('number of domains of an alert', 'domainIds', [domainIds], [[...domainIds, domain.id]], (domainIds) => ({
+  alertLimit('number of domains in an alert', 'domainIds', [domainIds], [[...domainIds, domain.id]], (domainIds) => ({
     domainIds,
   })),
   alertLimit(
-    'parameter name of a condition',
+    'parameter name in a condition',
     'conditions.items[0].parameter',
     [text(1), text(200)],
     ['', text(201)],
@@ -171,14 +171,14 @@ const LIMITS: Limit[] = [
   alertLimit('timezone', 'timezone', ['America/Argentina/ComodRivadavia'], [text(50), text(51)], (timezone) => ({
     timezone,
   })),
-  alertLimit('number of hours of a run window', 'runWindows.hours', [[0, 23]], [[0], [0, 1, 2]], (hours) => ({
+  alertLimit('number of hours in a run window', 'runWindows.hours', [[0, 23]], [[0], [0, 1, 2]], (hours) => ({
     runWindows: { hours },
   })),
-  alertLimit('hour of a run window', 'runWindows.hours[1]', [0, 23], [-1, 24, 1.5], (hour) => ({
+  alertLimit('hour in a run window', 'runWindows.hours[1]', [0, 23], [-1, 24, 1.5], (hour) => ({
     runWindows: { hours: [0, hour] },
   })),
   alertLimit(
-    'number of days of a run window',
+    'number of days in a run window',
     'runWindows.days',
     [[0, 1, 2, 3, 4, 5, 6]],
     [[0, 1, 2, 3, 4, 5, 6, 0]],
@@ -186,7 +186,7 @@ const LIMITS: Limit[] = [
       runWindows: { days },
     }),
   ),
-  alertLimit('day of a run window', 'runWindows.days[0]', [0, 6], [-1, 7, 0.5], (day) => ({
+  alertLimit('day in a run window', 'runWindows.days[0]', [0, 6], [-1, 7, 0.5], (day) => ({
     runWindows: { days: [day] },
   })),
   alertLimit('throttle count', 'throttle.count', [1, 1000], [0, 1001, 1.5], (count) => ({
@@ -205,7 +205,7 @@ const LIMITS: Limit[] = [
     threshold,
   ),
   alertLimit(
-    'event name of a volume alert',
+    'event name in a volume alert',
     'volume.event',
     [text(200)],
     [text(201)],
@@ -234,10 +234,10 @@ const LIMITS: Limit[] = [
   journeyLimit('number of legacy journey steps', 'journey.steps', [1, 10], [0, 11], (count) => ({
     steps: many(Number(count), () => expectation),
   })),
-  journeyLimit('number of expectations of a step', 'journey.steps[0].expect', [0, 20], [21], (count) =>
+  journeyLimit('number of expectations in a step', 'journey.steps[0].expect', [0, 20], [21], (count) =>
     stepWith({ expect: many(Number(count), () => expectation) }),
   ),
-  journeyLimit('number of conditions of an expectation', 'journey.steps[0].expect[0].data', [0, 20], [21], (count) =>
+  journeyLimit('number of conditions in an expectation', 'journey.steps[0].expect[0].data', [0, 20], [21], (count) =>
     stepWith({ expect: [{ ...expectation, data: many(Number(count), () => condition) }] }),
   ),
   journeyLimit('anchor path', 'journey.steps[0].anchor.path', [1, 500], [0, 501], (length) =>
@@ -250,7 +250,7 @@ const LIMITS: Limit[] = [
     stepWith({ expect: [{ label: text(Number(length)) }] }),
   ),
   {
-    what: 'hours of a preview',
+    what: 'preview period in hours',
     path: '/v1/alerts/preview',
     field: 'hours',
     taken: [1, 168],
@@ -258,7 +258,7 @@ const LIMITS: Limit[] = [
     body: (hours) => ({ rule: validation(), hours }),
   },
   {
-    what: 'days of a backtest',
+    what: 'backtest period in days',
     path: '/v1/alerts/backtest',
     field: 'days',
     taken: [7, 14, 30],
@@ -333,7 +333,7 @@ const LIMITS: Limit[] = [
     body: (url) => ({ name: name(), monitoredUrls: [url] }),
   },
   {
-    what: 'number of vendors of a domain',
+    what: 'number of vendors in a domain',
     path: '/v1/domains',
     field: 'vendors',
     taken: [many(200, (n) => ({ vendorName: `v${n}` }))],
@@ -341,7 +341,7 @@ const LIMITS: Limit[] = [
     body: (vendors) => ({ name: name(), vendors }),
   },
   {
-    what: 'vendor name of a domain',
+    what: 'vendor name in a domain',
     path: '/v1/domains',
     field: 'vendors[0].vendorName',
     taken: [text(1), text(200)],
@@ -349,9 +349,9 @@ const LIMITS: Limit[] = [
     body: (vendorName) => ({ name: name(), vendors: [{ vendorName }] }),
   },
   signalLimit('signal sensitivity', 'sensitivity', [2, 8, null], [1, 9, 4.5], (sensitivity) => ({ sensitivity })),
-  signalLimit('vendor name of a signal', 'vendor', [text(1), text(200)], ['', text(201)], (vendor) => ({ vendor })),
-  signalLimit('event name of a signal', 'event', ['', text(200)], [text(201)], (event) => ({ event })),
-  signalLimit('domain ID of a signal', 'domainId', [domain.id], [''], (domainId) => ({ domainId })),
+  signalLimit('vendor name in a signal', 'vendor', [text(1), text(200)], ['', text(201)], (vendor) => ({ vendor })),
+  signalLimit('event name in a signal', 'event', ['', text(200)], [text(201)], (event) => ({ event })),
+  signalLimit('domain ID in a signal', 'domainId', [domain.id], [''], (domainId) => ({ domainId })),
   {
     what: 'API key expiry',
     path: '/v1/keys',
@@ -372,7 +372,7 @@ describe.each(LIMITS.map((limit) => [limit.what, limit] as const))('%s', (_what,
     }
   })
 
-  test('is rejected past the limit, with the field named', async () => {
+  test('is rejected past the limit, with an error that names the field', async () => {
     for (const value of refused) {
       const answer = await world.call(method, path, { body: body(value) })
       expect([answer.status, answer.body.error]).toEqual([400, expect.stringMatching(/: \S/)])

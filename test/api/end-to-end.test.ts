@@ -6,7 +6,10 @@ import { receiver } from '../../src/transport/receiver.fixture.ts'
 import type { Answer } from '../fixtures.ts'
 import { ask, call, runProgram, temporaryFolder, until } from '../run-program.ts'
 
-/* The main use case over HTTP, with listening servers and the real clock. Everything goes through the API. */
+/*
+ * Tests the main use case over HTTP, with servers that listen on ports, and the real clock. Everything goes through the
+ * API.
+ */
 
 const folder = temporaryFolder()
 const hook = receiver()
@@ -49,7 +52,7 @@ const newDomain = (name: string): Promise<{ id: string; token: string }> => v1('
 const eventsOf = async (query: Record<string, string | number>): Promise<{ id: string; seq: number }[]> =>
   (await v1('GET', `/events?${new URLSearchParams(query as Record<string, string>)}`)).events
 
-test('a captured hit leads to a delivered message and a handled issue', async () => {
+test('a captured request opens an issue, which sends a notification and can be acknowledged', async () => {
   expect(await v1('GET', '/whoami')).toMatchObject({ email: 'alice@example.com', orgName: 'Acme', role: 'owner' })
   const { id: domainId, token } = await newDomain('Shop')
   const { id: integrationId } = await v1('POST', '/integrations', {
@@ -83,7 +86,7 @@ test('a captured hit leads to a delivered message and a handled issue', async ()
     errors: [{ list: 'events', index: 1, error: expect.stringContaining('vendor: ') }],
   })
 
-  // The issue opens with its evidence long before the hour ends, and a notification is sent.
+  // The issue is opened with its evidence and a notification is sent long before the hour ends.
   const issue = await until('the issue', async () => (await v1('GET', `/issues?alertId=${alertId}`)).issues[0] ?? null)
   expect(issue).toMatchObject({ status: 'open', severity: 'critical', occurrences: 1, impactValue: 900 })
   expect(issue.hosts).toEqual(['shop.example'])
@@ -109,7 +112,7 @@ test('a captured hit leads to a delivered message and a handled issue', async ()
     openCounts: { critical: 1, high: 0, medium: 0, low: 0 },
   })
 
-  // Deliveries are listed in the log and can be sent again.
+  // Deliveries are listed and can be sent again.
   const { deliveries } = await v1('GET', `/notifications/deliveries?issueId=${issue.id}`)
   expect(deliveries).toHaveLength(1)
   const [{ id: deliveryId, ...delivery }] = deliveries
@@ -121,7 +124,7 @@ test('a captured hit leads to a delivered message and a handled issue', async ()
   expect({ ok, sent: hook.requests.at(-1)?.headers['webhook-id'] }).toEqual({ ok: true, sent: testId })
 })
 
-test.concurrent('usage counts acknowledged events within 10 seconds, and a repeated batch once', async () => {
+test.concurrent('usage counts accepted events within 10 seconds, and counts a repeated batch only once', async () => {
   const { id: domainId, token } = await newDomain('Counted')
   const events = Array.from({ length: 40 }, (_, index) => ({ vendor: 'Shop', event: 'view', id: `e${index}` }))
   const batches = [1, 2, 3].map((n) => ({ batchId: `counted-${n}`, page: { url: 'https://counted.example/' }, events }))
@@ -144,7 +147,7 @@ test.concurrent('usage counts acknowledged events within 10 seconds, and a repea
   expect(oldestEventAt).toBeLessThanOrEqual(Date.now())
 })
 
-test.concurrent('rejected events are listed in the ledger with a reason', async () => {
+test.concurrent('rejected events are listed with the reason', async () => {
   const { id: domainId, token } = await newDomain('Ledger')
   await v1('PUT', `/domains/${domainId}/hostnames/evil.example`, { status: 'denied' })
   await collect(token, { events: [{ vendor: 'Shop' }, { vendor: '' }, { vendor: 5 }], hits: [{ url: 'nonsense' }] })
@@ -205,7 +208,7 @@ describe('event search', () => {
     for (const [query, ids] of cases) expect([query, await found(query)]).toEqual([query, ids])
   })
 
-  test.concurrent('returns each event once across pages while others arrive and move to the warehouse', async () => {
+  test.concurrent('returns each event once across pages while other events arrive and are moved to the warehouse', async () => {
     const { id: domainId, token } = await newDomain('Walked')
     let sent = 0
     const send = async (count: number) => {
@@ -231,7 +234,7 @@ describe('event search', () => {
       const seen = await walk()
       expect(new Set(seen).size).toBe(seen.length)
       expect(first.filter((id) => !seen.includes(id))).toEqual([])
-      // Sorted newest first.
+      // The events are sorted, newest first.
       expect(seen).toEqual(seen.toSorted((a, b) => Number(b.slice(1)) - Number(a.slice(1))))
     }
   })
@@ -250,7 +253,7 @@ describe('requests without a credential', () => {
     expect(await response.text()).toMatch(content)
   })
 
-  test('readyz reports the age of background work', async () => {
+  test('/readyz reports the age of background work', async () => {
     const ready = await until('a flush and an evaluation', async () => {
       const { status, body } = await call('GET', `${server.url}/readyz`)
       return status === 200 && body.lastFlushAgeMs !== null && body.lastEvaluationAgeMs !== null && body
@@ -276,7 +279,7 @@ describe('requests without a credential', () => {
     expect(new Set(named.map((path) => path.replace(/^.*\./, '')))).toEqual(new Set(['css', 'js']))
     for (const path of named) {
       const file = await fetch(server.url + path)
-      // Compression saves nothing for the smallest files.
+      // Compression does not make the smallest files smaller.
       const isPacked = file.headers.get('content-encoding') === 'br' || (await file.bytes()).length < 300
       expect([path, file.status, isPacked]).toEqual([path, 200, true])
       expect(file.headers.get('cache-control')).toContain('immutable')
@@ -305,7 +308,7 @@ describe('a server with a separate collector port', () => {
     },
   )
 
-  test('rejects keys that send events, and tokens that read', async () => {
+  test('rejects API keys for sending events, and property tokens for reading', async () => {
     const { token } = await newDomain('Tokens')
     expect(await call('POST', `${server.collectUrl}/api/v1/events`, { as: key, body: {} })).toMatchObject({
       status: 401,
@@ -314,7 +317,7 @@ describe('a server with a separate collector port', () => {
   })
 })
 
-test('a body beyond every limit is rejected with a JSON error, too', async () => {
+test('a body that exceeds every limit is rejected with a JSON error', async () => {
   const { token } = await newDomain('Large')
   for (const [url, as] of [
     [`${server.url}/v1/domains`, key],

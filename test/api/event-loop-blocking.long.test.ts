@@ -7,9 +7,9 @@ import { acceptedCall } from './valid-calls.ts'
 
 /*
  * No request blocks the event loop for long. Each route receives the largest bodies that it accepts while another
- * caller polls `/healthz`. The test measures the processor time of this thread between two turns of the event loop,
- * which is independent of other load. The goal is 50 ms. The limit is higher to allow for slower processors, but a
- * parser that reads 8 MiB in one turn exceeds it.
+ * client polls `/healthz`. The test measures the processor time of this thread between two turns of the event loop,
+ * which does not depend on other load. The goal is 50 ms. The limit is higher to allow for slower processors, but low
+ * enough to detect a parser that reads 8 MiB in one turn.
  */
 
 const BOUND_MS = 150
@@ -21,7 +21,7 @@ const cpuMs = () => Number(readFileSync(CPU_TIME, 'utf8').split(' ')[0]) / 1e6
 const { world, routes, tenant } = await describedApi()
 afterAll(() => world[Symbol.asyncDispose]())
 
-/** Creates a list or an object of this size in bytes. */
+/** Returns JSON text of the given size in bytes: a list or an object filled with items. */
 function filled([open, close]: string, item: (n: number) => string, bytes: number): string {
   const items: string[] = []
   let size = 2
@@ -33,12 +33,12 @@ function filled([open, close]: string, item: (n: number) => string, bytes: numbe
   }
 }
 
-/** Functions that create bodies that are slow to parse and accepted by no route. */
+/** Functions that create bodies that are slow to parse and that no route accepts. */
 const SHAPES: Record<string, (bytes: number) => string> = {
   lists: (bytes) => filled('[]', () => '[]', bytes),
   'objects in a list': (bytes) => filled('[]', () => '{"a":1}', bytes),
   fields: (bytes) => filled('{}', (n) => `"k${n}":0`, bytes),
-  'a string of escapes': (bytes) => `"${'\\"'.repeat(bytes / 2 - 1)}"`,
+  'a string of escape sequences': (bytes) => `"${'\\"'.repeat(bytes / 2 - 1)}"`,
 }
 
 interface Sent {
@@ -49,11 +49,11 @@ interface Sent {
 }
 
 /**
- * Sends a request while another caller polls. Returns the status of the request and the longest turn of the event loop
- * during it.
+ * Sends a request while another client polls. Returns the status of the response and the longest turn of the event loop
+ * during the request, in ms of processor time.
  */
 async function longestTurn({ method, path, as, body }: Sent): Promise<{ status: number; ms: number }> {
-  // Sent in chunks, as over the network.
+  // The body is sent in chunks, as over the network.
   const bytes = new TextEncoder().encode(body)
   const headers = {
     authorization: `Bearer ${as}`,
@@ -95,7 +95,10 @@ async function expectShortTurns(what: string, sent: Sent, statuses: readonly num
   ])
 }
 
-/** Returns the largest valid value of a schema. `example` is used where only certain values are valid. */
+/**
+ * Returns the largest valid value of a schema, up to the given size in bytes. `example` is used where only certain
+ * values are valid.
+ */
 function largest(schema: JsonSchema, example: unknown, bytes: number): unknown {
   if (schema.anyOf) {
     const branches = schema.anyOf.map((one) => largest(one, example, bytes))
@@ -112,9 +115,9 @@ function largest(schema: JsonSchema, example: unknown, bytes: number): unknown {
 const sizeOf = (value: unknown) => JSON.stringify(value)?.length ?? 0
 
 const withBody = routes.filter(({ body }) => body !== null)
-/** Statuses of a request that was parsed: neither too large nor a server error. */
+/** Statuses that show that the body was parsed. */
 const READ = [200, 201, 202, 400, 401, 404, 406, 409, 422]
-/** Routes whose maximum body is smaller are not tested. */
+/** Routes with a smaller maximum body are not tested. */
 const SMALL_BYTES = 20_000
 
 describe.skipIf(!existsSync(CPU_TIME))('processing a large request', () => {
@@ -125,7 +128,8 @@ describe.skipIf(!existsSync(CPU_TIME))('processing a large request', () => {
       const { ids, body } = await acceptedCall(route, { world, tenant: home }, tenant())
       const sent = { method: route.method, path: pathOf(route, ids), as: home.people.owner.session }
       for (const [shape, make] of Object.entries(SHAPES)) {
-        // Status 413: parsing a HAR may need more memory than its process is allowed.
+        // Status 413 is allowed because parsing a HAR file may need more memory than the parsing process is allowed to
+        // use.
         await expectShortTurns(shape, { ...sent, body: make(route.maxBodyBytes) }, [...READ, 413])
       }
       for (const [field, schema] of Object.entries(route.body?.properties ?? {})) {
@@ -147,7 +151,7 @@ describe.skipIf(!existsSync(CPU_TIME))('processing a large request', () => {
     await expectShortTurns(shape, sent, READ)
   })
 
-  /** Returns a rule with the maximum number of conditions and values, and its size. */
+  /** Returns a rule with the given number of conditions, values per condition, and characters per value. */
   const alertOf = (name: string, op: string, [conditions = 0, values = 0, length = 0]: readonly number[]) => ({
     name,
     alertType: 'data_validation',
@@ -165,7 +169,7 @@ describe.skipIf(!existsSync(CPU_TIME))('processing a large request', () => {
   const LARGEST = [50, 100, 1000] as const
 
   test.each(['equals', 'contains', 'starts_with'])(
-    'for the largest rule with %s does not block other callers',
+    'for the largest rule with the operator %s does not block other callers',
     async (op) => {
       const { people } = tenant()
       const sent = { method: 'POST', path: '/v1/alerts', as: people.owner.session }

@@ -1,5 +1,5 @@
 /*
- * Uses a client that the test generates: generated-client.test.ts copies this file next to the generated folder
+ * Uses a client that the test generates. generated-client.test.ts copies this file next to the generated folder
  * `client`, type-checks it there and runs it.
  */
 import {
@@ -22,15 +22,18 @@ import {
 
 const throwOnError = true
 
-/** The generated client, with the server URL and API key to use. */
+/** The generated client. The caller configures it with the server URL and the API key. */
 export { client } from './client/client.gen.ts'
 
-/** Returns the user of the API key. */
+/** Returns the user to whom the API key belongs. */
 export async function whoIsIt(): Promise<Whoami> {
   return (await whoami({ throwOnError })).data
 }
 
-/** Creates a property and an alert that notifies `hookUrl`. Returns the property's token and the alert's id. */
+/**
+ * Creates a property, and an alert that sends notifications to `hookUrl`. Returns the property's token and the alert's
+ * id.
+ */
 export async function setUp(hookUrl: string): Promise<{ token: string; alertId: string }> {
   const { data: domain } = await createDomain({
     throwOnError,
@@ -53,9 +56,7 @@ export async function setUp(hookUrl: string): Promise<{ token: string; alertId: 
   return { token: domain.token, alertId: alert.id }
 }
 
-/**
- * Reads the stream of changes for as long as `heard` returns true. `heard` is called with each event's name and data.
- */
+/** Reads the stream of changes until `heard` returns false. `heard` is called with the name and data of each event. */
 export async function hear(heard: (name: string, data: StreamData) => boolean): Promise<void> {
   const listening = new AbortController()
   let name = ''
@@ -74,7 +75,7 @@ export async function openIssues(alertId?: string): Promise<Issue[]> {
   return (await listIssues({ throwOnError, query })).data.issues
 }
 
-/** Returns the details of the issue. */
+/** Returns an issue with its evidence. */
 export async function investigate(id: string): Promise<IssueEvidence> {
   return (await investigateIssue({ throwOnError, path: { id } })).data
 }
@@ -94,26 +95,26 @@ export async function refused(): Promise<{ status: number | undefined; message: 
   return { status: response?.status, message: error?.error, data }
 }
 
-/** Requests the same alert, but throws and never returns. */
+/** Requests the same missing alert, with a client that throws. Never returns. */
 export async function refusedLoudly(): Promise<never> {
   const { data } = await getAlert({ throwOnError, path: { id: 'alr_none' } })
   throw new Error(`unexpected alert ${data.id}`)
 }
 
-/** Mistakes that the type checker must find. Never called. */
+/** Mistakes that the type checker must detect. Never called. */
 export function mistakes(): unknown[] {
   return [
     // @ts-expect-error: a name is required
     createDomain({ body: {} }),
-    // @ts-expect-error: there is no such field
+    // @ts-expect-error: the field does not exist
     createDomain({ body: { name: 'Shop', colour: 'red' } }),
-    // @ts-expect-error: there is no such status
+    // @ts-expect-error: the status does not exist
     changeIssue({ path: { id: 'iss_1' }, body: { status: 'done' } }),
-    // @ts-expect-error: the issue is missing
+    // @ts-expect-error: the id of the issue is missing
     investigateIssue(),
-    // @ts-expect-error: there is no such filter
+    // @ts-expect-error: the filter does not exist
     listIssues({ query: { colour: 'red' } }),
-    // @ts-expect-error: without throwing there may be no data
+    // @ts-expect-error: a client that does not throw may return no data
     whoami().then(({ data }) => data.email),
     // @ts-expect-error: an issue has no such field
     openIssues().then((issues) => issues.map(({ colour }) => colour)),

@@ -8,7 +8,7 @@ import type { OpenApiDocument } from '../../src/http/openapi.ts'
 import { receiver } from '../../src/transport/receiver.fixture.ts'
 import { call, runProgram, temporaryFolder, until } from '../run-program.ts'
 
-/* The main use case through a client that a third-party generator creates from the OpenAPI document. */
+/* Tests the main use case through a client that a third-party generator creates from the OpenAPI document. */
 
 const ROOT = resolve(import.meta.dir, '../..')
 const TSC = [process.execPath, join(ROOT, 'node_modules/typescript-native/bin/tsc')]
@@ -21,7 +21,7 @@ const asked = new Set<string>()
 let server: RunningServer
 let api: OpenApiDocument
 
-/** Generates the client from the file at `at`. The client is TypeScript code without third-party packages. */
+/** Generates the client from `openapi.json`. The client is TypeScript code that requires no third-party packages. */
 async function generate(): Promise<void> {
   const requests = spyOn(globalThis, 'fetch')
   const written = await createClient({
@@ -78,10 +78,10 @@ test('every schema has a type with its name, and no type is `any`', () => {
   expect(types.match(/[:<|&=] *any\b.*/g)).toBeNull()
 })
 
-test('the types of client and server agree and catch mistakes', async () => {
+test('client and server have compatible types, which catch mistakes', async () => {
   const rules = {
     extends: join(ROOT, 'tsconfig.json'),
-    // The runtime code of a generated client does not distinguish a missing field from an undefined one.
+    // A generated client treats a missing field and an undefined one alike at run time.
     compilerOptions: { types: [], exactOptionalPropertyTypes: false },
     include: ['program.ts', 'client'],
     exclude: [],
@@ -103,7 +103,7 @@ test('the client completes a full workflow: domain, alert, events, issue, resolu
   const { token, alertId } = await program.setUp(`${hook.url}/hook`)
   const events = [{ vendor: 'Shop', event: 'purchase', params: { to: 'ann@example.com' } }]
   const batch = { page: { url: 'https://shop.example/thanks' }, events }
-  // Events are sent by other programs, with the property's token.
+  // Events are sent by other programs, which use the property's token.
   const taken = await call('POST', `${server.collectUrl}/api/v1/events`, { as: token, body: batch })
   expect(taken.status).toBe(202)
 
@@ -124,7 +124,7 @@ test('the client completes a full workflow: domain, alert, events, issue, resolu
   expect([...asked]).toEqual([server.url])
 })
 
-test('errors reach the caller as documented', async () => {
+test('errors are returned to the caller as documented', async () => {
   const program = await import(at('program.ts'))
   const body = { error: expect.stringContaining('alert') }
   expect(await program.refused()).toEqual({ status: 404, message: body.error, data: undefined })

@@ -1,7 +1,7 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import fc from 'fast-check'
 
-/** The subset of JSON Schema used by the OpenAPI document, without references. */
+/** The subset of JSON Schema that the OpenAPI document uses once its references are resolved. */
 export interface JsonSchema {
   type?: string | string[]
   enum?: unknown[]
@@ -26,7 +26,7 @@ export interface JsonSchema {
 const ajv = new Ajv2020({ strict: true, strictTypes: false, strictRequired: false })
 const checks = new WeakMap<JsonSchema, ValidateFunction>()
 
-/** Returns the errors of the value; empty when it is valid. Throws for a schema with unknown keywords. */
+/** Returns the errors in the value; empty when it is valid. Throws for a schema with unknown keywords. */
 export function errorsOf(schema: JsonSchema, value: unknown): string[] {
   const check = checks.get(schema) ?? ajv.compile(schema)
   checks.set(schema, check)
@@ -43,11 +43,11 @@ function typesOf({ type }: JsonSchema): string[] {
 
 const lengthMax = ({ maxLength = Number.POSITIVE_INFINITY }: JsonSchema) => maxLength
 
-/** Returns the schema of properties without their own schema; null when such properties are not allowed. */
+/** Returns the schema for properties that are not listed; null when such properties are not allowed. */
 const ofAnyName = ({ additionalProperties }: JsonSchema): JsonSchema | null =>
   typeof additionalProperties === 'object' ? additionalProperties : null
 
-/** Strings that have caused bugs before, and ordinary ones. */
+/** Strings that have caused bugs before, and ordinary strings. */
 export const NASTY = [
   ...['\u0001', '\u2028', '\u202e', '\ufffd', '%00', '😀', "'; DROP TABLE alert; --", '"', "'", '\\', '$vendor', '$$x'],
   ...['*', '(', '[', '.*', '{{7*7}}', '../..', '-0', '1e309', 'NaN', '__proto__', 'constructor', 'toString', ' '],
@@ -107,8 +107,8 @@ function validObject(schema: JsonSchema): fc.Arbitrary<unknown> {
 }
 
 /**
- * A value with one error, and the path of the invalid field, such as `conditions.items[0].op`; empty for the whole
- * value.
+ * A value with exactly one error, and the path of the invalid field, such as `conditions.items[0].op`. The path is
+ * empty when the error concerns the whole value.
  */
 export interface Broken {
   value: unknown
@@ -138,7 +138,7 @@ export function broken(schema: JsonSchema, field = ''): fc.Arbitrary<Broken> | n
     : wrong
 }
 
-/** Returns a value just beyond each limit of the schema. */
+/** Returns values just outside each limit of the schema. */
 export function outOfRange({ type, minimum, maximum, exclusiveMinimum, ...schema }: JsonSchema): unknown[] {
   const { minLength = 0, maxLength, minItems = 0, maxItems, items = {} } = schema
   const values: unknown[] = []
@@ -153,11 +153,11 @@ export function outOfRange({ type, minimum, maximum, exclusiveMinimum, ...schema
   return values
 }
 
-/** Returns a value at each limit of the schema. */
+/** Returns values at each limit of the schema. */
 export function atLimits({ minimum, maximum, ...schema }: JsonSchema): unknown[] {
   const { minLength, maxLength, minItems, maxItems, items = {} } = schema
   const values: unknown[] = [minimum, maximum].filter((limit) => limit !== undefined)
-  // Strings of a given length that match a pattern can't be generated.
+  // Strings that match a pattern can't be generated with a given length.
   const lengths = schema.pattern ? [] : [minLength, maxLength]
   for (const length of lengths) if (length !== undefined) values.push('x'.repeat(length))
   for (const length of [minItems, maxItems]) {
@@ -182,7 +182,7 @@ function brokenObjects(schema: JsonSchema, field: string): fc.Arbitrary<Broken>[
   return [...children, ...missing, ...(additionalProperties === false ? [unknown] : [])]
 }
 
-/** Returns the simplest valid value, with required fields only. */
+/** Returns the simplest valid value, which has only the required fields. */
 export function least(schema: JsonSchema): unknown {
   if (schema.anyOf) return least(schema.anyOf[0] ?? {})
   if (schema.enum) return schema.enum[0]

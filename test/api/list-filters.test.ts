@@ -3,8 +3,8 @@ import { DAY_MS, HOUR_MS, SECOND_MS } from '../../src/core/clock.ts'
 import { type TestApp, testApp } from '../test-app.ts'
 
 /*
- * Results of list filters. The data is a shop in a project, a magazine in no project, each with an alert, an issue and
- * a delivery, and another organization with its own project.
+ * Tests the results of list filters. The data consists of a shop in a project and a magazine in no project, each with
+ * an alert, an issue and a delivery. Another organization has its own project.
  */
 
 let world: TestApp
@@ -27,7 +27,7 @@ beforeAll(async () => {
   const receiver = { send: async () => ({ kind: 'status', status: 200, headers: {}, body: '' }) as const }
   world = await testApp({}, { transport: receiver })
   const make = async (path: string, input: object, headers = {}) => {
-    // Ids are sorted by the millisecond of their creation.
+    // IDs are ordered by their creation time in milliseconds.
     world.clock.advance(1)
     const { status, body } = await world.call('POST', path, { body: input, headers })
     expect({ status, body }).toMatchObject({ status: 201 })
@@ -156,7 +156,7 @@ describe('alert filters', () => {
     ['projectId=SALES', ['shop', 'all']],
     ['projectId=EMPTY', ['all']],
     ['q=shop&domainId=BLOG', []],
-  ])('%s', async (query, expected) => {
+  ])('select the expected alerts for “%s”', async (query, expected) => {
     const ids = { SHOP: shop.id, BLOG: blog.id, SALES: projects.sales, EMPTY: projects.empty }
     const asked = query.replaceAll(/[A-Z]{4,}/g, (word) => ids[word as keyof typeof ids] ?? word)
     const { body } = await get(`/v1/alerts?${asked}`)
@@ -180,7 +180,7 @@ test.each<[string, string[]]>([
   ['q=0%25', ['Magazine 100%']],
   ['q=%25%25', []],
   ['q=_', []],
-])('domains match the query “%s”', async (query, expected) => {
+])('the expected domains match the query “%s”', async (query, expected) => {
   const { body } = await get(`/v1/domains?${query}`)
   expect(body.domains.map(({ name }: { name: string }) => name)).toEqual(expected)
   expect(Object.values(body.openIssues)).toEqual(expected.map(() => 1))
@@ -195,7 +195,7 @@ test('several values of one filter can be separated by commas', async () => {
   expect(await titles('status=muted,resolved')).toEqual([])
 })
 
-test('an issue muted for a limited time reopens afterwards, even if the server was off at that time', async () => {
+test('an issue that was muted until a certain time reopens afterwards, even if the server was not running at that time', async () => {
   await using own = await testApp()
   const { body: domain } = await own.call('POST', '/v1/domains', { body: { name: 'Shop' } })
   await own.call('POST', '/v1/alerts', {

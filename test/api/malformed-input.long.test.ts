@@ -9,14 +9,14 @@ import { describedApi, type Person, type TestTenant } from './two-tenants.ts'
 import { acceptedCall, NOUNS, oneOf } from './valid-calls.ts'
 
 /*
- * Sends malformed input to every route of the OpenAPI document. A new route is covered without a change here, unless
- * its path contains a new kind of id.
+ * Sends malformed input to every route of the OpenAPI document. New routes are covered automatically, unless their path
+ * contains a new kind of id.
  */
 
 const { world, routes, tenant } = await describedApi()
 afterAll(() => world[Symbol.asyncDispose]())
 
-// Hundreds of bodies contain a valid password, so hashing uses the cheapest parameters, as in
+// Hundreds of bodies contain a valid password, so passwords are hashed with the cheapest parameters, as in
 // `test/api/two-tenants.ts`.
 const { hash } = Bun.password
 const cheap = spyOn(Bun.password, 'hash').mockImplementation((password) =>
@@ -24,13 +24,14 @@ const cheap = spyOn(Bun.password, 'hash').mockImplementation((password) =>
 )
 afterAll(() => cheap.mockRestore())
 
-// Webhooks of other products have foreign formats and require a signature. They are tested in their own folders.
+// Webhooks received from other products have other formats and require a signature. Their tests are in the folders of
+// those products.
 const ours = routes.filter(({ id }) => !id.startsWith('receiveFrom'))
 const withBody = ours.filter(({ body }) => body !== null)
 const withInput = ours.filter(({ body, parameters }) => body !== null || parameters.length > 0)
 const withId = routes.filter(({ path }) => path.includes('{id}'))
 
-/** A caller that is used once, the path of one of the caller's resources, and a valid body. */
+/** A caller that is used for one test, with the path of one of the caller's resources and a valid body. */
 interface Prey {
   tenant: TestTenant
   owner: Person
@@ -39,7 +40,7 @@ interface Prey {
   send(path?: string, call?: Call): ReturnType<typeof world.call>
 }
 
-/** Used to number names, because duplicates are rejected. */
+/** Number of names used so far. Names are numbered, because duplicates are rejected. */
 let names = 0
 
 async function preyOf(route: Route): Promise<Prey> {
@@ -55,14 +56,14 @@ async function preyOf(route: Route): Promise<Prey> {
     path,
     body: body && { ...body, ...renamed },
     send(where = path, call = {}) {
-      // Resets the rate limit of the account.
+      // Waits until the account's rate limit allows another attempt.
       if (isSlow(route)) world.clock.advance(6 * SECOND_MS)
       return world.call(route.method, where, { as, ...call })
     },
   }
 }
 
-/** True for routes whose calls count as sign-in attempts. Most valid calls compute a password hash. */
+/** True for routes whose calls count as sign-in attempts. Most valid calls to these routes compute a password hash. */
 const isSlow = ({ id }: Route) => TRIES.includes(id)
 const TRIES = ['signIn', 'changePassword', 'acceptInvitation', 'forgotPassword', 'resetPassword']
 
@@ -73,7 +74,7 @@ describe('requests without a credential', () => {
   })
 
   test.each(named(routes.filter(({ isPublic }) => !isPublic)))(
-    '%s returns 401 for every body',
+    'return 401 for any body sent to %s',
     async (_name, route) => {
       for (const as of [null, 'ak_nobody-made-this-key', 'st_x', '', 'a b', 'é'.repeat(3000)]) {
         for (const body of route.body ? [route.example, '{', {}] : [undefined]) {
@@ -87,7 +88,7 @@ describe('requests without a credential', () => {
 })
 
 describe('a malformed body', () => {
-  test.each(named(withBody))('%s', async (_name, route) => {
+  test.each(named(withBody))('is rejected by %s', async (_name, route) => {
     const { body: taken = {}, send } = await preyOf(route)
     const sendBody = async (body: unknown, headers: Record<string, string> = {}) => {
       const answer = await send(undefined, { body, headers })
@@ -103,7 +104,8 @@ describe('a malformed body', () => {
       expect(answer).toMatchObject({ status: 415, body: { error: 'content-type: must be application/json' } })
     }
     const frame = '{"surprise":""}'.length
-    // Reading megabytes is slow, and all routes without their own limit have the same one, so it is tested once.
+    // Reading megabytes is slow. Routes without a specific limit share one limit, so a body of exactly the maximum size
+    // is sent only once per limit.
     const isFirst = withBody.find(({ maxBodyBytes }) => maxBodyBytes === route.maxBodyBytes) === route
     for (const past of isFirst ? [0, 1] : [1]) {
       const answer = await sendBody(`{"surprise":"${'x'.repeat(route.maxBodyBytes + past - frame)}"}`)
@@ -139,30 +141,30 @@ describe('a malformed body', () => {
     if (route.bodyRequired) expect((await sendBody('')).status).toBe(400)
   })
 
-  test.each(named(withBody))('%s uses the last of several duplicate fields', async (_name, route) => {
+  test.each(named(withBody))('with duplicate fields is read with their last value by %s', async (_name, route) => {
     const { body = {}, send } = await preyOf(route)
     const { taken, refused } = twice(route.body ?? {}, body)
     expect((await send(undefined, { body: refused })).status).toBe(400)
-    // Both bodies are parsed. Any remaining error is not about their format.
+    // Both bodies can be parsed, so any remaining error does not concern their format.
     expect((await send(undefined, { body: taken })).status).not.toBe(400)
   })
 })
 
 describe('a body with one invalid field', () => {
-  test.each(named(withBody))('%s returns 400 and names the field', async (_name, route) => {
+  test.each(named(withBody))('is rejected by %s with status 400 and the name of the field', async (_name, route) => {
     const cases = route.body && broken(route.body)
     if (!cases) throw new Error('no invalid variant of this body exists')
     const { send } = await preyOf(route)
     await fc.assert(
       fc.asyncProperty(cases, async ({ value, field }) => {
-        // Bodies that are not objects are tested above.
+        // Bodies that are not objects are covered by other tests.
         fc.pre(field !== '')
         const { status, body } = await send(undefined, { body: value })
         // Items of a batch are rejected individually.
         const isListed = status === 200 && body.failed > 0
         if (!isListed) expect(status).toBe(400)
         const error: string = isListed ? body.errors[0].error : body.error
-        // With several allowed formats, the message may name another field first.
+        // If a value may have several formats, the message may name another field first.
         if (hasShapes(route, field)) expect(error).toMatch(/^[a-z]\w*(?:[.[].*)?: /is)
         else expect([': ', '.', '['].some((next) => error.startsWith(field + next)) ? field : error).toBe(field)
       }),
@@ -171,7 +173,7 @@ describe('a body with one invalid field', () => {
   })
 })
 
-/** True when the field is inside a value with several allowed formats. */
+/** True when the field is inside a value for which several formats are allowed. */
 function hasShapes({ body }: Route, field: string): boolean {
   const schemas = body?.properties?.alerts?.items?.properties ?? body?.properties ?? {}
   const name = field.replace(/^alerts\[0\]\.?/, '').split(/[.[]/)[0] ?? ''
@@ -179,7 +181,7 @@ function hasShapes({ body }: Route, field: string): boolean {
 }
 
 describe('IDs', () => {
-  test.each(named(withId))('%s returns 404 for an unknown ID', async (_name, route) => {
+  test.each(named(withId))('return 404 from %s if they are unknown', async (_name, route) => {
     const { body, path, send } = await preyOf(route)
     const [, id = ''] = /_([0-9a-z]{26})/.exec(path) ?? []
     for (const other of ['none', `${id}x`, id.toUpperCase(), '__proto__', 'null']) {
@@ -189,7 +191,7 @@ describe('IDs', () => {
     }
   })
 
-  describe('in list filters', () => {
+  describe('of another organization', () => {
     const lists = routes.filter(({ method, path, isPublic }) => method === 'GET' && !path.includes('{') && !isPublic)
     let theirs: string[]
     let other: TestTenant
@@ -200,7 +202,7 @@ describe('IDs', () => {
       theirs = [one.orgId, ...Object.values(one.people).map(({ userId }) => userId), ...Object.values(ids)]
     })
 
-    test.each(named(lists))('%s returns nothing from another organization', async (_name, route) => {
+    test.each(named(lists))('are not listed by %s', async (_name, route) => {
       const shown = JSON.stringify((await world.call('GET', route.path, { as: other.people.owner.key })).body)
       for (const id of theirs) expect(shown).not.toContain(id)
     })
@@ -212,7 +214,7 @@ describe('IDs', () => {
     '/v1/alerts/x/y/z',
   ]
   test.each(paths.map((path) => [path.slice(0, 30), path]))(
-    'the path %s is unknown or matches its normalized route',
+    'a request for %s is rejected or handled by the normalized route',
     async (_name, path) => {
       for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']) {
         const { status, body } = await world.call(method, path)
@@ -223,7 +225,7 @@ describe('IDs', () => {
   )
 })
 
-/** Generates random paths, queries and headers with valid bodies and random JSON. */
+/** Generates paths, queries and headers at random, with valid bodies and with arbitrary JSON. */
 function anyCall(route: Route, prey: Prey): fc.Arbitrary<[path: string, call: Call]> {
   const asked = route.parameters.filter((one) => one.in === 'query')
   const query = fc.record(
@@ -260,11 +262,11 @@ function fittingBodies(route: Route, { body }: Prey) {
   return [{ weight: 8, arbitrary: fitting }]
 }
 
-/** Minimum number of calls for each route. */
+/** Minimum number of calls to each route. */
 const CALLS_MIN = 200
 
-describe('200 random inputs are accepted or rejected as documented', () => {
-  test.each(named(withInput))('%s', async (_name, route) => {
+describe('200 random inputs', () => {
+  test.each(named(withInput))('are accepted or rejected by %s as documented', async (_name, route) => {
     const prey = await preyOf(route)
     const required = route.parameters.filter((one) => one.in === 'query' && one.required)
     const base = required.map(({ name }) => `${name}=x`).join('&')
@@ -296,7 +298,7 @@ describe('200 random inputs are accepted or rejected as documented', () => {
     expect(calls).toBeGreaterThanOrEqual(CALLS_MIN)
   })
 
-  test('accepted input does not stop background jobs', async () => {
+  test('do not stop background jobs once accepted', async () => {
     const route = routes.find(({ id }) => id === 'createAlert')
     const { body = {}, owner } = await preyOf(route as Route)
     const volume = { ...body, alertType: 'volume_threshold', volume: { op: 'gte', count: 0 } }

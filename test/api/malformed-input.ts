@@ -1,6 +1,6 @@
 import { atLimits, fits, type JsonSchema, least, NASTY, outOfRange } from './json-schema.ts'
 
-/** JSON text that can't be produced by serializing a JavaScript value. */
+/** JSON text that `JSON.stringify` can't produce from any JavaScript value. */
 class Raw {
   constructor(readonly text: string) {}
 }
@@ -18,14 +18,14 @@ type Fields = Record<string, unknown>
 const isFields = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** A position in a body, with a function that returns the body with another value at this position. */
+/** A position in a body, with a function that returns the body with a different value at this position. */
 interface Place {
   schema: JsonSchema
   value: unknown
   put(value: unknown): unknown
 }
 
-/** Returns every position in the schema, including those missing in the value. */
+/** Returns every position that the schema describes, including those that the value lacks. */
 function placesOf(schema: JsonSchema, value: unknown, put = (inner: unknown): unknown => inner): Place[] {
   const inside = (schema.anyOf ?? []).flatMap((branch) =>
     placesOf(branch, fits(branch, value) ? value : least(branch), put),
@@ -54,7 +54,7 @@ const TEXTS = ['\0', 'a\0b', '\ud800', '\udfff\ud800', 'x'.repeat(100_000), ...N
 const NESTED = [nest(30, '[', ']'), nest(60, '[', ']'), nest(30, '{"x":', '}'), nest(60, '{"x":', '}')]
 const NAMES = ['surprise', '__proto__', 'constructor', 'toString', 'hasOwnProperty', '', '\0', '\ud800', '$ref']
 
-/** Returns objects with too many, missing or duplicate fields. */
+/** Returns objects with unknown, missing or duplicate fields. */
 function oddFields({ properties = {} }: JsonSchema, value: Fields): unknown[] {
   const members = Object.entries(value).map(([name, inner]) => `${JSON.stringify(name)}:${jsonOf(inner)}`)
   const withMember = (member: string) => new Raw(`{${[...members, member].join(',')}}`)
@@ -68,8 +68,8 @@ function oddFields({ properties = {} }: JsonSchema, value: Fields): unknown[] {
 }
 
 /**
- * Returns bodies as JSON text. Each is a valid body with one unusual position: values at and past the limits of the
- * schema, of other types, too long or too deep, and missing, unknown or duplicate fields.
+ * Returns bodies as JSON text. Each is a valid body in which one position is unusual: a value at or past a limit of the
+ * schema, of another type, too long or too deeply nested, or an object with a missing, unknown or duplicate field.
  */
 export function oddBodies(schema: JsonSchema, base: unknown): string[] {
   const texts = placesOf(schema, base).flatMap(({ schema: here, value, put }) => {
@@ -80,7 +80,10 @@ export function oddBodies(schema: JsonSchema, base: unknown): string[] {
   return [...new Set(texts)]
 }
 
-/** Returns bodies with a duplicate field. The last value is used, as in `JSON.parse`. */
+/**
+ * Returns bodies with a duplicate field: one that must be accepted and one that must be rejected. The last value is
+ * used, as in `JSON.parse`.
+ */
 export function twice(schema: JsonSchema, base: Fields): { taken: string; refused: string } {
   const [name = '', inner = {}] = Object.entries(schema.properties ?? {}).find(([one]) => one in base) ?? []
   const wrong = [[], {}, 1].find((value) => !fits(inner, value))
@@ -98,7 +101,7 @@ const ENCODED = [
 const WORDS = ['x', '-1', '0', '1', '1.5', '1e3', '1e309', '-1e309', '-0', 'NaN', 'Infinity', '0x10', 'null', 'true']
 const LONG_NUMBERS = ['9007199254740993', '9'.repeat(30), '0'.repeat(50), '1e-400']
 
-/** Returns URL-encoded values of a parameter: at and past the limits of its schema, and malformed ones. */
+/** Returns URL-encoded values of a parameter: at and past the limits of its schema, and malformed. */
 export function oddTexts(schema: JsonSchema): string[] {
   const limits = [...atLimits(schema), ...outOfRange(schema), ...(schema.enum ?? []), least(schema)]
   const plain = [...limits.map(String), ...WORDS, ...LONG_NUMBERS, '[]', '{}', ...NASTY]
@@ -106,7 +109,7 @@ export function oddTexts(schema: JsonSchema): string[] {
   return [...new Set(texts)].filter((text) => text !== '')
 }
 
-/** Contents of forged cursors. */
+/** Contents of forged pagination cursors. */
 const PLACES = [
   ...[[], [null], ['x'], [1], [-1], [1.5], [1e300], ['\ud800'], ['\0'], [{}], [[1]], [1, 2, 3], 'x', { length: 1 }],
   ...[
@@ -117,7 +120,7 @@ const PLACES = [
 ]
 const CURSORS = PLACES.map((place) => Buffer.from(JSON.stringify(place)).toString('base64url'))
 
-/** Returns queries with one unusual parameter each. `base` contains the required parameters. */
+/** Returns queries in which one parameter is unusual. `base` contains the required parameters. */
 export function oddQueries(parameters: readonly { name: string; schema: JsonSchema }[], base: string): string[] {
   const odd = parameters.flatMap(({ name, schema }) => [
     ...['', ...oddTexts(schema), ...(name === 'cursor' ? CURSORS : [])].map((text) => `${name}=${text}`),

@@ -6,8 +6,8 @@ import { type Answer, TEST_START } from '../fixtures.ts'
 import { type TestApp, testApp } from '../test-app.ts'
 
 /*
- * Two servers whose events differ only in masked data. Both must give a viewer the same answers. A difference would
- * reveal masked data.
+ * Compares two servers whose events differ only in masked data. Both must return the same responses to a viewer,
+ * because any difference would reveal masked data.
  */
 
 interface Person {
@@ -18,7 +18,7 @@ interface Person {
   employee: string
 }
 
-/** Values whose masked forms are identical. */
+/** Two people whose personal data is identical once masked. */
 const PEOPLE: readonly [Person, Person] = [
   {
     email: 'jo@shop.example',
@@ -78,7 +78,7 @@ async function sideOf(person: Person): Promise<Side> {
   const user = createUser(db, world.clock, { email: 'viewer@example.com', name: 'Viewer', passwordHash: null })
   addMember(db, world.clock, { orgId, userId: user.id, role: 'viewer' })
   const key = createKey(db, world.clock, { userId: user.id, orgId, name: 'key', expiresInDays: null, readOnly: false })
-  // Stored in compacted files, in new files and in the spool.
+  // The events end up in compacted files, in new files and in the spool.
   for (let n = 0; n < 6; n++) {
     world.clock.advance(n === 3 ? HOUR_MS : MINUTE_MS)
     const { status, body: taken } = await world.collect(body.token, batch(person, n))
@@ -97,7 +97,7 @@ afterAll(async () => {
   for (const { world } of sides) await world[Symbol.asyncDispose]()
 })
 
-/** Replaces ids, which differ between the servers, with numbers in order of occurrence. */
+/** Replaces ids, which differ between the servers, with numbers in the order in which the ids occur. */
 function plain({ status, body }: Answer): unknown {
   const known = new Map<string, string>()
   const named = (id: string) => known.get(id) ?? known.set(id, `#${known.size}`).get(id) ?? ''
@@ -112,7 +112,7 @@ async function answers(ask: (side: Side) => Promise<Answer>): Promise<[unknown, 
   return [one, other]
 }
 
-/** An attacker's guesses: increasingly long prefixes of the masked strings, and the whole strings. */
+/** An attacker's guesses: prefixes of the masked strings in increasing length, and the whole strings. */
 const PROBES = PEOPLE.slice(1).flatMap(({ email, ...other }) => [email.slice(0, 4), email, ...Object.values(other)])
 /** Names of vendors, events and sessions that contain an e-mail address. */
 const NAMES = PEOPLE.slice(1).flatMap(({ email }) => [`Shop ${email}`, `buy ${email}`, `s ${email}`])
@@ -132,7 +132,7 @@ const ROUTES: Record<string, (probe: string) => string> = {
   'a parameter name': (probe) => eventsBy('param')(`of ${probe}=1`),
   'the page title': (probe) => eventsBy('param')(`$title=Order of ${probe}`),
   'the name search': (probe) => `/v1/search?q=${encodeURIComponent(probe)}`,
-  'the first name found': () => '/v1/search?limit=1&q=buy+jo',
+  'the first result of the name search': () => '/v1/search?limit=1&q=buy+jo',
   'the name search with a limit': (probe) => `/v1/search?limit=1&q=${encodeURIComponent(probe)}`,
   'the dictionary by vendor': named('/v1/events/dictionary', 'vendor'),
   'the dictionary by event': named('/v1/events/dictionary', 'event'),
@@ -146,7 +146,7 @@ const ROUTES: Record<string, (probe: string) => string> = {
   'personal data': (probe) => `/v1/compliance/pii?vendor=${encodeURIComponent(probe)}`,
 }
 
-test.each(Object.entries(ROUTES))("a viewer can't infer masked values from %s", async (_, path) => {
+test.each(Object.entries(ROUTES))('queries reveal no masked values to a viewer: %s', async (_, path) => {
   const isName = path('').match(/(vendor|event|sessionId)=/) !== null
   for (const probe of isName ? NAMES : PROBES) {
     const [one, other] = await answers(({ world, viewer }) => world.call('GET', path(probe), { as: viewer }))
@@ -200,7 +200,7 @@ const RULES: Record<string, object[]> = {
   })),
 }
 
-describe.each(Object.entries(RULES))('a rule that matches %s', (_, rules) => {
+describe.each(Object.entries(RULES))('a rule that matches events %s', (_, rules) => {
   test.each(['preview', 'backtest'])('reveals no masked values to a viewer in a %s', async (what) => {
     for (const rule of rules) {
       const [one, other] = await answers(({ world, viewer }) =>

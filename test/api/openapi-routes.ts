@@ -11,19 +11,19 @@ export interface Route {
   path: string
   /** Method and path, such as `POST /v1/alerts`. */
   name: string
-  /** Undefined if the document contains none. */
+  /** Undefined if the document names no permission. */
   permission: unknown
   /** True when the route requires no credential. */
   isPublic: boolean
   /** Path and query parameters, without headers. */
   parameters: readonly Parameter[]
-  /** Schema of the request body; null without a body. */
+  /** Schema of the request body; null if the route has no body. */
   body: JsonSchema | null
-  /** False when the body is optional or there is none. */
+  /** False if the body is optional or the route has none. */
   bodyRequired: boolean
   /** Maximum size of the body in bytes. */
   maxBodyBytes: number
-  /** The example body; undefined without a body. */
+  /** The example body; undefined if the route has no body. */
   example: unknown
   responses: Readonly<Record<string, Response>>
 }
@@ -49,7 +49,7 @@ interface Operation {
   requestBody?: { required: boolean; content: Content }
   responses: Record<string, Response>
 }
-/** Default maximum size of a body. */
+/** Default maximum size of a body in bytes. */
 const MAX_BODY_BYTES = 8 * 1024 * 1024
 
 interface Document {
@@ -58,7 +58,7 @@ interface Document {
 
 const names = new WeakMap<object, string>()
 
-/** Returns the name of a schema component; null for an inline schema. */
+/** Returns the name of a component schema; null for an inline schema. */
 const nameOf = (schema: JsonSchema): string | null => names.get(schema) ?? null
 
 /** Returns the document with each `$ref` replaced by its target. */
@@ -108,13 +108,15 @@ export async function describedRoutes(world: TestApp): Promise<Route[]> {
   )
 }
 
-/** Returns the rows for `test.each('%s')`. */
+/** Returns rows for `test.each` with a title that contains `%s`. */
 export const named = (routes: readonly Route[]) => routes.map((route) => [route.name, route] as const)
 
-/** Path parameters other than ids, by name. */
+/** Values of path parameters other than ids, by parameter name. */
 const OTHER_PARTS: Readonly<Record<string, string>> = { hostname: 'shop.example', token: 'guessed', index: '0' }
 
-/** Returns the path of a route, with ids by kind and other parameters by name, all URL-encoded. */
+/**
+ * Returns the path of a route with its parameters replaced: ids by kind, others by name. All values are URL-encoded.
+ */
 export function pathOf({ path }: Route, ids: Record<string, string>, others: Record<string, string> = {}): string {
   return path.replaceAll(/([^/]+)\/\{(\w+)\}/g, (_, noun: string, name: string) => {
     const value = others[name] ?? (name === 'id' ? ids[noun] : OTHER_PARTS[name])
@@ -126,15 +128,15 @@ export function pathOf({ path }: Route, ids: Record<string, string>, others: Rec
   })
 }
 
-/** True when the query of the route requires a domain. */
+/** True when the route has a required query parameter for the domain. */
 export const needsDomain = ({ parameters }: Route): boolean =>
   parameters.some((one) => one.in === 'query' && one.required && one.name === 'domainId')
 
-/** Returns the kinds of ids in a path, such as `alerts`. */
+/** Returns the kinds of ids in a path, such as `alerts` in `/v1/alerts/{id}`. */
 export const nounsOf = ({ path }: Route): string[] =>
   [...path.matchAll(/([^/]+)\/\{id\}/g)].map(([, noun = '']) => noun)
 
-/** Throws unless the route documents the status and format of the response. */
+/** Throws unless the route documents the status and format of this response. */
 export function checkAnswer(route: Route, { status, headers, body }: Answer): void {
   const response = route.responses[status]
   if (!response) throw new Error(`${route.name} returns the undocumented status ${status}: ${JSON.stringify(body)}`)
@@ -149,14 +151,14 @@ export function checkAnswer(route: Route, { status, headers, body }: Answer): vo
   if (status >= 400) checkError(body)
 }
 
-/** Throws unless the body is `{"error": string}` without internal details. */
+/** Throws unless the body is `{"error": string}` and reveals no internal details. */
 export function checkError(body: unknown): void {
   expect(body).toEqual({ error: expect.stringMatching(/\S/) })
   // The message must not contain a stack trace, SQL or a file path.
   expect((body as { error: string }).error).not.toMatch(/\n\s+at |SELECT |INSERT |UPDATE |SQLITE|\/src\/|node_modules/)
 }
 
-/** Generates valid bodies in which some fields have other values that the schema allows. */
+/** Generates bodies in which some fields have other values, which the schema allows. */
 export function almostValid(schema: JsonSchema, plain: object): fc.Arbitrary<unknown> {
   const fields = Object.entries(schema.properties ?? {}).map(([name, inner]) => {
     const present = (plain as Record<string, unknown>)[name]

@@ -32,7 +32,10 @@ beforeAll(async () => {
 
 afterAll(() => world[Symbol.asyncDispose]())
 
-/** Returns a validator for schemas of the document. Throws for unknown or ineffective keywords. */
+/**
+ * Returns a validator for schemas in the document. The validator throws for keywords that are unknown or have no
+ * effect.
+ */
 function judge() {
   const moved = <T>(value: T): T =>
     JSON.parse(JSON.stringify(value).replaceAll('"#/components/schemas/', '"api#/$defs/'))
@@ -72,7 +75,7 @@ test('the document is valid OpenAPI 3.1', async () => {
   expect([result.valid, validator.version]).toEqual([true, '3.1'])
 })
 
-test('operations that require a credential other than an API key name it', () => {
+test('operations that require a credential other than an API key declare that credential', () => {
   const others = operations.flatMap(({ at, operation: { security = [] } }) =>
     security.flatMap((one) => Object.keys(one).map((name) => `${at}: ${name}`)),
   )
@@ -200,12 +203,12 @@ describe('operations', () => {
     expect(faults.map(({ at }) => at)).toEqual([])
   })
 
-  test('require a credential and name a permission unless they are public', () => {
+  test('require a credential and name a permission, unless they are public', () => {
     for (const { at, operation } of operations) {
       const { 'x-permission': permission, security, responses } = operation
       expect([at, Object.keys(PERMISSIONS).includes(permission)]).toEqual([at, true])
       const isPublic = PERMISSIONS[permission].from === null
-      // Other credentials, such as a token in the query, must be declared too.
+      // Routes with other credentials, such as a token in the query, must also declare them.
       expect([at, security !== undefined]).toEqual([at, isPublic])
       for (const name of (security ?? []).flatMap(Object.keys)) {
         expect(Object.keys(api.components.securitySchemes)).toContain(name)

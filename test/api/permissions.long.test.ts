@@ -8,21 +8,26 @@ import { describedApi, type TestTenant } from './two-tenants.ts'
 import { acceptedCall, createObjects, make, newAddress, PLANTED } from './valid-calls.ts'
 
 /*
- * Calls every route of the OpenAPI document as every kind of caller. Permitted callers succeed, others are rejected,
- * and no caller sees data of others. A new route is covered without a change here.
+ * Calls every route of the OpenAPI document with every kind of caller. Permitted callers succeed, others are rejected,
+ * and no caller sees another caller's data. New routes are covered automatically.
  */
 
 const { world, routes, passwordHash, tenant } = await describedApi()
 afterAll(() => world[Symbol.asyncDispose]())
 
-/** A kind of caller: a user with a role in the organization, or the owner of another organization. */
+/**
+ * A kind of caller: a user with a role in the organization, the owner of another organization, or a caller without a
+ * valid credential.
+ */
 interface Caller {
   what: string
-  /** Null without a valid credential. */
+  /** Role of the caller; null without a valid credential. */
   role: Role | null
   via?: 'session'
   readOnly?: true
-  /** A caller from another organization. `named` sends the id of this organization in `X-Org-Id`. */
+  /**
+   * Set for a caller from another organization. With `named`, requests have the id of this organization in `X-Org-Id`.
+   */
   stranger?: 'silent' | 'named'
   credential(home: TestTenant): string | null
 }
@@ -61,7 +66,7 @@ const permissionOf = ({ name, permission }: Route) => {
   return row
 }
 
-/** Returns the expected error status according to the permission matrix; null for a permitted call. */
+/** Returns the error status that the permission matrix requires; null for a permitted call. */
 function refusalOf(route: Route, { role, readOnly, stranger }: Caller): 401 | 403 | 404 | null {
   const { from } = permissionOf(route)
   if (from === null) return null
@@ -97,9 +102,9 @@ const OTHERWISE: Record<string, { status: number; why: string; when?(caller: Cal
   chooseOfficeChatChannel: { status: 409, why: 'the bot is not installed in any team' },
 }
 
-/** Additional required query parameters. */
+/** A required query parameter. */
 const CONTAINER = { containerPath: 'accounts/6/containers/71' }
-/** A token from a digest sent to a user who has since been deleted. */
+/** An unsubscribe token from the digest of a user who has since been deleted. */
 const LINK = { t: unsubscribeToken(world.app.box, { kind: 'digest', orgId: 'org_none', userId: 'usr_none' }) }
 const QUERIES: Record<string, Record<string, string>> = {
   getTagDeployment: CONTAINER,
@@ -110,14 +115,14 @@ const QUERIES: Record<string, Record<string, string>> = {
   unsubscribe: LINK,
 }
 
-/** A planted secret and the lowest role with permission to view it; null when no role has it. */
+/** A planted secret and the lowest role that is permitted to view it; null when no role is. */
 interface Secret {
   what: string
   value: string
   from: Role | null
-  /** The user to whom the secret belongs. */
+  /** The user to whom the secret belongs, if any. */
   userId?: string
-  /** Hidden from read-only keys. */
+  /** True when read-only keys do not show the secret. */
   fullKey?: true
 }
 
@@ -141,7 +146,7 @@ function secretsOf({ orgId, people, ...keys }: TestTenant): Secret[] {
   ]
 }
 
-/** One resource of each kind, for reading only. */
+/** One resource of each kind, used only for reading. */
 let exhibit: { home: TestTenant; ids: Record<string, string>; secrets: Secret[] }
 
 beforeAll(async () => {
@@ -162,7 +167,7 @@ beforeAll(async () => {
   exhibit = { home, ids, secrets }
 })
 
-/** Returns the secrets in a string that the caller has no permission to view. */
+/** Returns the secrets in a string that the caller is not permitted to view. */
 function leaked(text: string, { role, readOnly }: Caller, userId: string | null, secrets: readonly Secret[]): string[] {
   const mayKnow = ({ from, fullKey, userId: whose }: Secret) =>
     (whose !== undefined && whose === userId) ||
@@ -170,14 +175,15 @@ function leaked(text: string, { role, readOnly }: Caller, userId: string | null,
   return secrets.filter((secret) => text.includes(secret.value) && !mayKnow(secret)).map(({ what }) => what)
 }
 
-/** Returns a valid call. Unless the call only reads, new resources are created for it. */
+/** Returns a valid call. New resources are created for it, unless the call only reads. */
 async function callOf(route: Route, caller: Caller) {
   const refusal = refusalOf(route, caller)
   const isLook = route.method === 'GET' || refusal === 401 || refusal === 403
   const home = isLook ? exhibit.home : tenant()
   const own = caller.stranger ? tenant() : home
   const { userId } = own.people[caller.role ?? 'owner']
-  // Bodies refer to the caller's own resources, so only the path refers to another organization.
+  // For callers from another organization, only the path refers to this organization. The body refers to the caller's
+  // own resources.
   const callers = isLook
     ? { ids: exhibit.ids, body: route.example }
     : await acceptedCall(route, { world, tenant: own, userId }, tenant())
@@ -194,7 +200,7 @@ async function callOf(route: Route, caller: Caller) {
       body: callers.body,
       headers: caller.stranger === 'named' ? { 'x-org-id': home.orgId } : {},
     },
-    // Signing in requires no permission.
+    // On public routes, such as sign-in, a caller without a credential may see the user's own data.
     userId: caller.role === null && !route.isPublic ? null : userId,
     secrets: isLook ? exhibit.secrets : [...exhibit.secrets, ...secretsOf(home)],
   }
@@ -205,7 +211,7 @@ const calls = routes.flatMap((route) =>
 )
 
 describe('permissions', () => {
-  test.each(calls)('%s', async (_name, route, caller) => {
+  test.each(calls)('are enforced for %s', async (_name, route, caller) => {
     const { path, call, userId, secrets } = await callOf(route, caller)
     const answer = await world.call(route.method, path, call)
     const otherwise = OTHERWISE[route.id]
@@ -237,13 +243,13 @@ test('the planted secrets are visible to permitted callers', async () => {
 })
 
 describe('the OpenAPI document', () => {
-  test('has the enforced permission of every route', () => {
+  test('names the permission that is enforced for every route', () => {
     const described = routes.map(({ name, permission }) => `${name}: ${permission}`)
     const held = world.app.routes.map(({ method, path, access }) => `${method} ${path}: ${access}`)
     expect(described.sort()).toEqual(held.sort())
   })
 
-  test('requires no credential exactly where the matrix requires none', () => {
+  test('requires a credential for exactly those routes for which the matrix requires one', () => {
     const free = (one: boolean) => (one ? 'free' : 'not')
     for (const route of routes) {
       expect([route.name, free(route.isPublic)]).toEqual([route.name, free(permissionOf(route).from === null)])
@@ -259,13 +265,13 @@ describe('the OpenAPI document', () => {
     expect(acceptedCall(other, { world, tenant: exhibit.home }, tenant())).rejects.toThrow('create gadgets')
   })
 
-  test('every exception belongs to an existing route', () => {
+  test('every listed exception belongs to an existing route', () => {
     const ids = new Set(routes.map(({ id }) => id))
     expect(Object.keys(OTHERWISE).filter((id) => !ids.has(id))).toEqual([])
   })
 })
 
-describe('rules beyond the permission matrix', () => {
+describe('rules in addition to the permission matrix', () => {
   const roles = [
     ['an admin', 'admin', 403],
     ['an owner', 'owner', 200],
@@ -276,7 +282,7 @@ describe('rules beyond the permission matrix', () => {
     const as = people[role].key
     const change = (id: string, body: object) => world.call('PATCH', `/v1/org/members/${id}`, { as, body })
     expect((await change(people.member.userId, { role: 'owner' })).status).toBe(status)
-    // At this point there is a second owner.
+    // The previous call created a second owner.
     expect((await change(people.owner.userId, { role: 'viewer' })).status).toBe(status)
     const invited = await world.call('POST', '/v1/org/members', {
       as: tenant().people[role].key,
@@ -296,7 +302,7 @@ describe('rules beyond the permission matrix', () => {
     expect((await world.call('DELETE', path, { as: home.people[role].key })).status).toBe(status)
   })
 
-  test('only admins can list and revoke keys of other users', async () => {
+  test("only admins can list and revoke other users' keys", async () => {
     const { people } = tenant()
     for (const [role, status] of [
       ['viewer', 404],

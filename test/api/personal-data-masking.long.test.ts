@@ -7,9 +7,9 @@ import { type DescribedApi, describedApi, type TestTenant } from './two-tenants.
 import { make, oneOf } from './valid-calls.ts'
 
 /*
- * Plants personal data in every field of every list of a batch, and searches for it in all output: the answers of every
- * reading route and every MCP tool, every message and every log line. Routes are taken from the OpenAPI document, so a
- * new route is covered without a change here.
+ * Plants personal data in every field of every list in a batch, and searches for it in all output: the response of
+ * every reading route and every MCP tool, every message and every log line. The routes are taken from the OpenAPI
+ * document, so new routes are covered automatically.
  */
 
 const PLANTS: Record<string, { text: string; traces: readonly RegExp[] }> = {
@@ -21,13 +21,13 @@ const PLANTS: Record<string, { text: string; traces: readonly RegExp[] }> = {
 }
 const ALL = Object.values(PLANTS).map(({ text }) => text)
 const TEXT = ALL.join(';')
-/** The values in a URL, and URL-encoded again inside it. */
+/** The values as URL parameters, and URL-encoded twice. */
 const IN_URL = ALL.map(
   (text, n) => `p${n}=${encodeURIComponent(text)}&q${n}=${encodeURIComponent(encodeURIComponent(text))}`,
 ).join('&')
 const IN_PATH = ALL.map((text) => encodeURIComponent(text)).join('/')
 const HOST = '4111111111111111.shop.example'
-/** Routes whose raw events show the data to members only. */
+/** Routes that show unmasked data in raw events, but only to members and higher roles. */
 const RAW = ['GET /v1/events', 'GET /v1/domains/{id}/live']
 
 /** Returns the planted data found in a string. */
@@ -119,7 +119,7 @@ const transport = {
     return { kind: 'status', status: 200, headers: {}, body: '' } as const
   },
 }
-/** Ids of the existing resources by kind. */
+/** IDs of existing resources by kind. */
 const ids: Record<string, string[]> = {}
 
 beforeAll(async () => {
@@ -134,7 +134,7 @@ beforeAll(async () => {
   await world.call('PATCH', '/v1/org', { as: key, body: { piiPatterns: patterns } })
   const domain = await make(maker, '/v1/domains', { name: 'Shop' })
   let n = 0
-  // Enough days and events for signals to be created.
+  // Creating signals requires this many days and events.
   for (let hour = 0; hour < 8 * 24; hour++) {
     world.clock.advance(HOUR_MS)
     const events = batch(n++).events.slice(1, 6)
@@ -176,20 +176,20 @@ afterAll(async () => {
   await api?.world[Symbol.asyncDispose]()
 })
 
-/** Returns the first issue of each alert. */
+/** Returns the first issue of each alert, at most 20 issues in total. */
 async function someIssues(key: string): Promise<string[]> {
   const found: string[] = []
   for (const { id } of (await api.world.call('GET', '/v1/alerts?limit=200', { as: key })).body.alerts) {
     const { issues } = (await api.world.call('GET', `/v1/issues?limit=1&alertId=${id}`, { as: key })).body
     found.push(...issues.map((issue: { id: string }) => issue.id))
   }
-  // Compliance issues come last, one for each key.
+  // Compliance issues come last. There is one for each key.
   return found.slice(0, 20)
 }
 
-/** Creates an alert of each type for all planted data, with e-mail and a webhook as channels. */
+/** Creates alerts that cover all planted data, with an e-mail address and a webhook as channels. */
 async function plantAlerts(maker: Parameters<typeof make>[0], domainId: string): Promise<void> {
-  // The first three alerts share their notifications; the others are notified separately.
+  // The first three alerts have the same channels. Each of the others has a separate e-mail address.
   const channelsOf = (n: number) => [
     { type: 'email', target: n < 3 ? 'ann@people.example' : `ann${n}@people.example` },
     { type: 'webhook', target: 'https://hooks.example.com/a' },
@@ -231,7 +231,8 @@ async function plantAlerts(maker: Parameters<typeof make>[0], domainId: string):
 const reading = () => api.routes.filter(({ method, isPublic }) => method === 'GET' && !isPublic)
 
 /**
- * Returns all calls of a route: one for each resource in its path, and one for each domain if the query has a domain.
+ * Returns the paths with which a route is called: one for each resource in its path, with and without a domain in the
+ * query if the route accepts one.
  */
 async function pathsOf(route: Route): Promise<string[]> {
   const nouns = nounsOf(route)
@@ -256,14 +257,14 @@ async function pathsOf(route: Route): Promise<string[]> {
   )
 }
 
-/** Additional required query parameters of some routes. */
+/** Required query parameters of some routes. */
 const REQUIRED: Readonly<Record<string, string>> = {
   containerPath: 'accounts/6/containers/71',
   q: 'example',
 }
 
-describe('personal data is masked', () => {
-  test('the planted data is stored', async () => {
+describe('the planted personal data', () => {
+  test('is stored', async () => {
     for (const type of ['data_validation', 'volume_threshold', 'journey']) {
       const { issues } = (await api.world.call('GET', `/v1/issues?alertType=${type}`, { as: tenant.people.owner.key }))
         .body
@@ -285,13 +286,13 @@ describe('personal data is masked', () => {
     expect(shownIn(JSON.stringify(live.body))).toHaveLength(ALL.length)
   })
 
-  test.each(['viewer', 'owner'] as const)('in responses for the %s', async (role) => {
+  test.each(['viewer', 'owner'] as const)('is masked in responses to the %s', async (role) => {
     const shown: object[] = []
     for (const route of reading()) {
       if (role === 'owner' && RAW.includes(route.name)) continue
       for (const path of await pathsOf(route)) {
         const { status, body } = await api.world.call('GET', path, { as: tenant.people[role].key })
-        // Status 409: Google Tag Manager is not connected.
+        // Status 409 is returned because Google Tag Manager is not connected.
         const ok = [200, 403, 404, 409].includes(status)
         expect({ path, ok, body: status < 400 || body }).toMatchObject({ ok: true })
         const found = shownIn(JSON.stringify(body))
@@ -301,14 +302,14 @@ describe('personal data is masked', () => {
     expect(shown.slice(0, 12)).toEqual([])
   })
 
-  test.each(['', 'developer'])('in a digest for the context %j', async (context) => {
+  test.each(['', 'developer'])('is masked in a digest with the context %j', async (context) => {
     const as = tenant.people.viewer.key
     const { body } = await api.world.call('POST', '/v1/notifications/digest/preview', { as, body: { context } })
     expect(body).toMatchObject({ hasData: true })
     expect(shownIn(JSON.stringify(body))).toEqual([])
   })
 
-  test.each(['viewer', 'owner'] as const)('in MCP tools for the %s', async (role) => {
+  test.each(['viewer', 'owner'] as const)('is masked in MCP tools used by the %s', async (role) => {
     await using client = await connect(web.url, tenant.people[role].key)
     const shown: object[] = []
     for (const { id, path, method, query } of api.world.app.routes.filter(({ tool }) => tool)) {
@@ -327,7 +328,7 @@ describe('personal data is masked', () => {
     expect(shown.slice(0, 12)).toEqual([])
   })
 
-  test('in messages', () => {
+  test('is masked in messages', () => {
     expect(
       sent
         .flatMap((message) => shownIn(message).map((found) => ({ found, message: message.slice(0, 200) })))
@@ -335,7 +336,7 @@ describe('personal data is masked', () => {
     ).toEqual([])
   })
 
-  test('in the log', () => {
+  test('is masked in the log', () => {
     expect(api.world.lines.flatMap((line) => shownIn(line))).toEqual([])
   })
 })

@@ -5,13 +5,13 @@ import { type DescribedApi, describedApi, type TestTenant } from './two-tenants.
 import { make } from './valid-calls.ts'
 
 /*
- * Every JavaScript object inherits names such as `constructor`, so looking up such a name in an object used as a table
- * returns a function. This test uses these names for everything that callers can name, and then calls every reading
- * route.
+ * Every JavaScript object inherits names such as `constructor`, so looking up such a name in an object that is used as
+ * a table returns a function. This test uses these names wherever a caller can choose a name, and then calls every
+ * reading route.
  */
 
 const NAMES = ['constructor', '__proto__', 'toString']
-/** Two letters and a digit, which the custom pattern matches. */
+/** Two letters and a digit, which match the custom pattern. */
 const STAFF = 'ab7'
 
 let api: DescribedApi
@@ -86,7 +86,10 @@ beforeAll(async () => {
 })
 afterAll(() => api?.world[Symbol.asyncDispose]())
 
-/** Query parameters that contain caller-defined names, and the conversion of a name to a value. */
+/**
+ * Query parameters that contain names chosen by a caller, with the function that converts a name to a value of the
+ * parameter.
+ */
 const GIVEN: Readonly<Record<string, (name: string) => string>> = {
   vendor: String,
   event: String,
@@ -97,7 +100,7 @@ const GIVEN: Readonly<Record<string, (name: string) => string>> = {
   param: (name) => `${name}=${name}`,
 }
 
-/** Returns the calls of a route with each name in every query parameter that accepts one. */
+/** Returns the paths of a route with each name in every query parameter that accepts names. */
 function pathsOf(route: Route): string[] {
   const path = pathOf(route, Object.fromEntries(nounsOf(route).map((noun) => [noun, domainId])))
   const known = (fields: Record<string, string>) =>
@@ -112,20 +115,20 @@ function pathsOf(route: Route): string[] {
 
 const FUNCTION = /native code|\[object /
 
-test('every response has the documented shape and contains no function', async () => {
+test('every response has the documented format and contains no function', async () => {
   const { world, routes } = api
   const asked = routes.filter(
     (route) => route.method === 'GET' && !route.isPublic && nounsOf(route).every((noun) => noun === 'domains'),
   )
   for (const path of asked.flatMap(pathsOf)) {
     const { status, body } = await world.call('GET', path, { as: tenant.people.owner.key })
-    // Status 409: Google Tag Manager is not connected.
+    // Status 409 is returned because Google Tag Manager is not connected.
     expect({ path, body, ok: [200, 409].includes(status) }).toMatchObject({ ok: true })
     expect(JSON.stringify(body)).not.toMatch(FUNCTION)
   }
 })
 
-test('an alert evaluates parameters with these names by their values', async () => {
+test('an alert evaluates the values of parameters with these names', async () => {
   const { world } = api
   const as = tenant.people.owner.key
   const { issues } = (await world.call('GET', '/v1/issues?alertType=data_validation&limit=200', { as })).body

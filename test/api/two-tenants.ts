@@ -12,7 +12,7 @@ import { describedRoutes, type Route } from './openapi-routes.ts'
 /** Password of every user. The examples of the OpenAPI document use the same password. */
 export const PASSWORD = 'correct horse battery staple'
 
-/** A member of an organization, with credentials. */
+/** A member of an organization, with the member's credentials. */
 export interface Person {
   userId: string
   email: string
@@ -21,7 +21,7 @@ export interface Person {
   session: string
 }
 
-/** An organization with one member per role. */
+/** An organization with one member for each role. */
 export interface TestTenant {
   orgId: string
   name: string
@@ -33,7 +33,7 @@ export interface TestTenant {
   endedSession: string
 }
 
-/** The program, the routes of its OpenAPI document, and a function that creates organizations. */
+/** The program, the routes in its OpenAPI document, and a function that creates organizations. */
 export interface DescribedApi {
   world: TestApp
   routes: readonly Route[]
@@ -41,7 +41,7 @@ export interface DescribedApi {
   tenant(): TestTenant
 }
 
-/** A receiver that accepts every message, except on `gone.example.com`, which returns 410. */
+/** A message receiver that accepts every message, except on `gone.example.com`, which returns 410. */
 const receiver = {
   send: async (outbound: { kind: string; url?: string }) => {
     const status = outbound.url?.startsWith('https://gone.example.com/') ? 410 : 200
@@ -49,9 +49,9 @@ const receiver = {
   },
 }
 
-/** Starts the program. Messages are only passed to `transport`. */
+/** Starts the program. All outgoing messages are passed to `transport`. */
 export async function describedApi(transport: AppOptions['transport'] = receiver): Promise<DescribedApi> {
-  // The path does not exist, so no browser is ever started.
+  // The path does not exist, so no browser can be started.
   const world = await testApp({ chromium: '/nowhere/chromium' }, { transport })
   // Thousands of calls verify this hash, so it is created with the cheapest parameters.
   const passwordHash = await Bun.password.hash(PASSWORD, { algorithm: 'argon2id', memoryCost: 8, timeCost: 1 })

@@ -18,11 +18,11 @@ import type { TestApp } from '../test-app.ts'
 import { nounsOf, type Route } from './openapi-routes.ts'
 import { PASSWORD, type Person, type TestTenant } from './two-tenants.ts'
 
-/** The organization in which a resource is created, the API key that creates it, and the member who owns it. */
+/** The organization in which resources are created, the API key that creates them, and the member who owns them. */
 interface Maker {
   world: TestApp
   tenant: TestTenant
-  /** Owner of personal resources; the organization's owner by default. */
+  /** Owner of personal resources. Default: the organization's owner. */
   userId?: string
 }
 
@@ -56,7 +56,7 @@ async function makeIssue(maker: Maker, channels: object[] = alert.channels): Pro
   return body.issues[0].id
 }
 
-/** Creates a flow test with a healed step that waits for approval. */
+/** Creates a flow test in which a healed step waits for approval. */
 async function makeFlowTest(maker: Maker): Promise<string> {
   const steps = [
     { type: 'navigate', url: 'https://shop.example/' },
@@ -74,7 +74,7 @@ const INTEGRATION = { provider: 'webhook', config: { url: 'https://hooks.example
 const TEAMS_BOT = { provider: 'office_chat', config: { appId: 'a-bot', appPassword: 'its-secret' } }
 const SLACK_BOT = { provider: 'team_chat', config: { botToken: 'xoxb-1' } }
 
-/** For each kind of id in a route: creates a resource of this kind and returns its id. */
+/** Functions that create a resource and return its id, by kind of id in the path of a route. */
 const MAKERS: Record<string, (maker: Maker) => Promise<string>> = {
   domains: async (maker) => (await make(maker, '/v1/domains', { name: `Shop ${++made}` })).id,
   projects: async (maker) => (await make(maker, '/v1/projects', { name: `Project ${++made}` })).id,
@@ -103,7 +103,7 @@ const MAKERS: Record<string, (maker: Maker) => Promise<string>> = {
     return sessionIdOf(openSession(app.db, clock, userId, 'password').token)
   },
   tests: (maker) => makeFlowTest(maker),
-  // A passed run that has every subresource.
+  // A run that passed and has every subresource.
   async runs({ world, tenant: { orgId } }) {
     const id = storeRun(world, { ...aRun(), findings: [] }, { orgId, picture: () => new Uint8Array([0x89]) })
     writeFileSync(join(world.folder, 'runs', id, 'requests.har'), '{"log":{}}')
@@ -119,7 +119,7 @@ const MAKERS: Record<string, (maker: Maker) => Promise<string>> = {
 /** Kinds of resources that have ids. */
 export const NOUNS = Object.keys(MAKERS)
 
-/** Creates a resource of each kind and returns the ids by kind. Throws for an unknown kind. */
+/** Creates one resource of each given kind and returns the ids by kind. Throws for an unknown kind. */
 export async function oneOf(nouns: Iterable<string>, maker: Maker): Promise<Record<string, string>> {
   const ids: Record<string, string> = {}
   for (const noun of new Set(nouns)) {
@@ -145,11 +145,11 @@ const PREFIXES: Record<string, string> = {
 }
 const ID = /"([a-z]{2,4})_[0-9a-hjkmnp-tv-z]{26}"/g
 
-/** Returns the kinds of ids in the example body of a route. */
+/** Returns the kinds of ids that the example body of a route contains. */
 const nounsOfBody = ({ example }: Route): string[] =>
   [...JSON.stringify(example ?? null).matchAll(ID)].map(([, prefix = '']) => PREFIXES[prefix] ?? prefix)
 
-/** Returns the example body of a route with its ids replaced; undefined for a route without a body. */
+/** Returns the example body of a route with its ids replaced; undefined if the route has no body. */
 function acceptedBody({ example }: Route, ids: Record<string, string>): Record<string, unknown> | undefined {
   if (example === undefined) return undefined
   const text = JSON.stringify(example).replaceAll(ID, (_, prefix: string) => `"${ids[PREFIXES[prefix] ?? prefix]}"`)
@@ -161,7 +161,7 @@ function tokenFor({ world, tenant: { orgId } }: Maker, email: string): string {
   return invite(world.app.db, world.clock, { orgId, email, role: 'member' }).token
 }
 
-/** Body fields whose valid values depend on the test data. */
+/** Body fields whose valid values depend on the test data, by id of the route. */
 const KNOWN: Record<string, (maker: Maker, elsewhere: TestTenant) => Record<string, unknown>> = {
   signIn: (maker) => ({ email: callerOf(maker).email, password: PASSWORD }),
   acceptInvitation: (maker) => ({ token: tokenFor(maker, newAddress()) }),
@@ -187,12 +187,12 @@ const KNOWN: Record<string, (maker: Maker, elsewhere: TestTenant) => Record<stri
 const callerOf = ({ tenant: { people }, userId }: Maker): Person =>
   Object.values(people).find((person) => person.userId === userId) ?? people.owner
 
-/** Returns an unused e-mail address. */
+/** Returns an e-mail address that has not been used. */
 export const newAddress = () => `guest-${++made}@people.example`
 
 /**
- * Returns the path ids of a call and a valid body, for resources created for this call. `elsewhere` is an organization
- * to which the caller does not belong.
+ * Returns the path ids and a valid body for a call, and creates the resources that they refer to. `elsewhere` is an
+ * organization to which the caller does not belong.
  */
 export async function acceptedCall(route: Route, maker: Maker, elsewhere: TestTenant) {
   const ids = await oneOf([...nounsOf(route), ...nounsOfBody(route)], maker)
@@ -200,7 +200,7 @@ export async function acceptedCall(route: Route, maker: Maker, elsewhere: TestTe
   return { ids, body: body && { ...body, ...KNOWN[route.id]?.(maker, elsewhere) } }
 }
 
-/** Adds channels and settings with restricted visibility to an organization that has one resource of each kind. */
+/** Values that only some roles may see, planted in channels, integrations and invitations. */
 export const PLANTED = {
   mail: 'planted@targets.example',
   hook: 'https://hooks.example.com/planted-target',

@@ -93,7 +93,7 @@ test('an audit reports fired, missing and duplicate events, and the next audit r
   expect(rest.body).toMatchObject({ pages: [{}], nextCursor: null })
 })
 
-test('a comparison reports events without consent next to those with consent', async () => {
+test('a comparison reports the events before consent and those after it', async () => {
   const consent = { mode: 'compare', selectors: ['#yes'] }
   const { pages } = await audited({ name: 'Consent', startUrls: [`${ORIGIN}/consent`], consent })
   expect(pages).toHaveLength(2)
@@ -103,7 +103,7 @@ test('a comparison reports events without consent next to those with consent', a
   }
 })
 
-test('an audit repeats on schedule until one with the same name is created without a schedule', async () => {
+test('an audit repeats on schedule until an audit with the same name is created without a schedule', async () => {
   const input = { name: 'Daily', startUrls: [`${ORIGIN}/thanks`] }
   await audited({ ...input, schedule: '0 6 * * *' })
   const count = async () => (await world.call('GET', '/v1/audits?name=Daily')).body.audits.length
@@ -130,7 +130,7 @@ test.each<[object, RegExp]>([
   expect([status, body.error]).toEqual([400, expect.stringMatching(error)])
 })
 
-test('an audit interrupted by a kill fails with the pages visited so far, and a queued one runs', async () => {
+test('an audit interrupted by a crash fails, and a queued audit runs', async () => {
   const { db } = world.app
   const settings = readAudit({ name: 'Cut off', startUrls: [`${ORIGIN}/thanks`], delayMs: 0, settleMs: 0 }, 0)
   const queued = () =>
@@ -155,7 +155,7 @@ test.each<[string, () => number, RegExp]>([
 ])(
   'a %s killed during a crawl ends the audit with partial results, and the next audit is complete',
   async (what, find, why) => {
-    // Each one starts a series whose first audit is killed.
+    // A separate name for each case, so that the killed audit is the first one with this name.
     const input = { name: `A ${what} is killed`, startUrls: [`${ORIGIN}/hall`], delayMs: 0, settleMs: 0 }
     held = 0
     const { id } = (await world.call('POST', '/v1/audits', { body: input })).body
@@ -193,7 +193,7 @@ test('an audit without Chromium is rejected with instructions', async () => {
   expect(answer).toMatchObject({ status: 409, body: { error: expect.stringMatching(/TAGWARDEN_CHROMIUM/) } })
 })
 
-test('personal data on a page is not shown', async () => {
+test('personal data on a page is masked', async () => {
   const id = storeAudit(world.app.db, world.clock.now(), {
     orgId: world.owner.orgId,
     name: 'P',

@@ -27,7 +27,7 @@ const shop = Bun.serve({
     return site[pathname]?.(origin, times.length) ?? new Response('', { status: 404 })
   },
 })
-/** Requests received by a private server on the same port, which must not be reached. */
+/** Requests that reached a private address on the same port. There must be none. */
 const reached: string[] = []
 const inner = Bun.serve({
   hostname: '127.0.0.2',
@@ -38,7 +38,7 @@ const inner = Bun.serve({
   },
 })
 
-/** IP addresses to which `turning.test` resolves, in turn. The last one is repeated. */
+/** IP addresses to which `turning.test` resolves, one per lookup. The last address is repeated. */
 let turns: string[] = []
 let browsing: Promise<Browsing> | null = null
 const shared = () => {
@@ -93,7 +93,7 @@ async function crawled(plan: Partial<CrawlPlan>) {
 
 const gaps = (path: string) => (asked[path] ?? []).slice(1).map((time, n) => time - (asked[path]?.[n] ?? 0))
 
-test('a busy page is requested again at the time its host specifies, and reported once', async () => {
+test('a busy page is requested again after the delay that its host specifies, and reported once', async () => {
   site = {
     '/': () => links('/a'),
     '/a': (_, nth) => (nth === 1 ? busy(429, '1') : nth === 2 ? busy(503, '1') : html()),
@@ -110,7 +110,7 @@ test('a busy page is requested again at the time its host specifies, and reporte
   for (const ms of gaps('/a')) expect(ms).toBeGreaterThan(950)
 })
 
-test('a page that remains busy is reported with its status, and others are visited', async () => {
+test('a page that remains busy is reported with its status, and other pages are visited', async () => {
   site = { '/': () => links('/a', '/b', '/c'), '/a': () => busy(503, '0'), '/b': () => html(), '/c': () => html() }
   const { pages, error } = await crawled({ startUrls: [at('/')] })
   expect(pages.sort()).toEqual([
@@ -122,7 +122,7 @@ test('a page that remains busy is reported with its status, and others are visit
   expect([asked['/a']?.length, error]).toEqual([3, null])
 })
 
-test('a host that remains busy ends the crawl, and its pages are retained', async () => {
+test('a host that remains busy ends the crawl, and the pages visited so far are kept', async () => {
   const paths = Array.from({ length: 20 }, (_, n) => `/p/${n}`)
   site = { '/': () => links(...paths), ...Object.fromEntries(paths.map((path) => [path, () => busy(429, '0')])) }
   const { pages, error } = await crawled({ startUrls: [at('/')] })
@@ -131,7 +131,7 @@ test('a host that remains busy ends the crawl, and its pages are retained', asyn
   expect(Object.keys(asked).length).toBeLessThan(10)
 })
 
-test("a host that requires an hour's wait is abandoned quickly", async () => {
+test('a host that requires a delay of an hour is abandoned quickly', async () => {
   const paths = Array.from({ length: 20 }, (_, n) => `/p/${n}`)
   site = { '/': () => links(...paths), ...Object.fromEntries(paths.map((path) => [path, () => busy(503, '3600')])) }
   const { error } = await crawled({ startUrls: [at('/')] })
@@ -160,7 +160,7 @@ test.each<[string, string[], Partial<CrawlPlan>, object]>([
     { pages: [], error: expect.stringMatching(/map\.xml can't be read: host turning\.test resolves to a loopback/) },
   ],
   [
-    'a sitemap file, on the second request',
+    'a sitemap listed in a sitemap index',
     ['127.0.0.1', '127.0.0.2'],
     { sitemap: at('/index.xml', 'turning.test') },
     { pages: [], error: expect.stringMatching(/index\.xml contains no page that can be visited/) },
@@ -183,7 +183,7 @@ test.each<[string, string[], Partial<CrawlPlan>, object]>([
     { startUrls: [at('/', 'turning.test')] },
     { pages: [['/', null, expect.stringContaining('host turning.test resolves to a loopback address')]], error: null },
   ],
-])('%s is not read when its host name resolves to another IP address', async (_name, addresses, plan, outcome) => {
+])('%s is not read when its host name resolves to a loopback address', async (_name, addresses, plan, outcome) => {
   turns = addresses
   site = {
     '/index.xml': (origin) => locs('sitemapindex', `${origin}/map.xml`),
@@ -195,7 +195,7 @@ test.each<[string, string[], Partial<CrawlPlan>, object]>([
   expect({ pages, error } as object).toEqual(outcome)
 })
 
-test('the crawler waits for expected events of a page until the time limit', async () => {
+test("the crawler waits for a page's expected events until the time limit", async () => {
   const late = `<script>setTimeout(() => navigator.sendBeacon('https://www.google-analytics.com/g/collect?v=2&tid=G-1&en=late'), 1500)</script>`
   site = { '/late': () => html(late) }
   const expected = { vendor: 'Google Analytics 4', event: 'late' }

@@ -3,7 +3,7 @@ import { addPage, beginAudit, endAudit, queueAudit } from '../../src/audits/stor
 import type { Instant } from '../../src/core/clock.ts'
 import type { Db } from '../../src/store/database.ts'
 
-/** Stores a finished audit of one page and returns its id. `text` is used for every string of the page. */
+/** Stores a finished audit of one page and returns its id. Every string on the page is `text`. */
 export function storeAudit(
   db: Db,
   now: Instant,

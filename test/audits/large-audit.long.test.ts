@@ -9,8 +9,8 @@ import { OTHER_PAGES, trapSite } from './trap-site.ts'
 const PRODUCTS = 280
 const MIB = 2 ** 20
 /**
- * Memory limit. A browser that never released the memory of 300 pages would need more than 600 MB; the first 100 pages
- * take 430 MB.
+ * Memory limit. The first 100 pages need 430 MB. If the browser never released memory, 300 pages would need more than
+ * 600 MB.
  */
 const MOST_MIB = 520
 
@@ -35,7 +35,7 @@ async function pagesOf(id: string): Promise<AuditPage[]> {
   return pages
 }
 
-test('each of 300 pages with crawler traps is visited once, and memory use does not grow with them', async () => {
+test('each of 300 pages with crawler traps is visited once, and memory use does not grow with the number of pages', async () => {
   const input = { name: 'Large', startUrls: [`${site.origin}/`], maxPages: 400, delayMs: 0, settleMs: 50 }
   const { id } = (await world.call('POST', '/v1/audits', { body: input })).body
   let runner = 0

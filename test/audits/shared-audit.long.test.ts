@@ -7,7 +7,7 @@ import { installedChromium } from '../browser/installed-chromium.ts'
 import { FAULTS } from '../browser/page-defects.ts'
 import { testApp } from '../test-app.ts'
 
-/** Folder for screenshots to be viewed by a person; none by default. */
+/** Folder to which screenshots are saved for visual checks; none by default. */
 const PICTURES = process.env.SHARE_PICTURES
 
 const html = (title: string, body: string) =>
@@ -15,7 +15,7 @@ const html = (title: string, body: string) =>
 const beacon = (event: string, more = '') =>
   `navigator.sendBeacon('https://www.google-analytics.com/g/collect?v=2&tid=G-1&en=${event}&ep.x=1${more}')`
 
-/** A shop with every kind of fault that an audit finds. */
+/** A shop with every kind of fault that an audit can find. */
 const site = Bun.serve({
   port: 0,
   hostname: '127.0.0.1',
@@ -33,7 +33,7 @@ const site = Bun.serve({
 afterAll(() => site.stop(true))
 const ORIGIN = `http://127.0.0.1:${site.port}`
 
-test('a shared audit shows anyone with the link only its page findings', async () => {
+test('a shared audit shows only its page findings to anyone with the link', async () => {
   await using world = await testApp({ chromium: await installedChromium(), outboundAllow: '127.0.0.1' })
   const made = await world.call('POST', '/v1/audits', {
     body: {

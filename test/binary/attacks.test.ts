@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { ask, BINARY, call, initialize, type Server, startServer, temporaryFolder } from '../run-program.ts'
 
 const PASSWORD = 'correct horse battery'
-/** A share of a request's duration. A server that is blocked answers nothing else for longer. */
+/** Share of a request's duration. If `/healthz` takes longer than this, the server was blocked. */
 const BLOCKED = 0.5
 const STOLEN = 'a password that Mallory chose'
 
@@ -23,7 +23,7 @@ describe.skipIf(BINARY === null)('attacks on the executable', () => {
     folder[Symbol.dispose]()
   })
 
-  /** Polls `/healthz` during a request. Returns the longest wait for an answer, as a share of the whole request. */
+  /** Polls `/healthz` during a request. Returns the longest response time as a share of the request's duration. */
   async function longestWait(request: Promise<unknown>): Promise<number> {
     let isPending = true
     const ended = request.finally(() => {
@@ -43,14 +43,14 @@ describe.skipIf(BINARY === null)('attacks on the executable', () => {
   const signIn = async (email: string, password: string): Promise<string> =>
     (await ask('POST', `${url}/v1/auth/login`, '', { email, password })).token
 
-  /** Call options for a user in one of the user's organizations. */
+  /** Request options that select one of the user's organizations. */
   const as = (credential: string, orgId: string) => ({ as: credential, headers: { 'x-org-id': orgId } })
 
   async function accept(inviteToken: string, password: string): Promise<string> {
     return (await ask('POST', `${url}/v1/auth/invite`, '', { token: inviteToken, password })).token
   }
 
-  test('a key from an earlier invitation opens no other organization, and is revoked on password change', async () => {
+  test('a key from an earlier invitation grants no access to another organization, and a password change revokes it', async () => {
     const [{ id: home }] = (await ask('GET', `${url}/v1/orgs`, owner)).orgs
     const invite = async (orgId: string, email: string) => {
       const answer = await call('POST', `${url}/v1/org/members`, {
@@ -63,7 +63,7 @@ describe.skipIf(BINARY === null)('attacks on the executable', () => {
     // Mallory, the owner of the other organization, invites another person's e-mail address and accepts the invitation.
     const victim = await accept(await invite(foreign, 'victim@example.com'), STOLEN)
     const { secret } = await ask('POST', `${url}/v1/keys`, victim, { name: 'kept', expiresInDays: null })
-    // Later, this e-mail address becomes an admin of the first organization.
+    // Later, the person with this e-mail address becomes an admin of the first organization.
     await accept(await invite(home, 'victim@example.com'), STOLEN)
 
     expect((await call('GET', `${url}/v1/org/members`, as(secret, home))).status).toBe(403)
@@ -80,7 +80,7 @@ describe.skipIf(BINARY === null)('attacks on the executable', () => {
     expect((await call('GET', `${url}/v1/whoami`, as(victim, foreign))).status).toBe(401)
   })
 
-  test("a large HAR does not block the server, and viewers can't send one", async () => {
+  test("a large HAR does not block the server, and viewers can't send it", async () => {
     const [{ id: home }] = (await ask('GET', `${url}/v1/orgs`, owner)).orgs
     const entries = Array.from({ length: 14_500 }, (_, n) => ({
       _resourceType: n === 0 ? 'document' : 'image',

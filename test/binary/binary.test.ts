@@ -30,7 +30,7 @@ function signatureOf({ headers, body }: { headers: Record<string, string>; body:
   return `v1,${createHmac('sha256', key).update(signed).digest('base64')}`
 }
 
-/** Checks that every page and its assets are embedded in the executable, compressed. */
+/** Checks that all pages and their assets are embedded in the executable in compressed form. */
 async function loadsPages(url: string): Promise<void> {
   for (const path of ['/', '/docs']) {
     const page = await (await fetch(url + path)).text()
@@ -96,7 +96,7 @@ describe.skipIf(BINARY === null)('the executable in an otherwise empty folder', 
     expect(stdout).not.toContain('hidden')
   })
 
-  test('names an unknown setting and aborts startup', async () => {
+  test('reports an unknown setting and aborts startup', async () => {
     const { code, stderr } = await run(['serve'], '', { TAGWARDEN_LISTENN: '127.0.0.1:1' })
     expect(code).toBe(2)
     expect(stderr).toContain('TAGWARDEN_LISTENN')

@@ -8,7 +8,7 @@ import { ask, BINARY, call, initialize, type Server, startServer, temporaryFolde
 
 const MIB = 2 ** 20
 const PASSWORD = 'correct horse battery'
-/** Number of posts that a site sends in one run. A HAR stores at most 20 MB of them. */
+/** Number of POST requests that the page sends in one run. A HAR stores at most 20 MB of their bodies. */
 const POSTS = 100
 const POST_BYTES = 300_000
 
@@ -23,7 +23,7 @@ const POSTING_PAGE = `<!doctype html><title>Posts</title><script>
 
 const html = (text: string) => new Response(text, { headers: { 'content-type': 'text/html' } })
 
-/** Starts two servers: one that the operator allows and one that is not allowed. */
+/** Starts two servers. The operator allows requests only to one of them. */
 function openSites() {
   const asked: string[] = []
   const inner = Bun.serve({
@@ -60,7 +60,7 @@ function openSites() {
   }
 }
 
-describe.skipIf(BINARY === null)('attacks on the executable by sites and run files', () => {
+describe.skipIf(BINARY === null)('attacks on the executable by websites and large run files', () => {
   const data = temporaryFolder()
   const sites = openSites()
   let server: Server
@@ -93,23 +93,26 @@ describe.skipIf(BINARY === null)('attacks on the executable by sites and run fil
   }
 
   test.each([
-    ['robots.txt that redirects', { startUrls: ['/'] }, /^robots.txt can't be read: /],
-    ['a sitemap that redirects', { sitemap: '/moved.xml' }, /moved.xml can't be read: /],
+    ['a redirect of robots.txt', { startUrls: ['/'] }, /^robots.txt can't be read: /],
+    ['a redirect of a sitemap', { sitemap: '/moved.xml' }, /moved.xml can't be read: /],
     [
-      'a sitemap index that lists such a sitemap',
+      'a sitemap index that lists a private URL',
       { sitemap: '/index.xml' },
       /index.xml contains no page that can be visited/,
     ],
-  ])('regardless of proxy environment variables, %s reaches no private address', async (_, input, reason) => {
-    const { startUrls, sitemap } = input as { startUrls?: string[]; sitemap?: string }
-    const absolute = {
-      ...(startUrls && { startUrls: startUrls.map((path) => sites.url + path) }),
-      ...(sitemap && { sitemap: sites.url + sitemap }),
-    }
-    const { error, pages } = await audited(absolute)
-    expect(error ?? pages[0].error).toMatch(reason)
-    expect(sites.asked).toEqual([])
-  })
+  ])(
+    'regardless of proxy environment variables, %s causes no request to a private address',
+    async (_, input, reason) => {
+      const { startUrls, sitemap } = input as { startUrls?: string[]; sitemap?: string }
+      const absolute = {
+        ...(startUrls && { startUrls: startUrls.map((path) => sites.url + path) }),
+        ...(sitemap && { sitemap: sites.url + sitemap }),
+      }
+      const { error, pages } = await audited(absolute)
+      expect(error ?? pages[0].error).toMatch(reason)
+      expect(sites.asked).toEqual([])
+    },
+  )
 
   test('private network URLs are rejected when an audit is saved', async () => {
     for (const input of [{ startUrls: [`${sites.secret}/`] }, { sitemap: `${sites.secret}/sitemap.xml` }]) {
@@ -158,7 +161,7 @@ describe.skipIf(BINARY === null)('attacks on the executable by sites and run fil
     expect((await audits()).map(({ status }) => status)).toEqual(['cancelled', 'cancelled', 'cancelled'])
   })
 
-  test('a site that sends large responses does not fill the disk, and downloads use little memory', async () => {
+  test('a site that sends large requests does not fill the disk, and downloads use little memory', async () => {
     const steps = [
       { type: 'navigate', url: `${sites.url}/posts` },
       { type: 'waitForExpression', expression: `window.posted === ${POSTS}`, timeout: 30_000 },
@@ -183,7 +186,7 @@ describe.skipIf(BINARY === null)('attacks on the executable by sites and run fil
     expect(har).toContain('the HAR is full')
     expect(har).not.toContain('x'.repeat(256_001))
 
-    // Larger than any file of a run, so that a file held in memory is detected.
+    // Larger than any real run file, so that reading a file into memory exceeds the limit.
     for (const name of ['requests.har', 'step-0.png']) grow(join(data.path, 'runs', id, name), DOWNLOAD_BYTES)
     for (const path of Object.values(paths)) {
       const before = memoryOfProcess(server.pid)
@@ -200,14 +203,14 @@ describe.skipIf(BINARY === null)('attacks on the executable by sites and run fil
 const DOWNLOAD_BYTES = 256 * MIB
 const ALLOWED_BYTES = 128 * MIB
 
-/** Creates a sparse file of this length. */
+/** Extends a file to this length without writing data. */
 function grow(path: string, bytes: number): void {
   const file = openSync(path, 'r+')
   ftruncateSync(file, bytes)
   closeSync(file)
 }
 
-/** Reads a response to its end. Throws when its length differs from that of the file. */
+/** Reads and discards a whole response. Throws when its length differs from the file's. */
 async function discarded(response: Response): Promise<void> {
   let bytes = 0
   for await (const part of response.body ?? []) bytes += part.length

@@ -35,7 +35,7 @@ describe.skipIf(BINARY === null)('flow test secrets in the executable', () => {
     data[Symbol.dispose]()
   })
 
-  test('are required again after the test is changed', () => attackByRequests(attacked, sites))
+  test('must be entered again after the test is changed', () => attackByRequests(attacked, sites))
   test('are not sent to other hosts by a run', () => attackByRuns(attacked, sites))
   test('do not appear in screenshots, and neither does personal data', () =>
     attackScreenshots({

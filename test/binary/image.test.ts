@@ -19,7 +19,7 @@ function isIgnored(path: string, patterns: readonly string[]): boolean {
   }, false)
 }
 
-test.skipIf(BINARY === null)('.dockerignore retains everything that the image build requires', async () => {
+test.skipIf(BINARY === null)('.dockerignore excludes nothing that the image build requires', async () => {
   using folder = temporaryFolder()
   const patterns = readFileSync(join(ROOT, '.dockerignore'), 'utf8').split('\n').filter(Boolean)
   const tracked = Bun.spawnSync(['git', 'ls-files', '--cached', '--others', '--exclude-standard'], { cwd: ROOT })

@@ -49,15 +49,15 @@ describe.skipIf(BINARY === null)('a viewer who guesses a masked e-mail address',
   }
   const asked = (text: string) => encodeURIComponent(text)
 
-  /** For each kind of query: returns its answer for a string that may be part of the e-mail address. */
+  /** Kinds of queries. Each function returns the result for a guessed part of the e-mail address. */
   const WAYS: Record<string, (text: string) => Promise<unknown>> = {
-    'substring search': (text) => count(`/v1/events?q=${asked(text)}`, 'events'),
-    'a parameter': (text) => count(`/v1/events?param=${asked(`email=${text}`)}`, 'events'),
+    'a substring search': (text) => count(`/v1/events?q=${asked(text)}`, 'events'),
+    'a parameter filter': (text) => count(`/v1/events?param=${asked(`email=${text}`)}`, 'events'),
     'a preview with starts_with': (text) => matched('preview', 'starts_with', text),
     'a preview with regex': (text) => matched('preview', 'regex', `^${text.replaceAll('.', '\\.')}`),
     'a backtest with starts_with': (text) => matched('backtest', 'starts_with', text),
     'a search for names': (text) => count(`/v1/search?q=${asked(`buy ${text}`)}`, 'results'),
-    'the dictionary': (text) => count(`/v1/events/dictionary?event=${asked(`buy ${text}`)}`, 'vendors'),
+    'a dictionary query': (text) => count(`/v1/events/dictionary?event=${asked(`buy ${text}`)}`, 'vendors'),
   }
 
   test('sees the e-mail address masked', async () => {
@@ -66,7 +66,7 @@ describe.skipIf(BINARY === null)('a viewer who guesses a masked e-mail address',
     expect(JSON.stringify(events)).not.toContain('maria')
   })
 
-  test.each(Object.entries(WAYS))('gets the same response for right and wrong guesses by %s', async (_, way) => {
+  test.each(Object.entries(WAYS))('gets the same response for right and wrong guesses with %s', async (_, way) => {
     // Compares increasingly long correct prefixes with the same prefixes ending in a different letter.
     for (const length of [3, 7, 12, 15]) {
       const right = ADDRESS.slice(0, length)

@@ -18,7 +18,7 @@ test('the API reference lists every operation and can call one with an API key',
   const errors: string[] = []
   const origins = new Set<string>()
   page.on('request', (request) => {
-    // Small images are inlined.
+    // Small images are inlined as `data:` URLs.
     if (!request.url().startsWith('data:')) origins.add(new URL(request.url()).origin)
   })
   page.on('pageerror', (error) => errors.push(String(error)))
@@ -65,6 +65,6 @@ test('the API reference lists every operation and can call one with an API key',
   await page.evaluate(
     `document.head.append(Object.assign(document.createElement('script'), { text: 'report("ran")' }))`,
   )
-  await until('the violation', () => errors.some((line) => line.startsWith('script-src')))
+  await until('the policy violation', () => errors.some((line) => line.startsWith('script-src')))
   expect(errors).not.toContain('ran')
 })

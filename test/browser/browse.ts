@@ -4,7 +4,7 @@ import { PLAIN_PRIVACY } from '../../src/conditions/privacy-settings.ts'
 import { temporaryFolder } from '../run-program.ts'
 import { installedChromium } from './installed-chromium.ts'
 
-/** Options for a test browser: a desktop that is allowed to reach 127.0.0.1 and answers vendor requests itself. */
+/** Options for a test browser that emulates a desktop, can reach 127.0.0.1, and answers vendor requests itself. */
 export async function browsingOptions(
   folder: string,
   options: Partial<BrowsingOptions> = {},
@@ -25,8 +25,8 @@ export async function browsingOptions(
 }
 
 /**
- * Opens a browser in this process, in the same way as flow tests and audits. Disposing it deletes its files. Hosts that
- * end with `.test` resolve to this machine.
+ * Opens a browser in this process, as flow tests and audits do. Disposing it deletes its files. Hosts that end with
+ * `.test` resolve to this machine.
  */
 export async function browse(options: Partial<BrowsingOptions> = {}, parts: BrowsingDeps = {}): Promise<Browsing> {
   const folder = temporaryFolder()

@@ -96,7 +96,7 @@ function processes(): number[] {
 const runner = () => processes().find((pid) => commandOf(pid).includes('browsing-task.ts\0browse'))
 const browser = () => processes().find((pid) => commandOf(pid).includes(`--user-data-dir=${inFolder}`))
 
-/** The result of a run during which `act` is called. */
+/** Starts a run, calls `act` during the run, and returns its result. */
 async function runAndInterrupt(act: () => void, options: RunOptions = {}) {
   const running = run(browsers(), { after: 'wait', ...options, onMessage: act })
   return await running
@@ -117,8 +117,8 @@ describe('browsers', () => {
     const policies: string[] = []
     await runAndInterrupt(() => {
       const [group = 0] = [runner()]
-      // https://man7.org/linux/man-pages/man5/proc_pid_stat.5.html: the policy is the 41st field, and the 39th after
-      // the name.
+      // https://man7.org/linux/man-pages/man5/proc_pid_stat.5.html: the policy is field 41, which is the 39th field
+      // after the name.
       for (const pid of processesOf(group))
         policies.push(readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ')[38] ?? '')
       process.kill(group, 'SIGKILL')
@@ -137,7 +137,7 @@ describe('browsers', () => {
   test.each<[string, () => number | undefined, RegExp]>([
     ['browser', browser, /^the browser ended \(SIGKILL\)$/],
     ['runner', runner, /^the browser process ended \(SIGKILL\)$/],
-  ])('end when the %s is killed, and the next one runs', async (_, find, why) => {
+  ])('end when the %s is killed, and the next run succeeds', async (_, find, why) => {
     const { messages, error } = await runAndInterrupt(() => process.kill(find() ?? 0, 'SIGKILL'))
     expect(messages).toEqual(['Shop'])
     expect(error).toMatch(why)
@@ -167,7 +167,7 @@ describe('browsers', () => {
     server.kill(signal)
     await server.exited
     await until('the end of all processes', () => processes().length === 0)
-    // The next start removes the files of the previous one.
+    // The next start deletes the files that the previous server left behind.
     browsers()
     expect(existsSync(inFolder)).toBe(false)
   })
@@ -198,7 +198,7 @@ describe('browsers', () => {
     expect(browsers().fault()).toBeNull()
   })
 
-  test('take turns by organization', async () => {
+  test('alternate between organizations', async () => {
     const of = browsers({ command: ['/bin/false'] })
     const order: string[] = []
     const runs = ['a', 'a', 'a', 'b', 'b'].map((orgId) =>
@@ -213,11 +213,12 @@ describe('browsers', () => {
       }),
     )
     for (const { error } of await Promise.all(runs)) expect(error).toStartWith('the browser process ended')
-    // The organization that has used less browser time goes first, and these runs take about equally long.
+    // The organization that has used less browser time goes first. These runs take about equally long, so both orders
+    // are possible.
     expect([['a', 'b', 'a', 'b', 'a'].join(), ['a', 'b', 'b', 'a', 'a'].join()]).toContain(order.join())
   })
 
-  test('run others while one is paused, which then resumes', async () => {
+  test('run other tasks while one is paused, and then resume it', async () => {
     resumed = Promise.withResolvers()
     const of = browsers()
     const order: string[] = []
@@ -229,7 +230,7 @@ describe('browsers', () => {
     const paused = run(of, { after: 'pause', orgId: 'a', pauses: true, onMessage })
     await shown.promise
     await run(of, { orgId: 'b', onMessage: (title) => order.push(`b: ${title}`) })
-    // The next run occupies the slot when the pause ends.
+    // Another run occupies the slot when the pause ends.
     const began = Promise.withResolvers<void>()
     const next = run(of, {
       orgId: 'b',
@@ -255,7 +256,7 @@ describe('browsers', () => {
   ])('end a paused run that is %s, and free its slot', async (_, end) => {
     resumed = Promise.withResolvers()
     const of = browsers()
-    // More than the maximum number of paused runs.
+    // More iterations than the maximum number of paused runs.
     for (let n = 0; n < 5; n++) {
       const shown = Promise.withResolvers<void>()
       const stopping = new AbortController()
@@ -283,7 +284,7 @@ describe('browsers', () => {
     await until('descriptors to be closed', () => readdirSync('/proc/self/fd').length <= before)
   })
 
-  test('have no processes in a process group that has ended', () => {
+  test('have no processes left in a process group that has ended', () => {
     expect(processesOf(2 ** 30)).toEqual([])
   })
 })

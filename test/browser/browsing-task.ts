@@ -6,8 +6,8 @@ import { openBrowsing } from '../../src/browser/open-browsing.ts'
 import { PLAIN_PRIVACY } from '../../src/conditions/privacy-settings.ts'
 
 /**
- * Plan of the task that replaces the program. It opens a page, reports the page's title, and then does what `after`
- * says.
+ * Plan of the test task, which runs in place of the program's own tasks. The task opens a page, reports its title, and
+ * then does what `after` says.
  */
 export interface TestPlan {
   browsing: BrowsingOptions
@@ -40,7 +40,7 @@ const TAKE_DISK = `(async () => {
   for (let n = 0; ; n++) await cache.put('/' + n, new Response(crypto.getRandomValues(new Uint8Array(65_536))))
 })()`
 
-/** A server with one run whose page stays open; it prints the page's title. */
+/** Starts a run whose page stays open, and prints the page's title. */
 async function serve({ chromium, folder, url }: { chromium: string; folder: string; url: string }): Promise<void> {
   const command = [process.execPath, '--no-env-file', import.meta.path]
   const own = { outboundAllow: ['127.0.0.1'], outboundProxy: '', outboundCa: '' }

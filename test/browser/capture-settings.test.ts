@@ -26,10 +26,10 @@ const send = (page: Page, name: string, count = 1) => {
   return page.evaluate(`Promise.all(Array.from({ length: ${count} }, () => fetch('${url}'))).then(() => {})`)
 }
 
-/** A page whose clock can be advanced. */
+/** Opens a page whose clock can be advanced. */
 async function open(name: string): Promise<Page> {
   const page = await chromium.browser.newPage()
-  // Replaces the five minutes for which browsers cache the configuration.
+  // Otherwise, the browser would cache the configuration for five minutes.
   await page.setCacheEnabled(false)
   await page.evaluateOnNewDocument(`{
     const real = performance.now.bind(performance)
@@ -58,7 +58,7 @@ async function hourLater(page: Page): Promise<void> {
 
 const everSent = () => JSON.stringify(site.sent)
 
-test('disabling capture stops it on open pages, and enabling it applies from the next page', async () => {
+test('disabling capture stops it on open pages, and enabling it takes effect on the next page', async () => {
   const page = await open('switched-off')
   await send(page, 'before', 20)
   await site.stored('before', 20)
@@ -90,7 +90,7 @@ test('a changed session rate takes effect on open pages', async () => {
   expect(everSent()).not.toContain('of-a-session-left-out')
 })
 
-test('a changed session mode takes effect on open pages, and stored data is removed', async () => {
+test('a changed session mode takes effect on open pages, and stored data is deleted', async () => {
   const page = await open('modes')
   await page.evaluate(`tagwarden('consent', 'granted')`)
   const stored = () => page.evaluate(`Object.keys(sessionStorage).join()`)

@@ -30,14 +30,14 @@ async function open(name: string, html = SHOP): Promise<Page> {
   return page
 }
 
-/** Batches sent from the page with this name, without retries. */
+/** Returns the batches sent from the page with this name, excluding retries. */
 const sentFrom = (name: string) => {
   const mine = site.sent.filter(({ batch }) => batch.page.url.endsWith(`/${name}`))
   return [...new Map(mine.map(({ batchId, batch }) => [batchId, batch])).values()]
 }
 
 describe('the capture script', () => {
-  test('leaves results, errors and names unchanged', async () => {
+  test('leaves the results, errors and names of functions unchanged', async () => {
     const html = SHOP.replace(
       'HEAD',
       `<script>
@@ -102,7 +102,7 @@ describe('the capture script', () => {
     await page.close()
   })
 
-  test('leaves unhandled rejections reported, and handled ones unreported', async () => {
+  test('does not change which promise rejections the browser reports as unhandled', async () => {
     const page = await open('rejections')
     const reported = await page.evaluate(`(async () => {
       const reported = []
@@ -122,13 +122,13 @@ describe('the capture script', () => {
     await page.close()
   })
 
-  test('hides its own errors, and stops capturing after five of them', async () => {
+  test('hides its own errors, and stops capturing after five errors', async () => {
     const page = await open('errors')
     const answers = await page.evaluate(`(async () => {
       const base = Object.getOwnPropertyDescriptor(Node.prototype, 'baseURI')
       Object.defineProperty(Node.prototype, 'baseURI', { get() { throw new Error('no') }, configurable: true })
       const answers = []
-      // Resolving it reads the broken baseURI.
+      // Resolving this relative URL reads the broken baseURI.
       const address = '/g/collect?v=2&tid=G-TEST&en=ping&ep.case=broken'
       for (let n = 0; n < 6; n++) answers.push((await fetch(address)).status)
       Object.defineProperty(Node.prototype, 'baseURI', base)
@@ -169,7 +169,7 @@ describe('the capture script', () => {
 })
 
 describe('captured requests', () => {
-  test("include other sites, and vendors on the site's own host, by default; bodies only for vendors", async () => {
+  test("include requests to other sites and to vendors on the site's own host by default, with bodies only for vendors", async () => {
     const page = await open('filter')
     const other = site.url('other.test', '/api?case=other&q=shoes')
     const own = site.url('shop.test', '/api/login?case=own')
@@ -195,11 +195,11 @@ describe('captured requests', () => {
   })
 
   test.each<[string, Partial<CaptureConfig>, string[]]>([
-    ['named', { crossSite: false, patterns: ['shop.test:*/own*case=1'] }, ['/own']],
-    ['ignored', { ignore: '^/api' }, ['/other']],
-    ['killed', { kill: true }, []],
-    ['later', { version: 2 } as unknown as Partial<CaptureConfig>, []],
-    ['none', { sampleRate: { prod: 0, dev: 1 } }, []],
+    ['patterns', { crossSite: false, patterns: ['shop.test:*/own*case=1'] }, ['/own']],
+    ['ignored-path', { ignore: '^/api' }, ['/other']],
+    ['kill-switch', { kill: true }, []],
+    ['newer-version', { version: 2 } as unknown as Partial<CaptureConfig>, []],
+    ['zero-sample-rate', { sampleRate: { prod: 0, dev: 1 } }, []],
   ])('follow the configuration: %s', async (name, config, paths) => {
     using _config = site.configure(config)
     const page = await open(name)

@@ -7,7 +7,7 @@ import { startBrowser, type TestBrowser } from './chromium.ts'
 
 let site: CaptureSite
 let chromium: TestBrowser
-/** Number of events of each test case that must be stored in the end. */
+/** Expected number of stored events for each test case. */
 const expected = new Map<string, number>()
 
 beforeAll(async () => {
@@ -23,10 +23,10 @@ afterAll(async () => {
 const vendor = (name: string, query = '') =>
   site.url('metrics.vendor.test', `/g/collect?v=2&tid=G-TEST&en=ping&ep.case=${name}&${query}`)
 
-/** Endpoint of the Adobe Web SDK on a host of the site itself. */
+/** Adobe Web SDK endpoint on one of the site's own hosts. */
 const INTERACT = '/ee/v1/interact?configId=aaaabbbb-1111-2222-3333-444455556666'
 
-/** Waits for the stored events of a test case. The last test checks that there are no more. */
+/** Waits for the stored events of a test case. The last test checks that no further events were stored. */
 async function stored(name: string, count = 1): Promise<StoredEvent[]> {
   expected.set(name, count)
   return site.stored(name, count)
@@ -47,7 +47,7 @@ describe('every API with every kind of body', () => {
   const SENDERS: Record<string, string> = {
     fetch: `await fetch(url, { method: 'POST', body })`,
     'fetch no-cors': `await fetch(url, { method: 'POST', mode: 'no-cors', body })`,
-    'fetch of a request': `await fetch(new Request(url, { method: 'POST', body }))`,
+    'fetch with a Request': `await fetch(new Request(url, { method: 'POST', body }))`,
     XMLHttpRequest: `await new Promise((done) => {
       const xhr = new XMLHttpRequest()
       xhr.onloadend = done
@@ -106,12 +106,12 @@ describe('every API with every kind of body', () => {
 
 describe("requests to the site's own hosts", () => {
   const SENDERS: Record<string, string> = {
-    'fetch of text': `fetch(url, { method: 'POST', body: text })`,
-    'fetch of bytes': `fetch(url, { method: 'POST', body: new TextEncoder().encode(text) })`,
-    'fetch of a blob': `fetch(url, { method: 'POST', body: new Blob([text]) })`,
-    'fetch of a request': `fetch(new Request(url, { method: 'POST', body: text }))`,
+    'fetch with text': `fetch(url, { method: 'POST', body: text })`,
+    'fetch with bytes': `fetch(url, { method: 'POST', body: new TextEncoder().encode(text) })`,
+    'fetch with a blob': `fetch(url, { method: 'POST', body: new Blob([text]) })`,
+    'fetch with a Request': `fetch(new Request(url, { method: 'POST', body: text }))`,
     XMLHttpRequest: `const xhr = new XMLHttpRequest(); xhr.open('POST', url); xhr.send(text)`,
-    'beacon of a blob': `navigator.sendBeacon(url, new Blob([text]))`,
+    'beacon with a blob': `navigator.sendBeacon(url, new Blob([text]))`,
   }
   /** Sends the same body through each API, to a vendor and to the shop's own backend. */
   const sendAll = (when: string) =>
@@ -208,23 +208,23 @@ describe('request status and size', () => {
   })
 
   const CASES: [name: string, run: string, status: string | null][] = [
-    ['redirected picture', `picture(url('answer=redirect'))`, 'ok'],
-    ['picture that is none', `picture(url('answer=204'))`, null],
-    ['picture by attribute', `picture(url('answer=gif'), 'setAttribute')`, 'ok'],
-    ['script in the page', `script(url('answer=js'))`, 'ok'],
-    ['script by attribute', `script(url('answer=js'), 'setAttribute')`, 'ok'],
-    ['script answered with 404', `script(url('answer=404'))`, 'failure'],
-    ['fetch answered with 500', `fetch(url('answer=500'))`, 'failure'],
-    ['unreadable 500', `fetch(url('answer=500'), { mode: 'no-cors' })`, 'ok'],
-    ['XMLHttpRequest answered with 503', `xhr(url('answer=503'))`, 'failure'],
-    ['fetch refused by the other site', `fetch(url('answer=gif')).catch(() => {})`, 'failure'],
+    ['redirected image', `picture(url('answer=redirect'))`, 'ok'],
+    ['image with an empty response', `picture(url('answer=204'))`, null],
+    ['image set by attribute', `picture(url('answer=gif'), 'setAttribute')`, 'ok'],
+    ['script element', `script(url('answer=js'))`, 'ok'],
+    ['script set by attribute', `script(url('answer=js'), 'setAttribute')`, 'ok'],
+    ['script with status 404', `script(url('answer=404'))`, 'failure'],
+    ['fetch with status 500', `fetch(url('answer=500'))`, 'failure'],
+    ['fetch with an unreadable status 500', `fetch(url('answer=500'), { mode: 'no-cors' })`, 'ok'],
+    ['XMLHttpRequest with status 503', `xhr(url('answer=503'))`, 'failure'],
+    ['fetch blocked by CORS', `fetch(url('answer=gif')).catch(() => {})`, 'failure'],
     [
-      'fetch that takes too long',
+      'fetch that times out',
       `fetch(url('answer=never'), { signal: AbortSignal.timeout(50) }).catch(() => {})`,
       'timeout',
     ],
-    ['XMLHttpRequest that takes too long', `xhr(url('answer=never'), 50)`, 'timeout'],
-    ['fetch that the page gives up', `fetch(url('answer=never'), { signal: given.signal }).catch(() => {})`, 'failure'],
+    ['XMLHttpRequest that times out', `xhr(url('answer=never'), 50)`, 'timeout'],
+    ['fetch aborted by the page', `fetch(url('answer=never'), { signal: given.signal }).catch(() => {})`, 'failure'],
     [
       'beacon that throws',
       `(() => { try { navigator.sendBeacon(url(''), new ReadableStream()) } catch {} })()`,
@@ -304,7 +304,7 @@ describe('request status and size', () => {
   })
 })
 
-describe('requests of pages', () => {
+describe('page requests', () => {
   test("are assigned to the page's URL at the time of the request", async () => {
     const page = await open('spa', SHOP)
     await page.evaluate(`(async () => {
@@ -332,7 +332,7 @@ describe('requests of pages', () => {
     expect(pageViews.map(([path]) => path)).toEqual(['/spa', '/spa/cart', '/spa/thanks', '/spa'])
     expect(new Set(pageViews.map(([, id]) => id))).toEqual(new Set([session]))
     const mine = () => site.sent.filter(({ batch }) => batch.sessionId === session)
-    const measured = await until('the measures of four stays', () => {
+    const measured = await until('page stats of four page views', () => {
       const batches = new Map(mine().flatMap(({ batchId, batch }) => (batch.pageStats ? [[batchId, batch]] : [])))
       return batches.size >= 4 && [...batches.values()]
     })
@@ -432,7 +432,7 @@ describe('requests of pages', () => {
       await page.evaluate(`(async () => {
         for (let n = 0; n < 20; n++) await fetch('${vendor('sent again')}')
       })()`)
-      await until('a refusal', () => site.sent.some(({ status }) => status === 503))
+      await until('a rejected batch', () => site.sent.some(({ status }) => status === 503))
     }
     await stored('sent again', 20)
     const batches = (wanted: number) =>
@@ -455,7 +455,7 @@ describe('requests of pages', () => {
   })
 })
 
-describe('requests of pages that patch the observed APIs', () => {
+describe('requests from pages that patch the observed APIs', () => {
   test('are captured if the page wraps or replaces fetch after the script is loaded', async () => {
     const page = await open('replaced', SHOP)
     await page.evaluate(`(async () => {

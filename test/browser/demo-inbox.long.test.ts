@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { startDemo } from '../web/demo.ts'
 import { openScreen, type Screen } from '../web/screen.ts'
 
-/** Expects the page of deliveries to show an inbox with a past message. */
+/** Expects the deliveries page to show the demo inbox with a past message. */
 async function expectInbox(screen: Screen): Promise<void> {
   await screen.open('/deliveries')
   await screen.sees('region', 'Inbox')

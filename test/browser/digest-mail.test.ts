@@ -47,7 +47,7 @@ const DAYS: [name: string, facts: DigestFacts, context: string][] = [
 /** Folder to which screenshots are saved for visual checks; none by default. */
 const PICTURES = process.env.DIGEST_PICTURES
 
-test('a digest is readable on phones and desktops, in light and dark, and loads no resources', async () => {
+test('a digest is readable on phones and desktops, in light and dark mode, and loads no resources', async () => {
   const page = await chromium.browser.newPage()
   const requests: string[] = []
   page.on('request', (request) => requests.push(request.url()))

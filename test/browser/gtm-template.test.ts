@@ -15,7 +15,7 @@ afterAll(async () => {
   await site[Symbol.asyncDispose]()
 })
 
-/** The code in the template. */
+/** Returns the template's JavaScript code. */
 const code = () => /___SANDBOXED_JS_FOR_WEB_TEMPLATE___\n([\s\S]*?)\n___/.exec(site.snippet.template)?.[1] ?? ''
 
 /**
@@ -52,7 +52,7 @@ const sandbox = (data: object) => `<script>
 test.each([
   ['with the head snippet', 'HEAD'],
   ['alone', ''],
-])('the template %s stores the results of tags with their reported parameters', async (what, head) => {
+])('the template %s stores tag results with their reported parameters', async (what, head) => {
   const name = `template-${head}`
   const page = await chromium.browser.newPage()
   const html = `<!doctype html><html><head>${head}${sandbox({ scriptUrl: site.snippet.scriptUrl, selectedTags: '12,15' })}<title>Shop</title></head><body></body></html>`

@@ -2,12 +2,12 @@ import { chmodSync, existsSync, renameSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { unpackedChromium } from './chromium.ts'
 
-/** The sandbox requires the zygote process; only root runs without a sandbox. */
+/** The sandbox requires the zygote process. Only root runs Chromium without a sandbox. */
 const ZYGOTE = process.getuid?.() === 0 ? '--no-zygote' : ''
 
 /**
- * Returns the path of an executable that acts as an installed Chromium: `TEST_CHROMIUM`, or else the one from the npm
- * package.
+ * Returns the path of the executable that tests use as the installed Chromium: `TEST_CHROMIUM`, or by default the one
+ * from the npm package.
  */
 export async function installedChromium(): Promise<string> {
   if (process.env.TEST_CHROMIUM) return process.env.TEST_CHROMIUM

@@ -86,7 +86,7 @@ async function received(outbound: MailOutbound): Promise<{ html: string; text: s
   return { html, text: mail.text ?? '', pictures: mail.attachments.length }
 }
 
-/** Layout and contrast defects at this width and in this color scheme. */
+/** Returns layout and contrast defects at this width and in this color scheme. */
 async function faultsOf(page: Page, html: string, width: number, scheme: 'light' | 'dark'): Promise<string[]> {
   await page.setViewport({ width, height: 700 })
   await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: scheme }])
@@ -129,7 +129,7 @@ async function faultsOf(page: Page, html: string, width: number, scheme: 'light'
   })
 }
 
-test('e-mails are readable on narrow and wide screens, in light and dark, with any content', async () => {
+test('e-mails are readable on narrow and wide screens, in light and dark mode, with any content', async () => {
   const outbounds = [
     ...mails.map(([name, message]) => [name, mailOf(message, { to: ['ann@example.com'] }, 'dlv_1')] as const),
   ]

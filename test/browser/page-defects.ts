@@ -1,4 +1,4 @@
-/** Runs in the page. Lists text with a contrast below 4.5, and boxes outside the window. */
+/** Runs in the page. Lists text with a contrast below 4.5, and boxes that extend beyond the window. */
 export const FAULTS = `(() => {
   const numbers = (color) => (color.match(/[\\d.]+/g) ?? []).map(Number)
   const light = ([r, g, b]) => {

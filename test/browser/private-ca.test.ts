@@ -23,7 +23,7 @@ function canTrust(): boolean {
   }
 }
 
-describe.skipIf(!canCertify || !canTrust())('a site with a certificate of a private certificate authority', () => {
+describe.skipIf(!canCertify || !canTrust())('a site with a certificate from a private authority', () => {
   let authority: PrivateAuthority
   let other: PrivateAuthority
   let site: ReturnType<typeof serve>
@@ -57,11 +57,11 @@ describe.skipIf(!canCertify || !canTrust())('a site with a certificate of a priv
   const at = (scheme: string, host: string, port = site.port) => `${scheme}://${host}:${port}/api?site_id=1`
 
   test.each<[string, () => string, string | null]>([
-    ['is opened with its authority', () => authority.ca, null],
-    ['is opened with several authorities', () => other.ca + authority.ca, null],
-    ['is opened with its own certificate', () => authority.cert, null],
-    ['is not opened with another authority', () => other.ca, 'net::ERR_CERT_AUTHORITY_INVALID'],
-    ['is not opened without an authority', () => '', 'net::ERR_CERT_AUTHORITY_INVALID'],
+    ['opens if its authority is trusted', () => authority.ca, null],
+    ['opens if several authorities are trusted', () => other.ca + authority.ca, null],
+    ['opens if its own certificate is trusted', () => authority.cert, null],
+    ['does not open if only another authority is trusted', () => other.ca, 'net::ERR_CERT_AUTHORITY_INVALID'],
+    ['does not open if no authority is configured', () => '', 'net::ERR_CERT_AUTHORITY_INVALID'],
   ])('%s', async (_, ca, fault) => {
     await using browsing = await browse({ outboundCa: ca() }, parts)
     const navigation = browsing.page.goto(at('https', 'shop.test')).then(
@@ -74,7 +74,7 @@ describe.skipIf(!canCertify || !canTrust())('a site with a certificate of a priv
   })
 
   test.each(['answer', 'send'] as const)(
-    'opens WebSockets with its authority; those to vendors depend on the mode: %s',
+    'can open WebSockets if its authority is trusted; WebSockets to vendors depend on the mode (%s)',
     async (vendorRequests) => {
       using plain = serve()
       opened.length = 0

@@ -10,7 +10,7 @@ const AS_USER = ['setpriv', `--reuid=${USER}`, `--regid=${USER}`, '--clear-group
 
 const can = (...command: string[]) => Bun.which('setpriv') !== null && Bun.spawnSync([...AS_USER, ...command]).success
 
-/** True if root can switch to another user who is allowed to create the namespaces for the sandbox. */
+/** True if root can switch to another user who can create the namespaces for the sandbox. */
 const canSandbox = process.getuid?.() === 0 && can('unshare', '--user', 'true') && can(process.execPath, '--version')
 
 interface Process {

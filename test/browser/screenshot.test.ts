@@ -74,7 +74,7 @@ afterAll(async () => {
   await site.stop(true)
 })
 
-/** Share of black pixels in the text area of each element. */
+/** Returns the share of black pixels in the text area of each element. */
 async function blackShares(page: Page, png: Uint8Array, places = SHOWN.length): Promise<number[]> {
   const count = async (data: string, places: number) => {
     const image = await createImageBitmap(await (await fetch(`data:image/png;base64,${data}`)).blob())

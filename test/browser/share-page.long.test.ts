@@ -113,7 +113,7 @@ async function shareIn(program: TestApp, isLong: boolean): Promise<string> {
   return new URL(body.url).pathname
 }
 
-/** Saves the pictures for `docs/use/flow-tests.md`: the top of the page, and one step. */
+/** Saves the screenshots for `docs/use/flow-tests.md`: the top of the page, and one step. */
 async function guidePictures(page: Page, folder: string): Promise<void> {
   await page.screenshot({ path: join(folder, 'report.png'), clip: { x: 190, y: 10, width: 900, height: 640 } })
   const step = await page.$('.steps li:nth-child(2)')

@@ -10,7 +10,7 @@ const html = (body: string, headers: Record<string, string> = {}) =>
   })
 
 describe("private addresses can't be reached by", () => {
-  /** Requests received at this machine's other IP address, to which requests are not allowed. */
+  /** Requests received at this machine's other IP address, which the browser must not reach. */
   const reached: string[] = []
   const connections: string[] = []
   const inner = Bun.serve({
@@ -43,9 +43,7 @@ describe("private addresses can't be reached by", () => {
     '/service-worker.js': (to) =>
       `addEventListener('install', (event) => event.waitUntil(fetch('${to}', { mode: 'no-cors' }).catch(() => 0)))`,
   }
-  /**
-   * IP addresses to which the rebinding name resolves, in sequence. The last address is used for all further requests.
-   */
+  /** IP addresses to which `rebinding.test` resolves, one per lookup. The last address is repeated. */
   let rebindings: string[] = []
   const addresses: Record<string, () => string> = {
     'inner.test': () => '127.0.0.2',
@@ -87,15 +85,15 @@ describe("private addresses can't be reached by", () => {
   test.each([
     ['an IP address', '127.0.0.2', /host 127\.0\.0\.2 is a loopback address/],
     ['a name', 'inner.test', /host inner\.test resolves to a loopback address/],
-    ['a name with an IPv6 address', 'mapped.test', /host mapped\.test resolves to a loopback address/],
+    ['a name with an IPv4-mapped IPv6 address', 'mapped.test', /host mapped\.test resolves to a loopback address/],
     ['localhost', 'localhost', /host localhost belongs to this machine or its cloud/],
     ['a link-local address', '[fe80::1]', /is a link-local address/],
     ['IPv6 loopback', '[::1]', /is a loopback address/],
     ['an IP address as a number', '2130706434', /host 127\.0\.0\.2 is a loopback address/],
-    ['metadata', '169.254.169.254', /is a cloud metadata address/],
+    ['a cloud metadata address', '169.254.169.254', /is a cloud metadata address/],
     ['a name with a metadata address', 'metadata.test', /resolves to a cloud metadata address/],
     ['the metadata host name', 'metadata.google.internal', /belongs to this machine or its cloud/],
-    ['a private network', 'lan.test', /resolves to a private address/],
+    ['a name with a private address', 'lan.test', /resolves to a private address/],
     ['an unknown name', 'unknown.test', /host unknown\.test does not resolve/],
   ])('a navigation to %s, which fails with a reason', async (_, host, why) => {
     for (const scheme of ['http', 'https']) {
@@ -118,11 +116,11 @@ describe("private addresses can't be reached by", () => {
     'a redirect': (to) => browsing.page.goto(`${home}redirect?to=${to}`).catch(() => null),
     'a frame': element('<iframe src="TO"></iframe>'),
     'a frame that is redirected': element(`<iframe src="${home}redirect?to=TO"></iframe>`),
-    'an object': element('<object data="TO"></object>'),
+    'an embedded object': element('<object data="TO"></object>'),
     'an image': element('<img src="TO">'),
-    'a picture of a style': element('<div style="background: url(TO)">x</div>'),
+    'a CSS background image': element('<div style="background: url(TO)">x</div>'),
     'a style sheet': element('<link rel="stylesheet" href="TO">'),
-    'a style sheet of a style sheet': element(`<link rel="stylesheet" href="${home}redirect.css?to=TO">`),
+    'an imported style sheet': element(`<link rel="stylesheet" href="${home}redirect.css?to=TO">`),
     'a video': element('<video src="TO" preload="auto"></video>'),
     'a font': inPage(`new FontFace('x', 'url(' + to + ')').load().catch(() => 0)`),
     'a prefetch': element('<link rel="prefetch" href="TO">'),
@@ -133,12 +131,12 @@ describe("private addresses can't be reached by", () => {
     XMLHttpRequest: inPage(`const x = new XMLHttpRequest(); x.open('POST', to); x.send('a')`),
     'a beacon': inPage(`navigator.sendBeacon(to, 'a')`),
     'an event stream': inPage(`new EventSource(to)`),
-    'a web socket': inPage(`new WebSocket(to.replace('http', 'ws'))`),
+    'a WebSocket': inPage(`new WebSocket(to.replace('http', 'ws'))`),
     'a form': element('<form action="TO" method="post"></form><script></script>'),
     'a new tab': inPage(`open(to)`),
     'a worker': inPage(`new Worker('/worker.js?to=' + to)`),
-    'a script of a worker': inPage(`new Worker('/importing-worker.js?to=' + to)`),
-    'a module of a worker': inPage(`new Worker('/module-worker.js?to=' + to, { type: 'module' })`),
+    'a script imported by a worker': inPage(`new Worker('/importing-worker.js?to=' + to)`),
+    'a module imported by a worker': inPage(`new Worker('/module-worker.js?to=' + to, { type: 'module' })`),
     'a shared worker': inPage(`new SharedWorker('/worker.js?to=' + to)`),
     'a service worker': inPage(`navigator.serviceWorker.register('/service-worker.js?to=' + to).catch(() => 0)`),
   }
@@ -182,7 +180,7 @@ describe("private addresses can't be reached by", () => {
     expect(reached).toEqual([])
   })
 
-  test('ports that web servers do not use', async () => {
+  test('a navigation to a port that web servers do not use', async () => {
     await expect(browsing.page.goto('http://127.0.0.1:81/')).rejects.toThrow('net::ERR_')
     expect(browsing.faultOf('http://127.0.0.1:81/x')).toContain('port 81 is not allowed')
   })

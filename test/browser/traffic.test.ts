@@ -108,7 +108,7 @@ async function events(...names: string[]): Promise<SeenEvent[]> {
 const brief = ({ event, path, params }: SeenEvent) =>
   [event, path, params['ep.body'] ?? params['ep.of'] ?? ''].join(' ')
 
-test('requests of every API are answered by the browser and recorded once with their bodies', async () => {
+test('requests of every browser API are answered by the browser and recorded once with their bodies', async () => {
   await browsing.page.goto(at('/ways'))
   await until('the page', async () => (await browsing.page.title().catch(() => null)) === 'done')
   const seen = await events('image', 'text', 'form', 'blob', 'gzip', 'preflight', 'credentials', 'beacon')
@@ -126,29 +126,29 @@ test('requests of every API are answered by the browser and recorded once with t
   expect(escaped).toEqual([])
 })
 
-test('frames in the same process and in other processes are assigned to the page of their tab', async () => {
+test('requests of same-process and cross-process frames are assigned to the page of their tab', async () => {
   await browsing.page.goto(at('/frames'))
-  await until('both', () => browsing.traffic.events.filter(({ event }) => event === 'frame').length >= 2)
+  await until('both frame events', () => browsing.traffic.events.filter(({ event }) => event === 'frame').length >= 2)
   const seen = await events('frame')
   expect(seen.map(brief).toSorted()).toEqual(['frame /frames 127.0.0.1', 'frame /frames other.test'])
 })
 
-test('requests of workers are recorded once', async () => {
+test('worker requests are recorded once', async () => {
   await browsing.page.goto(at('/workers'))
   const seen = await events('worker', 'shared')
   expect(seen.map(brief).toSorted()).toEqual(['shared /workers ', 'worker /workers worker'])
 })
 
-test('beacons sent while leaving a page are assigned to it, with their bodies', async () => {
+test('beacons sent while leaving a page are assigned to that page, with their bodies', async () => {
   await browsing.page.goto(at('/leave'))
   await browsing.page.goto(at('/', 'next.test'))
   const seen = (await events('hide-beacon', 'hide-blob', 'hide-fetch')).map(brief).toSorted()
-  // Chromium sends a blob in any case, but exposes its bytes only while the page's process is alive.
+  // Chromium always sends the blob, but exposes its bytes only while the page's process is alive.
   expect(['hide-blob /leave blob', 'hide-blob /leave ']).toContain(seen[1] ?? '')
   expect(seen.toSpliced(1, 1)).toEqual(['hide-beacon /leave text', 'hide-fetch /leave keep'])
 })
 
-test('cross-origin requests are assigned to their page although the referrer contains only its origin', async () => {
+test('cross-origin requests are assigned to their page although the referrer contains only the origin', async () => {
   await browsing.page.goto(at('/'))
   await browsing.page.goto(at('/behind-home'))
   const seen = await events('behind', 'behind-image', 'changed')
@@ -209,7 +209,7 @@ test('recorded data contains no secrets', async () => {
   await browsing.page.goto(at('/secret'))
   const seen = await events('secret-form', 'secret-json', 'secret-url', 'secret-path')
   expect(seen.map(({ params }) => params['ep.typed'] ?? '')).toEqual(['***', '', '', ''])
-  // Parameters that are named like credentials are dropped.
+  // Parameters with the name of a credential are dropped.
   expect(seen.filter(({ params }) => 'ep.password' in params || 'ep.secret' in params)).toEqual([])
   const { requests, errors } = browsing.traffic
   const recorded = JSON.stringify({ seen, requests, errors, har: harOf(requests) })

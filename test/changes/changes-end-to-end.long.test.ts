@@ -17,8 +17,8 @@ import { type HistoryFixture, openHistory } from '../../src/insights/history.fix
 import type { Query } from '../../src/warehouse/query.ts'
 
 /*
- * Compares the queries for the time around a change with a simple count of the same 20,000 events. The events include
- * sampled, dev, blank and unusual values, before and after compaction.
+ * Compares the query results around a change with plain counts of the same 20,000 events, before and after compaction.
+ * The events include sampled and dev events, and blank and unusual values.
  */
 
 let history: HistoryFixture
@@ -30,8 +30,8 @@ afterAll(() => history[Symbol.asyncDispose]())
 type Row = Record<string, string | number | null>
 
 /**
- * Converts rows to strings sorted independently of the engine, with numbers rounded to six digits. The engine's reader
- * drops U+FEFF at the beginning of a string.
+ * Converts rows to sorted strings that can be compared between engines. Numbers are rounded to six digits. U+FEFF at
+ * the beginning of a string is removed, as by the engine's reader.
  */
 const comparable = (rows: readonly Row[]) =>
   rows
@@ -127,7 +127,7 @@ const groups = (events: readonly StoredEvent[], key: (event: StoredEvent) => (st
     own,
   }))
 
-/** Returns the keys that most events have. */
+/** Returns the 20 most frequent parameter keys. */
 function someKeys(): string[] {
   const counts = new Map<string, number>()
   for (const { params } of history.events) for (const key in params) counts.set(key, (counts.get(key) ?? 0) + 1)
@@ -215,8 +215,8 @@ function sessionRows(reading: ReadOptions, events: readonly StoredEvent[]): Row[
 }
 
 /**
- * Returns the number of days before the change and the side (before or after); null for an event outside the compared
- * times.
+ * Returns the number of days before the change and the side (before or after); null for an instant outside the compared
+ * periods.
  */
 function lagOf(window: ChangeWindow, instant: number): { lag: number; side: string } | null {
   for (let lag = 0; lag <= maxDaysBack(window); lag += lagDays(window)) {
@@ -259,7 +259,7 @@ function volumeRows(reading: ReadOptions, all: readonly StoredEvent[]): Row[] {
   )
 }
 
-test('results equal plain counts of the events, before and after compaction', async () => {
+test('query results equal plain counts of the events, before and after compaction', async () => {
   expect(history.events.length).toBeGreaterThanOrEqual(20_000)
   await compareAll()
   const { fixture, now } = history

@@ -63,7 +63,7 @@ const isEmpty = (queue: string) => readdirSync(queue).every((name) => !/\.(open|
 for (const { client, system, missing, build } of DRIVERS) {
   const isApp = system !== 'server'
   describe.skipIf(missing !== null)(missing === null ? client : `${client} (without ${missing})`, () => {
-    test('loses and duplicates no events when either process is killed', async () => {
+    test('loses and duplicates no events when the client or the server is killed', async () => {
       const { domain, code, queue } = await install(`kill-${client}`, system)
       const command = await build(code)
       proxy.setMode('pass')
@@ -72,7 +72,7 @@ for (const { client, system, missing, build } of DRIVERS) {
       await driver.command('track 0 1200')
       await until('the first events to be sent', () => isEmpty(queue))
 
-      // The batch is stored, but the client does not know. The repeated batch must be counted once.
+      // The batch is stored, but the client receives an error. The repeated batch must not be counted again.
       proxy.setMode('swallow')
       await driver.command('track 1200 1250')
       await until('a lost response', () => proxy.seen.some(({ status }) => status === 500))
@@ -124,7 +124,7 @@ for (const { client, system, missing, build } of DRIVERS) {
       expect(new Set(proxy.seen.map(({ batchId }) => batchId)).size).toBeLessThan(100)
     })
 
-    test('drops a rejected batch and the oldest batch of a full queue, and sends the others', async () => {
+    test('drops a rejected batch and the oldest batch of a full queue, and sends the other batches', async () => {
       const { domain, code, queue } = await install(`full-${client}`, system, {
         change: (text) =>
           text
@@ -155,14 +155,14 @@ for (const { client, system, missing, build } of DRIVERS) {
     })
 
     if (!isApp) return
-    test('sends from a fixed share of devices', async () => {
+    test('sends events from a fixed percentage of devices', async () => {
       const sampleRate = { prod: 0.25 }
       const { domain, code } = await install(`share-${client}`, system, { sampleRate })
       const command = await build(code)
       proxy.setMode('pass')
       const { seen } = proxy
       seen.length = 0
-      // The first 32 bits of the installation's id determine the share.
+      // The first 32 bits of the installation's id decide whether the device sends events.
       const devices = { out: '40000000', in: '3fffffff', IN: '0000ABCD' }
       for (const [index, [name, bits]] of Object.entries(devices).entries()) {
         const queue = join(code, name)

@@ -3,8 +3,8 @@ import { join } from 'node:path'
 
 /*
  * Programs that use the clients of the setup guide. Each reads commands from its standard input: `track <from> <to>`
- * queues one event for each number, `flush` sends the queue, and `close` closes the client and exits. Each command is
- * answered with a line.
+ * queues one event for each number, `flush` sends the queue, and `close` closes the client and exits. After each
+ * command, the program prints the name of the command.
  */
 
 interface Driver {
@@ -22,7 +22,7 @@ const SOURCES = join(import.meta.dir, 'drivers')
 const missingOf = (...programs: string[]): string | null =>
   programs.filter((program) => Bun.which(program) === null).join(' and ') || null
 
-/** Returns a driver that is run by an interpreter in the client's folder. */
+/** Returns a driver that an interpreter runs in the client's folder. */
 function interpreted(client: string, program: string, driver: string): Driver {
   return {
     client,
@@ -120,7 +120,7 @@ export function startDriver(command: string[], folder: string) {
       child.kill('SIGKILL')
       await child.exited
     },
-    /** Returns the exit code and the log. */
+    /** Closes the driver's input. Returns the exit code and the log. */
     async ended() {
       await child.stdin.end()
       return { code: await child.exited, errors: await errors }

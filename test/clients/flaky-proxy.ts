@@ -1,9 +1,9 @@
 import { gunzipSync } from 'node:zlib'
 
 /**
- * The proxy's handling of requests. `pass` forwards a request, and returns 502 when the server is down. `swallow`
- * forwards it but returns 500, so that the sender does not know that the batch was stored. A response is returned as a
- * copy.
+ * How the proxy handles requests. `pass` forwards a request, and returns 502 when the server is down. `swallow`
+ * forwards it but returns 500, so that the sender does not know that the batch was stored. A `Response` is cloned and
+ * returned.
  */
 export type Mode = 'pass' | 'swallow' | Response
 

@@ -64,7 +64,7 @@ interface ListedIssue {
   notes: string | null
 }
 
-test('the demo starts with history: resolved, known and new issues, and the status of everything else', async () => {
+test('the demo starts with history: resolved, known and new issues, and the status of all other items', async () => {
   await using demo = await startDemo()
   const { get } = demo
   const readyAt = Date.now()

@@ -6,9 +6,8 @@ const MAX_PAUSE_MS = 150
 const NEW_ALERT_SHARE = 0.1
 
 /**
- * Causes notifications for as long as a server runs. Occasionally it creates another alert, whose issue opens with the
- * next violation. Otherwise it resolves an open issue manually, which the next violation reopens. Ends when the server
- * stops.
+ * Triggers notifications until the server stops. Occasionally creates another alert, whose issue is opened by the next
+ * violation. Otherwise resolves an open issue manually, so that the next violation reopens it.
  */
 export async function churnIssues(
   server: string,

@@ -62,7 +62,7 @@ test(`after ${KILLS} kills under load, each acknowledged event is stored once an
     await idsInFiles(data)
     server = await start()
     const unseen = [...load.acknowledged].filter(([id]) => !seen.has(id))
-    // Events acknowledged during one run may have been stored in an earlier one.
+    // Events acknowledged during one run may have been stored in an earlier run.
     const since = Math.min(Date.now(), ...unseen.map(([, firstSentAt]) => firstSentAt))
     const events = await askAll<{ id: string }>(server.url, `/v1/events?from=${since}`, apiKey, 'events')
     const ids = new Set(events.map(({ id }) => id))
@@ -117,12 +117,12 @@ async function idsInFiles(data: string): Promise<string[]> {
 }
 
 /**
- * Waits until nothing is left to send. Then checks that every opening and reopening in the histories was delivered, and
- * the resolution of every issue that is still resolved. The received messages must match the log, each notification
- * under a single id.
+ * Waits until nothing is left to send. Then checks that every opening and reopening in the issue histories was
+ * delivered, as well as the resolution of every issue that is still resolved. The received messages must match the
+ * delivery log, with a single id for each notification.
  */
 async function expectNoticesOnce(server: string, apiKey: string, requests: readonly Received[]): Promise<void> {
-  const deliveries = await until('all deliveries to be settled', async () => {
+  const deliveries = await until('all deliveries to be completed', async () => {
     const all = await askAll<Delivery>(server, '/v1/notifications/deliveries', apiKey, 'deliveries')
     return all.every(({ status }) => status !== 'pending' && status !== 'sending') && all
   })
@@ -148,7 +148,7 @@ async function expectNoticesOnce(server: string, apiKey: string, requests: reado
   }
   const arrivals = requests.map(receivedMessageOf)
   console.log(`${issues.length} issues opened and reopened ${changes} times, ${arrivals.length} webhooks received`)
-  // A run with few changes would prove nothing.
+  // With only a few changes, this test would prove nothing.
   expect(changes).toBeGreaterThan(KILLS)
 
   expect(new Set(arrivals.map(({ webhookId }) => webhookId))).toEqual(new Set(delivered.map(({ id }) => id)))

@@ -36,8 +36,8 @@ const MAX_PAUSE_MS = 25
 const VIOLATING_SHARE = 0.2
 
 /**
- * Sends batches like a careful client: each batch is repeated under the same batchId until it is acknowledged. Every
- * event has a unique id. Some events contain an e-mail address.
+ * Sends batches as a careful client does: each batch is sent again with the same batchId until it is acknowledged.
+ * Every event has a unique id. Some events contain an e-mail address.
  */
 export function startLoad(token: string, random: () => number): Load {
   const acknowledged = new Map<string, number>()
@@ -68,7 +68,7 @@ export function startLoad(token: string, random: () => number): Load {
     }
   }
   const senders = Promise.all(Array.from({ length: SENDERS }, (_, sender) => send(sender)))
-  // A failed sender is reported by `finish`.
+  // `finish` reports a sender's error.
   senders.catch(() => undefined)
   return Object.assign(load, {
     async finish() {

@@ -5,8 +5,8 @@ const SLOW_SHARE = 0.25
 const SLOW_MS = 300
 
 /**
- * A webhook receiver that is sometimes slow, so that a kill interrupts deliveries, and rejects some at the first
- * attempt.
+ * Starts a webhook receiver that is sometimes slow, so that a kill interrupts deliveries, and that rejects some first
+ * attempts.
  */
 export function flakyReceiver(random: () => number) {
   const seen = new Set<string>()

@@ -8,18 +8,17 @@ import { descendantsOf, isAlive } from '../proc-fs.ts'
 import { ask, initialize, startServer, temporaryFolder, until, WEBHOOK_SECRET } from '../run-program.ts'
 
 /*
- * The whole program is killed while a flow test and an audit are running, each with another one waiting, and is then
- * restarted.
+ * Stops the whole program while a flow test and an audit are running and another of each is queued, then restarts it.
  */
 
-/** Steps with a browser take longer on a busy machine. */
+/** Timeout for steps that use a browser, which are slow on a busy machine. */
 const BROWSER_MS = 90_000
 
 const GA4 = 'Google Analytics 4'
 const VIEW = `<script>navigator.sendBeacon('https://www.google-analytics.com/g/collect?v=2&tid=G-1&en=page_view')</script>`
 const LINKS = ['/one', '/two', '/held/page'].map((path) => `<a href="${path}">${path}</a>`).join(' ')
 
-/** Requested paths. Paths below `/held` are never answered. */
+/** Requested paths. Requests for paths below `/held` get no response. */
 const asked: string[] = []
 let shop: ReturnType<typeof Bun.serve>
 let env: Record<string, string>
@@ -65,7 +64,7 @@ test.each<['SIGKILL' | 'SIGTERM', string]>([
   ['SIGKILL', 'the server stopped during the run'],
   ['SIGTERM', 'it was stopped because the server shut down'],
 ])(
-  'after %s during a run and a crawl, running jobs fail, queued jobs are executed, and none runs twice',
+  'after %s during a flow test and a crawl, running jobs fail, queued jobs are executed, and none runs twice',
   async (signal, why) => {
     using folder = temporaryFolder()
     await using hooks = receiver()

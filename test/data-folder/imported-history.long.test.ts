@@ -30,7 +30,7 @@ interface Sent {
 
 const HOURS = 60
 
-/** Returns several days of a small shop, with sampled and dev events, and nested and blank parameters. */
+/** Returns batches of several days from a small shop, with sampled and dev events, and nested and blank parameters. */
 function arrivals(): Arrival[] {
   return Array.from({ length: HOURS * 12 }, (_, n) => {
     const sent = (vendor: string, event: string): Sent => ({
@@ -59,7 +59,7 @@ function arrivals(): Arrival[] {
   })
 }
 
-/** Returns the same batches as lines of a file. */
+/** Returns the events of these batches as lines of an import file. */
 const lines = (all: readonly Arrival[]): string =>
   all
     .flatMap(({ at, batch: { events, page, sampleRate, ...shared } }) =>
@@ -111,7 +111,7 @@ async function answersOf(app: TestApp, domainId: string): Promise<unknown> {
       // Each organization has its own salt.
       .replaceAll(/"customerId":"[0-9a-f]{32}"/g, '"customerId":"hash"')
       .replaceAll(/"nextCursor":"[^"]*"/g, '"nextCursor":"…"')
-      // Sequence numbers of the same instant follow the order of receipt in both histories.
+      // Sequence numbers differ. Events of the same instant are in order of receipt in both histories.
       .replaceAll(/"seq":\d+|"id":"evt_\d+"|"\$?seq":"?\d+"?/g, '"seq":0'),
   )
 }
@@ -177,7 +177,7 @@ test('an import opens no issues and sends no notifications for any kind of alert
     })
     expect({ status, body }).toMatchObject({ status: 201 })
   }
-  // Three weeks until now, with twelve events an hour.
+  // Twelve events an hour for the past three weeks.
   const start = app.clock.now()
   app.clock.set(start + 30 * SECOND_MS)
   const past = Array.from({ length: 21 * 24 * 12 }, (_, n) => {
@@ -232,7 +232,7 @@ test('imported events are scanned and evaluated in the first round after startup
   const change = { domainId, source: 'ci', ref: '1', title: 'Release 1', occurredAt: releasedAt, windowMinutes: 60 }
   expect((await app.call('POST', '/v1/changes', { body: change })).status).toBe(201)
   const rounds = ['scan for personal data', 'check consent', 'evaluate changes'] as const
-  // Each job must run within a minute of any start.
+  // Each job must run within a minute of startup, at any time of day.
   for (const name of rounds) {
     const pattern = app.app.jobs.find((job) => job.name === name)?.pattern ?? ''
     const times = new Cron(pattern, { timezone: 'UTC' }).nextRuns(100, new Date(end)).map(Number)

@@ -13,7 +13,7 @@ const config = captureConfigOf(
 const filter = makeCaptureFilter(config, 'www.shop.example', () => 'https://www.shop.example/')
 filter.learn(config)
 
-/** The handling of a request to a host of the site. */
+/** How a request to one of the site's own hosts is handled. */
 export interface OnOwnHost {
   /** The recognised vendor; null for none. */
   vendor: string | null
@@ -23,7 +23,7 @@ export interface OnOwnHost {
   isCaptured: boolean
 }
 
-/** Replaces the vendor's host with a host of the shop that keeps the first label of the host name. */
+/** Replaces the vendor's host with a shop host that has the same first label. Returns how the request is handled. */
 export function onOwnHost(url: string, body = ''): OnOwnHost {
   const own = URL.parse(url)
   if (!own) return { vendor: null, carries: false, isCaptured: false }

@@ -6,8 +6,7 @@ import { TEST_START } from '../fixtures.ts'
 import { type TestApp, testApp } from '../test-app.ts'
 
 /*
- * The digest through the whole program: content, recipients, send time, sending exactly once despite crashes, and
- * unsubscribing.
+ * Tests the digest end to end: content, recipients, send time, sending exactly once despite crashes, and unsubscribing.
  */
 
 const ACCEPTED: Reply = { kind: 'status', status: 250, headers: {}, body: '' }
@@ -84,7 +83,7 @@ describe('the digest preview', () => {
     expect(other.html).toContain('100 events')
     world.clock.advance(5 * MINUTE_MS)
     expect((await preview()).html).toContain('100 events')
-    // The same applies after the clock was set back.
+    // The same applies after the clock has been set back.
     world.clock.advance(-HOUR_MS)
     expect(await preview()).toMatchObject({ refreshInSeconds: 600, composedAt: world.clock.now() })
     expect(mails).toEqual([])
@@ -175,7 +174,7 @@ describe('an organization without events', () => {
   })
   afterAll(() => fixture.world[Symbol.asyncDispose]())
 
-  test('has a preview without data', async () => {
+  test('gets a preview that has no data', async () => {
     const { status, body } = await fixture.world.call('POST', `${PATH}/preview`, { body: {} })
     expect({ status, body }).toMatchObject({ status: 200, body: { hasData: false, refreshInSeconds: 600 } })
     expect(body.subject).toContain('quiet')
@@ -190,7 +189,7 @@ describe('an organization without events', () => {
 
   const me = async () => (await fixture.world.call('GET', `${PATH}/me`)).body
 
-  test('has no subscription by default, and an update keeps omitted fields', async () => {
+  test('has no subscription by default, and an update leaves omitted fields unchanged', async () => {
     const { world } = fixture
     expect(await me()).toEqual({ subscribed: false, context: '', hourUtc: 7, nextAt: null })
     const put = (body: object) => world.call('PUT', `${PATH}/me`, { body })
@@ -234,7 +233,7 @@ describe('an organization without events', () => {
     expect(body.error).toStartWith(`${field}: `)
   })
 
-  test('rejects an unknown token with 401 and a JSON error', async () => {
+  test('rejects an unknown unsubscribe token with 401 and a JSON error', async () => {
     const { world } = fixture
     const sealed = (text: string) => world.app.box.seal(text).toString('base64url')
     const tokens = ['x', 'A'.repeat(200), sealed('no json'), sealed('{"kind":"other"}'), sealed('{"orgId":"a"}')]
@@ -283,7 +282,7 @@ describe('a digest', () => {
     expect(mails[3]?.messageId).not.toBe(mails[0]?.messageId)
   })
 
-  test('is sent again with the same message ID after a crash while the mail server was accepting it', async () => {
+  test('is sent again with the same message ID after a crash during the first attempt', async () => {
     const { world, mails, taken } = await shop()
     await using _ = world
     await subscribe(world)
@@ -319,7 +318,7 @@ describe('a digest', () => {
     }
   })
 
-  test('is sent only after activity, but always on Mondays', async () => {
+  test('is sent on days with activity, and on Mondays even without', async () => {
     const { world, mails, buy } = await shop({ events: 0 })
     await using _ = world
     await subscribe(world)
@@ -329,7 +328,7 @@ describe('a digest', () => {
     world.clock.advance(DAY_MS)
     await world.run('send digests')
     expect(mails).toHaveLength(1)
-    // An event is received within the digest's two hours.
+    // An event is received within two hours of the configured hour.
     world.clock.advance(HOUR_MS)
     await buy(3)
     await world.run('send digests')
@@ -420,7 +419,7 @@ describe('a digest', () => {
 })
 
 describe('the unsubscribe link', () => {
-  test('changes nothing on GET, and unsubscribes on POST without sign-in, also when repeated', async () => {
+  test('changes nothing on GET, and unsubscribes on POST without sign-in, even when repeated', async () => {
     const { world, mails } = await shop()
     await using _ = world
     await subscribe(world)
@@ -450,7 +449,7 @@ describe('the unsubscribe link', () => {
 })
 
 describe('a digest integration', () => {
-  test('sends to each address; one click unsubscribes one address, and the last one disables it', async () => {
+  test('sends to each address; one click unsubscribes one address, and unsubscribing the last one disables the integration', async () => {
     const { world, mails } = await shop()
     await using _ = world
     const config = { to: ['ann@example.com', 'Ben@example.com'], hourUtc: hourOf(world), context: 'developer' }
@@ -474,7 +473,7 @@ describe('a digest integration', () => {
     expect(put).toMatchObject({ status: 200, body: { status: 'connected' } })
   })
 
-  test('sends one mail to each address if there are more addresses than concurrent sends', async () => {
+  test('sends one e-mail to each address, even to more addresses than concurrent sends', async () => {
     const { world, mails, taken } = await shop()
     await using _ = world
     const to = Array.from({ length: 50 }, (_, n) => `reader-${n}@example.com`)
@@ -494,7 +493,7 @@ describe('a digest integration', () => {
     expect(most).toBeLessThanOrEqual(8)
   })
 
-  test('is failing while a mail waits for a retry, and connected once it is sent', async () => {
+  test('is failing while an e-mail waits for a retry, and connected once the e-mail is sent', async () => {
     const { world, mails, taken } = await shop()
     await using _ = world
     const config = { to: ['ann@example.com'], hourUtc: hourOf(world) }
@@ -509,7 +508,7 @@ describe('a digest integration', () => {
     expect([mails.length, await status()]).toEqual([2, 'connected'])
   })
 
-  test('is tested with a mail, does not send notifications, and reports failures', async () => {
+  test('is tested with an e-mail, does not send issue notifications, and reports failures', async () => {
     const { world, mails, taken } = await shop()
     await using _ = world
     const config = { to: ['ann@example.com'], hourUtc: hourOf(world) }

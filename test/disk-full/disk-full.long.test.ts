@@ -9,8 +9,8 @@ const BATCH_EVENTS = 50
 const MOST_BATCHES = 500
 
 const disks: Record<string, SmallDisk | null> = {
-  'a file system without room': smallFileSystem(),
-  'a limit to the size of files': limitedFiles(),
+  'a server with a full file system': smallFileSystem(),
+  'a server with limited file sizes': limitedFiles(),
 }
 afterAll(() => {
   for (const disk of Object.values(disks)) disk?.[Symbol.dispose]()
@@ -43,7 +43,7 @@ class Sender {
     return answer
   }
 
-  /** Sends until this many batches were rejected as expected. Returns the rejected batches. */
+  /** Sends batches until this many have been rejected because the disk is full. Returns the rejected batches. */
   async sendUntilRefused(times: number): Promise<ReturnType<Sender['batch']>[]> {
     const refused: ReturnType<Sender['batch']>[] = []
     for (let sent = 0; refused.length < times && sent < MOST_BATCHES; sent++) {
@@ -53,7 +53,7 @@ class Sender {
       expect({ status, body }).toEqual({ status: 503, body: { error: expect.stringContaining('the disk is full') } })
       expect(Number(headers.get('retry-after'))).toBeGreaterThan(0)
       refused.push(batch)
-      // Gives background jobs time to hit the full disk as well.
+      // Gives background jobs time to run while the disk is full.
       await Bun.sleep(100)
     }
     expect(refused).toHaveLength(times)
@@ -95,7 +95,8 @@ describe.each(Object.entries(disks))('%s', (_, disk) => {
         body: { error: expect.stringMatching(/^(the disk is full|writing to the disk failed): /) },
       })
 
-      // Once there is space again, the server recovers automatically: it accepts, stores, evaluates and notifies.
+      // Once there is space again, the server recovers automatically: it accepts, stores and evaluates events, and
+      // sends notifications.
       disk.makeRoom(server.pid)
       await until('/readyz', async () => (await call('GET', `${server.url}/readyz`)).status === 200)
       for (const batch of refused) {

@@ -5,7 +5,7 @@ import { temporaryFolder } from '../run-program.ts'
 /** A disk for a data folder that can be filled and freed while a process runs. */
 export interface SmallDisk {
   data: string
-  /** Fills the disk, so that the process can store hardly anything. */
+  /** Fills the disk, so that the process can store almost nothing. */
   fill(pid: number): void
   makeRoom(pid: number): void
   [Symbol.dispose](): void
@@ -24,7 +24,9 @@ function command(...args: string[]): boolean {
   }
 }
 
-/** Creates a separate in-memory file system, which is filled by a large file. Null where mounting is not allowed. */
+/**
+ * Creates a separate in-memory file system that can be filled with a large file. Null where mounting is not allowed.
+ */
 export function smallFileSystem(): SmallDisk | null {
   const folder = temporaryFolder()
   if (!command('mount', '-t', 'tmpfs', '-o', `size=${DISK_BYTES}`, 'tmpfs', folder.path)) {
@@ -57,7 +59,7 @@ export function limitedFiles(): SmallDisk | null {
   return {
     data: join(folder.path, 'data'),
     fill(pid) {
-      if (!limit(pid, `${LEFT_BYTES}`)) throw new Error('prlimit refuses')
+      if (!limit(pid, `${LEFT_BYTES}`)) throw new Error('prlimit failed')
     },
     makeRoom(pid) {
       // The limit disappears when the process exits.

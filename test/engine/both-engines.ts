@@ -7,8 +7,8 @@ import type { ClickhouseHistory } from './clickhouse.ts'
 type Row = Record<string, unknown>
 
 /**
- * For each query: lists of the same length whose items at the same index belong together. The order of the items is
- * arbitrary.
+ * List columns by query. The lists of a row have the same length, and items at the same index belong together. Their
+ * order is arbitrary.
  */
 const COLUMNWISE: Record<string, readonly string[]> = {
   'signals.row-counts': ['rows', 'weights', 'counts', 'early', 'late'],
@@ -34,8 +34,8 @@ const HASHED: Record<string, (rows: readonly Row[]) => { same: string; about: nu
 }
 
 /**
- * Runs each query on two engines. Throws unless the results are the same, and returns them. The `read` function
- * of a query runs only once, because it may count its rows.
+ * Runs each query on two engines. Throws unless the results are the same, and returns them. The `read` function of a
+ * query runs only once, because it may keep a count of its rows.
  */
 export class BothEngines implements History {
   /** Number of compared rows by query name. */
@@ -75,7 +75,7 @@ export class BothEngines implements History {
   private comparable(query: Query, rows: readonly Row[]): string[] {
     const { confirm } = this
     const sure = confirm ? rows.filter((row) => !('params' in row) || confirm(withoutMarks(row) as never)) : rows
-    // An engine may query a subset of the keys at a time. The limit then applies to each of these results.
+    // An engine may query the keys in several parts. The limit then applies to each part.
     if (query.over === 'parameters') {
       const first = firstByWeight(sure, inSql(query).sql)
       return first.map((row) => canonical(columnwise(query.name, row))).sort()
@@ -104,7 +104,10 @@ function firstByWeight(rows: readonly Row[], sql: string): readonly Row[] {
   return sorted.slice(0, Number(limit))
 }
 
-/** Compares rows of hashed queries. Both estimates may be off by less than 5%. */
+/**
+ * Compares rows of hashed queries. Each estimate may be off by 5 %, so the two may differ by 10 %. Returns a
+ * description of the difference; null for none.
+ */
 function aboutDifferent(name: string, ours: readonly Row[], theirs: readonly Row[]): string | null {
   const [own, other] = [ours, theirs].map((rows) => HASHED[name]?.(rows) ?? [])
   const fault = differenceOf(
@@ -125,7 +128,9 @@ function columnwise(name: string, row: Row): Row {
   return { ...Object.fromEntries(rest), items: items.map(canonical).sort() }
 }
 
-/** Returns the rows that only one of the engines returned; null when both returned the same rows in the same order. */
+/**
+ * Describes the rows that only one of the engines returned; null when both returned the same rows in the same order.
+ */
 function differenceOf(ours: readonly string[], theirs: readonly string[]): string | null {
   if (ours.length === theirs.length && ours.every((row, at) => row === theirs[at])) return null
   const [own, other] = [new Set(ours), new Set(theirs)]

@@ -57,7 +57,10 @@ const COLUMNS = columnsOf(EVENT_COLUMNS, SURE)
 
 type Session = import('chdb').Session
 
-/** Opens sessions of ClickHouse. Returns the reason when ClickHouse can't be loaded on this machine. */
+/**
+ * Loads ClickHouse. Returns a function that opens sessions, or the reason why ClickHouse can't be loaded on this
+ * machine.
+ */
 export async function loadClickhouse(): Promise<{ open(): Session } | string> {
   try {
     const { Session } = await import('chdb')
@@ -67,7 +70,7 @@ export async function loadClickhouse(): Promise<{ open(): Session } | string> {
   }
 }
 
-/** A second engine for the program's queries: ClickHouse in this process. Its tables contain the given events. */
+/** A second engine for the program's queries: ClickHouse in this process, with tables that contain the given events. */
 export class ClickhouseHistory {
   private constructor(private readonly session: Session) {}
 

@@ -96,7 +96,7 @@ describe.skipIf(typeof loaded === 'string')(`both engines return the same result
     expect(world.fixture.spool.files().length).toBeGreaterThan(0)
   })
 
-  test('whole events are equal', async () => {
+  test('complete events are equal', async () => {
     const ours = world.fixture.events.filter(({ orgId }) => orgId === world.orgId)
     for (let at = 0; at < ours.length; at += 5000) await findEvents(world.orgId, ours.slice(at, at + 5000), world.both)
   })
@@ -110,7 +110,7 @@ describe.skipIf(typeof loaded === 'string')(`both engines return the same result
     for (const some of [alerts, alerts.slice(0, 1), many]) {
       const query = type.measure(some, { ...window, complete: true }, [])
       const rows = await both.query<never>(query)
-      // After the clock was set back.
+      // The query that is used after the clock has been set back.
       await both.query(
         narrowed(query, [`NOT (receivedAt >= ${window.from + HOUR_MS} AND seq <= ${window.from * 1000})`]),
       )
@@ -194,7 +194,7 @@ describe.skipIf(typeof loaded === 'string')(`both engines return the same result
     }
   })
 
-  test('samples of past sessions may differ between engines, but have about the same size', async () => {
+  test('samples of past sessions may differ between engines, but are about the same size', async () => {
     const { both, alert, window, fixture } = world
     const windows = wholeWindows(parsePeriod('1h'), 'UTC', window.from, window.to)
     const any = alert(journeyInput({ steps: [{ vendor: 'a' }] }))
@@ -297,7 +297,7 @@ describe.skipIf(typeof loaded === 'string')(`both engines return the same result
     }
   })
 
-  test("vendors' costs for pages are equal", async () => {
+  test('the performance costs of vendors are equal', async () => {
     const { sources, principal, domainIds, window } = world
     for (const domainId of [undefined, ...domainIds.slice(0, 2)]) {
       const input = { hours: 744, ...(domainId !== undefined && { domainId }) }
@@ -327,7 +327,7 @@ describe.skipIf(typeof loaded === 'string')(`both engines return the same result
       await performanceStats.answer(sources, { hours: 72, ...scope }, caller)
     }
     await eventDictionary.answer(sources, { env: 'dev' }, caller)
-    // With a limit of three values, as if longer lists could not be counted.
+    // Keys with three or more values are treated as having too many values to count exactly.
     const early = { from: window.from, to: window.from + 5 * HOUR_MS }
     const scope = { orgId, domainIds: domainIds.slice(0, 2), window: early, patterns: ['[a-c]$'] }
     for (const by of [['vendor'], ['domainId', 'vendor', 'event'], ['env', 'vendor']] as const) {
@@ -386,7 +386,7 @@ describe.skipIf(typeof loaded === 'string')(`both engines return the same result
     for (const rows of await Promise.all(found)) expect(rows.length).toBeGreaterThan(0)
   })
 
-  test('scores and the facts around the beginning of issues are equal', async () => {
+  test('scores and the data about the start of issues are equal', async () => {
     const { sources, orgId, domainIds, window, both } = world
     const ours = domainIds.slice(0, 2)
     for (const made of [statusesQuery, brokenRulesQuery, namedTotalsQuery]) await both.query(made(orgId, ours, window))
@@ -404,7 +404,7 @@ describe.skipIf(typeof loaded === 'string')(`both engines return the same result
     await factsOf(sources, orgId, issues, window.to)
   })
 
-  test('suggestions, and alerts without recent events, are equal', async () => {
+  test('suggestions and idle alerts are equal', async () => {
     const { both, orgId, domainIds, window } = world
     const scope = { orgId, domainIds: domainIds.slice(0, 2), window }
     const shapes = await both.query<{ key: string; different: number; weight: number }>(shapesQuery(scope))
@@ -437,7 +437,7 @@ describe.skipIf(typeof loaded === 'string')(`both engines return the same result
     }
   })
 
-  test('pairs of browser and server events are equal', async () => {
+  test('matches between browser and server events are equal', async () => {
     const { sources, principal, window } = world
     const { events } = await pairedEvents.answer(sources, { days: 5 }, { principal, now: window.to })
     expect(events.some(({ matched }) => matched > 0)).toBe(true)
@@ -450,7 +450,7 @@ describe.skipIf(typeof loaded === 'string')(`both engines return the same result
     await both.query(parameterUseQuery(orgId, keys.slice(0, 20), window, window.from + DAY_MS))
   })
 
-  test('results around changes are equal', async () => {
+  test('results about changes are equal', async () => {
     const { both, window, orgId, domainIds } = world
     const about = { orgId, domainId: domainIds[0] }
     for (const [n, lengthMs] of [5 * MINUTE_MS, 20 * HOUR_MS].entries()) {
@@ -477,7 +477,7 @@ describe.skipIf(typeof loaded === 'string')(`both engines return the same result
   })
 
   test.each(queriesInCode())('%s', (name) => {
-    // The query was run above with equal results; otherwise one of the tests would have failed.
+    // The query was run above. If its results had differed, one of the tests above would have failed.
     expect(world.both.compared.get(name)).toBeGreaterThan(0)
   })
 })

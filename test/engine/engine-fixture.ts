@@ -74,7 +74,7 @@ export async function openEngineFixture({ open }: Clickhouse): Promise<EngineFix
   }
 }
 
-/** Stores browser reports of 600 page views. Sums of their fractions are exact. */
+/** Stores browser reports for 600 page views. Fractions are multiples of 0.5, so that sums are exact. */
 async function measure(fixture: WarehouseFixture, places: readonly EventOrigin[]): Promise<StoredPage[]> {
   const vendors = [
     ['Meta Pixel', 'www.facebook.com'],

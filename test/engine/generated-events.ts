@@ -35,7 +35,7 @@ const HUGE = [null, 0, 0.5, 12, 1e300, 5e-324, 2 ** 53, 2 ** 63, 1e21, -1.5e22, 
 const TEXTS = ['1e400', '-1e400', '9'.repeat(400), '18446744073709551616', '0x10', 'NaN', '\u2028', 'x'.repeat(3000)]
 
 /**
- * Generates at least `count` events over about two days for these domains. They include sessions and values that
+ * Generates at least `count` events over about two days for these domains. The events include sessions and values that
  * engines could interpret differently. The result is always the same.
  */
 export function generateBatches(start: Instant, places: readonly EventOrigin[], count: number): Batch[] {
@@ -99,7 +99,7 @@ function oddEvents(nextPlace: () => EventOrigin): () => EventFields {
   }
 }
 
-/** Returns a few steps of sessions that continue over several batches and start again hours later. */
+/** Returns the next steps of sessions that span several batches and recur hours later. */
 function visitsAt(at: Instant, n: number, nextPlace: () => EventOrigin, visits: () => string): EventFields[] {
   return Array.from({ length: 6 }, (_, lane) => {
     const { orgId, domainId } = nextPlace()

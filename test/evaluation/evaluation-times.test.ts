@@ -17,7 +17,7 @@ const [SUNDAY, SATURDAY] = [0, 6]
 
 const received = { kind: 'status', status: 200, headers: {}, body: '' } as const
 
-/** Starts the program with domains. Returns it with the messages of its webhook. */
+/** Starts the program with this number of domains. Returns it with the messages that its webhook received. */
 async function setUp(start: number, domainCount = 1) {
   const told: { type: string; data: { issue: { heldBack: number } } }[] = []
   const send = async (outbound: Outbound) => {
@@ -45,7 +45,7 @@ async function setUp(start: number, domainCount = 1) {
 
 const issuesOf = async (world: TestApp) => (await world.call('GET', '/v1/issues')).body.issues
 
-describe("a violation opens an issue and notifies only within the alert's hours in local time", () => {
+describe("a violation opens an issue and sends notifications only within the alert's run windows in local time", () => {
   test.each<[string, object, string, string, boolean]>([
     ['within working hours', { hours: [9, 17] }, 'UTC', '2026-01-06T09:00Z', true],
     ['before working hours', { hours: [9, 17] }, 'UTC', '2026-01-06T08:45Z', false],
@@ -70,11 +70,23 @@ describe("a violation opens an issue and notifies only within the alert's hours 
       '2026-10-25T05:00Z',
       false,
     ],
-    ['in the repeated hour', { hours: [2, 3], days: [SUNDAY] }, BERLIN, '2026-10-25T01:45Z', true],
-    ['in the skipped hour', { hours: [2, 3], days: [SUNDAY] }, BERLIN, '2026-03-29T01:00Z', false],
-    ['in New York on the morning clocks go forward', { hours: [9, 17] }, NEW_YORK, '2026-03-08T13:00Z', true],
-    ['in New York on the morning before clocks go forward', { hours: [9, 17] }, NEW_YORK, '2026-03-07T13:00Z', false],
-    ['in New York on the morning clocks go back', { hours: [9, 17] }, NEW_YORK, '2026-11-01T13:45Z', false],
+    [
+      'in the hour that is repeated when clocks go back',
+      { hours: [2, 3], days: [SUNDAY] },
+      BERLIN,
+      '2026-10-25T01:45Z',
+      true,
+    ],
+    [
+      'in the hour that is skipped when clocks go forward',
+      { hours: [2, 3], days: [SUNDAY] },
+      BERLIN,
+      '2026-03-29T01:00Z',
+      false,
+    ],
+    ['in New York on the morning when clocks go forward', { hours: [9, 17] }, NEW_YORK, '2026-03-08T13:00Z', true],
+    ['in New York on the day before clocks go forward', { hours: [9, 17] }, NEW_YORK, '2026-03-07T13:00Z', false],
+    ['in New York on the morning when clocks go back', { hours: [9, 17] }, NEW_YORK, '2026-11-01T13:45Z', false],
     ['on Lord Howe Island after the skipped half hour', { hours: [2, 3] }, LORD_HOWE, '2026-10-03T15:30Z', true],
     ['on Lord Howe Island before the skipped half hour', { hours: [2, 3] }, LORD_HOWE, '2026-10-03T15:15Z', false],
     ['on Lord Howe Island in the repeated half hour', { hours: [1, 2] }, LORD_HOWE, '2026-04-04T15:15Z', true],
@@ -93,7 +105,7 @@ describe("a violation opens an issue and notifies only within the alert's hours 
   })
 })
 
-describe("a day starts and ends in the alert's time zone", () => {
+describe("a day starts and ends at midnight in the alert's time zone", () => {
   test.each<[string, string, string, string, boolean]>([
     ['the long day in Berlin, first and last minute', BERLIN, '2026-10-24T22:00Z', '2026-10-25T22:59Z', true],
     ['the minute after the long day in Berlin', BERLIN, '2026-10-24T22:00Z', '2026-10-25T23:00Z', false],
@@ -119,11 +131,11 @@ describe("a day starts and ends in the alert's time zone", () => {
   })
 })
 
-describe('the throttle', () => {
+describe('the throttle limits the number of messages', () => {
   /** Minutes after the start at which violations occur, each in a different domain. */
   const burst = [0, 1, 2, 3]
   test.each<[string, object, number[], number, number]>([
-    ['none', {}, burst, 4, 0],
+    ['no throttle', {}, burst, 4, 0],
     ['one per minute', { throttle: { count: 1, per: 1, unit: 'minutes' } }, burst, 4, 0],
     ['one per two minutes', { throttle: { count: 1, per: 2, unit: 'minutes' } }, burst, 2, 2],
     ['two per ten minutes', { throttle: { count: 2, per: 10, unit: 'minutes' } }, burst, 2, 2],

@@ -6,13 +6,13 @@ import { installedChromium } from '../browser/installed-chromium.ts'
 import { type TestApp, testApp } from '../test-app.ts'
 
 /*
- * A flow test from the API, through a browser in a separate process, to findings and issues. Only the clock is
+ * Tests flow tests end to end: the API, a browser in a separate process, findings and issues. Only the clock is
  * replaced.
  */
 
 const SECRET = 'horse battery 7&staple'
 
-/** The script of the shop's pages. Tests change it. */
+/** Content of the shop's pages, changed by tests. */
 const shop = { buys: true, button: '<button id="buy">Buy now</button>' }
 
 const page = (body: string) =>
@@ -75,7 +75,7 @@ async function run(testId: string, body: object = {}) {
   return (await world.call('GET', `/v1/flows/runs/${queued.body.id}`)).body
 }
 
-test('a run walks through the flow in a browser and is evaluated', async () => {
+test('a run performs the flow in a browser and is evaluated', async () => {
   const made = await world.call('POST', '/v1/flows/tests', { body: flow() })
   expect(made).toMatchObject({ status: 201, body: { secrets: ['password'], status: 'never_run', version: 1 } })
   const passed = await run(made.body.id)
@@ -137,7 +137,7 @@ test('a secret appears in no response, log line or file', async () => {
   expect(forms.filter((form) => texts.some((text) => text.includes(form)))).toEqual([])
 })
 
-test('a page that the guard blocks fails the run with the reason', async () => {
+test('a page blocked by the address guard fails the run with the reason', async () => {
   const { id } = (await world.call('POST', '/v1/flows/tests', { body: { ...flow(), expectations: [] } })).body
   const refused = await run(id, { startUrl: `http://127.0.0.1:${server.port}/away` })
   expect(refused).toMatchObject({ status: 'failed' })

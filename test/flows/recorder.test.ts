@@ -27,7 +27,7 @@ test('a recording made with Chrome DevTools Recorder runs unchanged', async () =
     ['Open /', 'page_view', '/'],
     ['Click “Red shoes”', 'view_item', '/product'],
     ['Click “Add to basket”', 'add_to_cart', '/product/added'],
-    ['Release the key Enter', 'login', '/login'],
+    ['Release Enter', 'login', '/login'],
     ['Open /pay', 'begin_checkout', '/pay'],
     ['Click “Pay now”', 'purchase', '/thanks'],
     ['Open /', 'page_view', '/'],

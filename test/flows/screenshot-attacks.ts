@@ -1,7 +1,7 @@
 import { expect } from 'bun:test'
 import type { Answer } from '../fixtures.ts'
 
-/** The same characters in a different order: when they are covered, both screenshots are equal. */
+/** The same characters in a different order, so that the screenshots are equal if the characters are covered. */
 const TYPED = ['4929 1234 8888 7777', '7777 8888 1234 4929'] as const
 const PEOPLE = ['ann.miller@mail.example.com', 'nan.rellim@mail.example.com'] as const
 
@@ -18,11 +18,11 @@ const page = (who: string) => `<!doctype html><title>Pay</title>
   }
 </script>`
 
-/** The program under attack: an API for any credential, and a function that waits for a run. */
+/** The program under attack: functions that call the API with any credential and wait for a run. */
 export interface Shown {
   /** @param as the credential; the owner’s by default, null for none */
   call(method: string, path: string, body?: object, as?: string | null): Promise<Pick<Answer, 'status' | 'body'>>
-  /** Like `call`, for answers that are not JSON. */
+  /** Like `call`, for responses that are not JSON. */
   get(path: string, as?: string | null): Promise<{ status: number; bytes: Uint8Array }>
   ended(runId: string): Promise<unknown>
 }

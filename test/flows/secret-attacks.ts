@@ -45,7 +45,7 @@ export function openTwoSites(): TwoSites {
   }
 }
 
-/** The program under attack: an API and a function that waits for a run. */
+/** The program under attack: functions that call the API and wait for a run. */
 export interface Attacked {
   call(method: string, path: string, body?: object): Promise<Pick<Answer, 'status' | 'body'>>
   ended(runId: string): Promise<{ status: string; error: string | null }>
@@ -53,7 +53,7 @@ export interface Attacked {
 
 const open = (url: string) => ({ type: 'navigate', url })
 const TYPE = { type: 'change', selectors: ['#pass'], value: '{{password}}' }
-/** Timeout in ms of steps that must fail. Each waits for all of it. */
+/** Timeout in ms of steps that must fail. Each of these steps waits for the full timeout. */
 const FAILING_STEP_MS = 2000
 const wait = (expression: string, timeout = 10_000) => ({ type: 'waitForExpression', expression, timeout })
 
@@ -79,8 +79,8 @@ async function walked({ call, ended }: Attacked, id: string, input: object = {})
 }
 
 /**
- * Tries every request that would send a stored secret to another host. Each must be rejected with the name of its
- * field.
+ * Tries every request that would send a stored secret to another host. Each must be rejected with an error that names
+ * the field.
  */
 export async function attackByRequests(world: Attacked, { shop, evil }: TwoSites): Promise<void> {
   const { call } = world
@@ -132,7 +132,7 @@ export async function attackByRuns(world: Attacked, sites: TwoSites): Promise<vo
   expect(askedOf.evil.length).toBeGreaterThan(0)
   expect(askedOf.evil.filter((url) => /typed|horse/.test(url))).toEqual([])
 
-  // The secret is sent to the hosts to which it is bound and for which it was entered.
+  // The stored secret is sent to its own host, and a newly entered secret to the host for which it was entered.
   const id = await made(world, [open(`${shop}/`), TYPE, wait("document.querySelector('#pass').value.length > 5")])
   expect(await walked(world, id)).toMatchObject({ status: 'passed' })
   expect(askedOf.shop.some((url) => url.includes(SECRET))).toBe(true)

@@ -26,5 +26,6 @@ afterAll(async () => {
   sites?.[Symbol.dispose]()
 })
 
-test('a test change that could leak the secrets requires entering them again', () => attackByRequests(attacked, sites))
+test('a change of the test that could leak its secrets requires entering the secrets again', () =>
+  attackByRequests(attacked, sites))
 test('a run sends the secrets to no other host', () => attackByRuns(attacked, sites))

@@ -6,7 +6,7 @@ import { installedChromium } from '../browser/installed-chromium.ts'
 import { type TestApp, testApp } from '../test-app.ts'
 
 /*
- * The shop displays a typed secret and sends it in every possible way. The secret must not appear in any answer,
+ * The shop displays a typed secret and sends it in every possible way. The secret must not appear in any response,
  * notification, shared page, screenshot, log or file of the run.
  */
 
@@ -145,7 +145,7 @@ function filesIn(folder: string): Record<string, string> {
   return Object.fromEntries(files.map((name) => [name, readFileSync(join(folder, name), 'latin1')]))
 }
 
-test('a secret of a flow test appears in no output of its run', async () => {
+test("a flow test's secret appears in no output of its run", async () => {
   const [secret = '', other = ''] = SECRETS
   const failed = await run(secret)
   expect(failed).toMatchObject({ status: 'failed', summary: { stepsPassed: 3 } })

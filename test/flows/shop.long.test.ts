@@ -139,20 +139,20 @@ const told = (visit: keyof typeof VISITS, walked: Walked, more: More = {}) =>
 const neverRemoved: Expectation[] = [...VISITS.basket.expect, { event: 'remove_from_cart', max: 0 }]
 const button: KnownElement = { role: 'button', name: 'Add to basket', tag: 'button', text: 'Add to basket' }
 
-/** Each case has at most one fault, and the finding that must report it. */
+/** Each case has at most one fault, and the findings that must report it. */
 const CASES: [name: string, visit: keyof typeof VISITS, fault: string, truth: string[], more?: More][] = [
-  ['no fault at home', 'home', '', []],
+  ['no fault on the home page', 'home', '', []],
   ['no fault in a shadow tree', 'basket', '', []],
-  ['no fault in a frame of another origin', 'pay', '', []],
-  ['no fault with a login', 'login', '', []],
+  ['no fault in a cross-origin frame', 'pay', '', []],
+  ['no fault in a login', 'login', '', []],
   ['no fault in a tab that a link opens', 'tab', '', []],
   ['a tag is missing', 'home', 'page_view gone', ['missing 0 page_view']],
   ['a tag on the next page is missing', 'home', 'view_item gone', ['missing 1 view_item']],
   ['all tags are missing', 'home', 'tags gone', ['missing 0 page_view', 'missing 1 view_item']],
-  ['the tag of a button is missing', 'basket', 'add_to_cart gone', ['missing 1 add_to_cart']],
-  ['one vendor is missing', 'basket', 'AddToCart gone', ['missing 1 AddToCart']],
+  ["a button's tag is missing", 'basket', 'add_to_cart gone', ['missing 1 add_to_cart']],
+  ["one vendor's tag is missing", 'basket', 'AddToCart gone', ['missing 1 AddToCart']],
   ['a tag in a frame is missing', 'pay', 'purchase gone', ['missing 1 purchase']],
-  ['the tag of a login is missing', 'login', 'login gone', ['missing 3 login']],
+  ['the login tag is missing', 'login', 'login gone', ['missing 3 login']],
   ['a tag is late', 'basket', 'add_to_cart late', []],
   ['a tag is sent when the page unloads', 'home', 'page_view beacon', ['missing 0 page_view']],
   ['a tag is sent by a worker', 'basket', 'add_to_cart worker', []],
@@ -168,9 +168,9 @@ const CASES: [name: string, visit: keyof typeof VISITS, fault: string, truth: st
   ['a different currency', 'basket', 'add_to_cart currency', ['wrong_data 1 add_to_cart']],
   ['a missing value', 'basket', 'add_to_cart value', ['wrong_data 1 add_to_cart']],
   ['a missing order id', 'pay', 'purchase id', ['wrong_data 1 purchase']],
-  ['a different currency of an order', 'pay', 'purchase currency', ['wrong_data 1 purchase']],
+  ['an order in a different currency', 'pay', 'purchase currency', ['wrong_data 1 purchase']],
   ['a tag is sent twice', 'basket', 'add_to_cart double', ['duplicate 1 add_to_cart']],
-  ['a tag of another vendor is sent twice', 'basket', 'AddToCart double', ['duplicate 1 AddToCart']],
+  ["another vendor's tag is sent twice", 'basket', 'AddToCart double', ['duplicate 1 AddToCart']],
   ['an order is sent twice', 'pay', 'purchase double', ['duplicate 1 purchase']],
   ['an unwanted tag', 'basket', 'unwanted', ['unexpected 1 remove_from_cart'], { expectations: neverRemoved }],
   ['an unwanted tag that is not sent', 'basket', '', [], { expectations: neverRemoved }],
@@ -192,7 +192,7 @@ const CASES: [name: string, visit: keyof typeof VISITS, fault: string, truth: st
   ['a page has an error', 'home', 'error', []],
   ['a page shows a message', 'home', 'alert', []],
   ['a page asks for confirmation', 'basket', 'confirm', []],
-  ['a page asks before the user leaves', 'pay', 'beforeunload', []],
+  ['a page asks for confirmation before the user leaves', 'pay', 'beforeunload', []],
   ['a click downloads a file', 'basket', 'download', []],
   ['a click opens a tab', 'basket', 'new tab', []],
   ['a page redirects to a private address', 'home', 'private', ['step_failed 0']],
@@ -204,7 +204,7 @@ const CASES: [name: string, visit: keyof typeof VISITS, fault: string, truth: st
   ['a button has a different text', 'basket', 'button reworded', []],
   ['a button is missing', 'basket', 'button gone', ['step_failed 1']],
   ['a healed button appears twice', 'basket', 'button twice', ['step_failed 1'], { elements: { 1: button } }],
-  ['a button was healed, and its tag is missing', 'basket', 'renamed, no tag', ['missing 1 add_to_cart']],
+  ['a step on a button is healed, and the tag is missing', 'basket', 'renamed, no tag', ['missing 1 add_to_cart']],
   ['a rejected healing', 'basket', 'button renamed', ['step_failed 1'], { refused: { 1: ['aria/Add to basket'] } }],
   ['a banner blocks the tags and hides the page', 'home', 'banner', ['step_failed 1', 'missing 0 page_view']],
   ['a banner is accepted', 'home', 'banner', [], { consent: { mode: 'accept', selectors: [] } }],
@@ -226,7 +226,7 @@ describe('flow tests of the shop', () => {
 
   test('there are at least 40 cases', () => expect(CASES.length).toBeGreaterThanOrEqual(40))
 
-  test('the expectations of a passed run are met on the next visit, and fail for a fault', async () => {
+  test('expectations derived from a passed run are met on the next visit, and fail if the shop has a fault', async () => {
     const first = await walkShop('pay', '')
     const expectations = deriveExpectations(first.events, PLAIN_PRIVACY).map((one) => ({ ...one, withinMs: 1500 }))
     expect(expectations.length).toBeGreaterThanOrEqual(3)

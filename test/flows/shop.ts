@@ -10,7 +10,10 @@ export interface Shop extends Disposable {
 
 const PRICE = { cu: 'EUR', 'epn.value': '49.9' }
 
-/** Returns the script of every page: requests of two vendors' libraries, and the shop's fault. */
+/**
+ * Returns the script that runs on every page. It sends requests as the libraries of two vendors do, and contains the
+ * shop's fault.
+ */
 const scriptOf = (fault: string) => `
 const F = ${JSON.stringify(fault)}
 const at = (name, ...faults) => faults.some((one) => F === name + ' ' + one)
@@ -109,7 +112,7 @@ const pages: Record<string, (fault: string, origin: string) => string> = {
 /**
  * Serves the shop on 127.0.0.1 and its frame on 127.0.0.2.
  * @param fault the fault of the shop; empty for none
- * @param crash called when a page requests `/crash`; crashes this page
+ * @param crash called when a page requests `/crash`; crashes that page
  */
 export function openShop(fault: string, crash: () => Promise<unknown>): Shop {
   const bad = untrustedServer()

@@ -5,7 +5,7 @@ import { STEP_TYPES } from '../../src/flows/recording-steps.ts'
 import { browsingOptions } from '../browser/browse.ts'
 import { click, open, openWalkFixture, type WalkFixture } from './walk-fixture.ts'
 
-/* The location of a step: tab, frame, device, and pages that respond with an error. */
+/* Where a step runs: tab, frame and device. Also tests pages that respond with an error. */
 
 const TAGS = `<script>said = []; tag = (name) =>
   navigator.sendBeacon('https://www.google-analytics.com/g/collect?v=2&tid=G-TEST123&en=' + name)</script>`
@@ -125,7 +125,7 @@ describe('a frame whose index has changed since the recording', () => {
   const base = () => new URL(walking.base).port
 })
 
-test('a nested frame far down the page, inside one larger than the window, is scrolled into view', async () => {
+test('a nested frame far down the page, inside a frame larger than the window, is scrolled into view', async () => {
   await walking.walked([open('/below'), { ...click('.pay'), frame: [0, 0] }])
   expect(await said()).toEqual(['/card'])
 })
@@ -149,27 +149,35 @@ test('a phone receives touch events, and mouse clicks only when recorded', async
   expect(await saidBy({ deviceType: 'mouse' })).toEqual(['mousedown', 'click mouse'])
 })
 
-describe('a page that responds with an error', () => {
+describe('a step that opens a page', () => {
   const asked = (path: string, status?: number): RecordedStep => ({
     ...open(path),
     assertedEvents: [{ type: 'navigation', url: '', title: '', ...(status && { status }) }],
   })
   const CASES: [name: string, step: RecordedStep, fault: RegExp | null][] = [
-    ['fails', asked('/missing'), /^the page http:.*\/missing responded with 404 Not Found$/],
-    ['fails without a body', asked('/empty'), /^the page http:.*\/empty responded with 404 Not Found$/],
+    ['fails if the page is missing', asked('/missing'), /^the page http:.*\/missing responded with 404 Not Found$/],
     [
-      'fails for a server error',
+      'fails if the error response has no body',
+      asked('/empty'),
+      /^the page http:.*\/empty responded with 404 Not Found$/,
+    ],
+    [
+      'fails on a server error',
       asked('/broken'),
       /^the page http:.*\/broken responded with 500 Internal Server Error$/,
     ],
-    ['passes when the recording expects the status', asked('/missing', 404), null],
-    ['passes without a body when the recording expects the status', asked('/empty', 404), null],
+    ['passes if the recording expects the status', asked('/missing', 404), null],
+    ['passes without a body if the recording expects the status', asked('/empty', 404), null],
     [
-      'fails for a status other than the expected one',
+      'fails on a status other than the expected one',
       asked('/broken', 404),
       /responded with 500 Internal Server Error instead of 404$/,
     ],
-    ['fails for a page without an error', asked('/to', 404), /\/to responded with 200 OK instead of 404$/],
+    [
+      'fails if the page opens without the expected error',
+      asked('/to', 404),
+      /\/to responded with 200 OK instead of 404$/,
+    ],
   ]
   test.each(CASES)('%s', async (_, step, fault) => {
     const { steps } = await walking.walked([step])
@@ -178,7 +186,7 @@ describe('a page that responds with an error', () => {
     )
   })
 
-  test('is checked in the same way when opened by a link', async () => {
+  test('is checked in the same way when a link opens the page', async () => {
     const link = (status: number) => ({ ...click('#missing'), assertedEvents: [{ type: 'navigation', status }] })
     expect((await walking.walked([open('/to'), link(404)])).statuses).toEqual(['passed', 'passed'])
     expect((await walking.walked([open('/to'), link(410)])).steps[1]?.error).toEndWith(

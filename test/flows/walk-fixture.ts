@@ -34,7 +34,7 @@ export interface WalkFixture extends AsyncDisposable {
   ): Promise<WalkResult>
 }
 
-/** HTML of a page. With a status for pages that do not respond with 200. */
+/** HTML of a page; with a status if the page does not respond with 200. */
 export type Page = string | { status: number; html: string }
 
 /** Starts the site and the browser. `{{base}}` in a page is replaced with the origin of the site. */

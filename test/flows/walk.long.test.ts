@@ -90,7 +90,7 @@ test('every kind of step works', async () => {
   expect(await browsing.page.evaluate('[email.value, day.value, box.scrollTop]')).toEqual(['ab', '2026-01-05', 100])
 })
 
-test('a step waits for another page and its slow parts, and a dialog is answered and recorded', async () => {
+test('a step waits for a new page and its slow elements, and a dialog is answered and recorded', async () => {
   const { steps, errors } = await walked([
     open(),
     click('#ask'),
@@ -122,7 +122,7 @@ test.each(faults)('%j fails with a reason, and later steps are skipped', async (
   expect(error).toContain('step 2, ')
 })
 
-test('another selector heals the step unless it was rejected', async () => {
+test('a step is healed with another selector unless that selector was rejected', async () => {
   const step = click('#buy', 'aria/Add to basket')
   const healed = await walked([open('/renamed'), step])
   expect(healed.steps[1]).toMatchObject({ status: 'healed', healed: { before: '#buy', after: 'aria/Add to basket' } })
@@ -130,7 +130,7 @@ test('another selector heals the step unless it was rejected', async () => {
   expect(refused.steps[1]).toMatchObject({ status: 'failed', healed: null })
 })
 
-test('an element is found by its known properties, but never guessed between two similar ones', async () => {
+test('an element is found by its known properties, but not if two elements are equally similar', async () => {
   const { elements } = await walked([open(), click('#buy')])
   const known = elements[1] as KnownElement
   expect(known).toEqual({ role: 'button', name: 'Add to basket', tag: 'button', text: 'Add to basket' })
@@ -146,12 +146,12 @@ test.each([
   ['/banner', 'deny', 'no'],
   ['/banner', 'none', ''],
   ['/onetrust', 'accept', 'yes'],
-] as const)('the banner of %s with consent mode %s results in %p', async (path, mode, answer) => {
+] as const)('the consent banner on %s with mode %s results in %p', async (path, mode, answer) => {
   await walked([open(path)], { consent: { mode, selectors: [] } })
   expect(await said()).toBe(answer)
 })
 
-test('a page titled like its button is not mistaken for it', async () => {
+test('a page with the same title as its button is not mistaken for the button', async () => {
   const { error } = await walked([open('/log-in'), click('aria/Log in')])
   expect([error, await said()]).toEqual([null, 'in'])
 })
@@ -211,7 +211,7 @@ test('a typed secret appears in no message or file', async () => {
   expect(files).toContain('PNG')
 })
 
-test('a page that crashes ends the walk', async () => {
+test('a page crash ends the run', async () => {
   const wait = { type: 'waitForExpression', expression: 'false', timeout: 40_000 }
   const { steps, error } = await inOwnBrowser((own) =>
     walked([open(), wait, click('#buy')], {}, async (message) => {

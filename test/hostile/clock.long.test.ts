@@ -11,8 +11,8 @@ import { TEST_START } from '../fixtures.ts'
 import { until } from '../run-program.ts'
 import { type TestApp, testApp } from '../test-app.ts'
 
-// A clock that is wrong at startup or while the program runs. It must not stop or delete anything, and must be reported
-// once.
+// The clock is wrong at startup, or becomes wrong while the program runs. The program must continue, delete nothing,
+// and report the wrong clock once.
 
 const YEARS_MS = 3653 * DAY_MS
 const SHIFTS: [string, number][] = [
@@ -78,7 +78,7 @@ async function runs(world: TestApp, seconds = 2) {
 
 /** Advances the time with as few heartbeats as possible, then runs the jobs that are due. */
 async function passes(world: TestApp, byMs: number) {
-  // Disk writes would take half of the time.
+  // Otherwise, disk writes would take half of the test's duration.
   world.app.db.pragma('synchronous = OFF')
   const end = world.clock.now() + byMs
   while (world.clock.now() < end) {
@@ -123,7 +123,7 @@ describe.each(['at a start', 'while running'])('a clock set to a wrong time %s',
     await send('right')
     await runs(world)
     expect([await eventsOf(world), openings(receiver)]).toEqual([3, 3])
-    // A clock set forward can't be distinguished from downtime, so the line names both.
+    // A clock set forward can't be distinguished from downtime, so the log line mentions both.
     const [first = '', second = first] = world.warnings
     const lines = [/^nothing was collected .* or the clock was set forward; check that/, /^the clock was set back by /]
     if (byMs < 0) expect(first).toMatch(/^the clock was set back by /)
@@ -142,7 +142,7 @@ describe.each(['at a start', 'while running'])('a clock set to a wrong time %s',
   })
 })
 
-test('a start with the correct clock after a day ahead logs the change once, and /readyz reports it', async () => {
+test('a start with the correct time after the clock was a day ahead logs the change once, and /readyz reports it', async () => {
   await using world = await testApp({ retentionDays: '3' }, hooks())
   await world.restart(() => world.clock.advance(DAY_MS))
   expect(world.warnings).toEqual([expect.stringMatching(/the clock was set forward; check that/)])
@@ -207,7 +207,7 @@ test('received events are evaluated even if the clock is set back', async () => 
   const { send } = await watched(world, { ...VIOLATION, period: '1d' })
   await send('one')
   await runs(world)
-  // Counted only at the end of the day, because the issue is already open.
+  // This event is counted only at the end of the day, because the issue is already open.
   await send('one')
   await send('two')
   world.clock.advance(-3 * HOUR_MS)
@@ -220,7 +220,7 @@ test('received events are evaluated even if the clock is set back', async () => 
   expect((await issuesOf(world)).map(({ occurrences }) => occurrences).sort()).toEqual([1, 2])
 })
 
-test('a counting rule evaluates the next window, and no period twice', async () => {
+test('after a clock change, a counting rule evaluates the next window, and no period twice', async () => {
   const receiver = hooks()
   await using world = await testApp({}, receiver)
   const volume = { name: 'Rush', alertType: 'volume_threshold', volume: { op: 'gte', count: 3 }, period: '1h' }
@@ -289,7 +289,7 @@ test('an issue last seen in the future can be reopened, and is resolved after a 
   expect((await issuesOf(world)).map(({ status }) => status)).toEqual(['resolved', 'resolved'])
 })
 
-test('a clock that runs ahead deletes nothing in its first 7 days of operation, and resolves no issues', async () => {
+test('a clock that runs ahead causes no deletions in the first 7 days of operation, and resolves no issues', async () => {
   const receiver = hooks()
   await using world = await testApp({ retentionDays: '3' }, receiver)
   const { send } = await watched(world)
@@ -391,8 +391,8 @@ describe('evaluation windows around daylight saving changes', () => {
   })
 
   /**
-   * Checks the windows of a year for a program that checks every half hour in months with clock changes, and every five
-   * hours otherwise.
+   * Checks the windows of a year. Windows that are due are evaluated every half hour in months with clock changes, and
+   * every five hours in other months.
    */
   function checkYear(text: string, timezone: string) {
     const schedule = { period: parsePeriod(text), timezone, partial: false }

@@ -40,7 +40,7 @@ function flip(path: string, place: number): void {
 
 const BATCHES = 20
 
-/** Starts a server that has received 20 batches of two events. Each event is named after its batch. */
+/** Starts a server and sends it 20 batches of two events. The event ids start with the number of the batch. */
 async function collected() {
   const world = await testApp()
   const { body: domain } = await world.call('POST', '/v1/domains', { body: { name: 'shop.example' } })
@@ -136,8 +136,8 @@ describe('a damaged spool file of a running server', () => {
 let touched = TEST_START
 
 /**
- * Changes the modification time by whole seconds, because the engine caches the content of a file until the second of
- * its modification time changes.
+ * Advances a file's modification time by whole seconds. The engine caches a file's content until the second of its
+ * modification time changes.
  */
 function touch(path: string): void {
   touched += SECOND_MS
@@ -207,7 +207,7 @@ const answersOf = (fixture: WarehouseFixture) =>
   )
 
 describe('a damaged Parquet file', () => {
-  test('is skipped by a running server, reported once, and used again when it is restored', async () => {
+  test('is skipped by a running server, reported once, and used again when the file is restored', async () => {
     const told: Flaw[] = []
     await using fixture = await historyOf(told)
     const whole = await answersOf(fixture)
@@ -264,7 +264,7 @@ describe('a damaged Parquet file', () => {
   })
 
   test.each(DAMAGES.filter(([name]) => !name.includes('flipped')))(
-    '(%s) shared by two organizations does not block queries of either',
+    '(%s) with events of two organizations does not block the queries of either',
     async (_, damage) => {
       const { world, send } = await collected()
       await using _world = world

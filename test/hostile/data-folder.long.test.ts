@@ -14,7 +14,7 @@ beforeAll(async () => {
 })
 
 let copies = 0
-/** Copies the folder, so that the copy can be damaged. */
+/** Copies the folder, so that the original stays intact. Returns the path of the copy. */
 function copyOf(folder: string): string {
   const copy = join(root, `copy-${++copies}`)
   cpSync(folder, copy, { recursive: true })
@@ -45,7 +45,7 @@ async function refusalOf(folder: string): Promise<string> {
 }
 
 describe('a missing database', () => {
-  test('aborts startup, which leaves event files unchanged and explains how to continue', async () => {
+  test('aborts startup with instructions, and event files remain unchanged', async () => {
     const folder = copyOf(whole.path)
     for (const name of DATABASE) rmSync(join(folder, name))
     const line = await refusalOf(folder)
@@ -54,7 +54,7 @@ describe('a missing database', () => {
     expect(existsSync(join(folder, 'tagwarden.db'))).toBe(false)
   })
 
-  test('is not replaced with an empty one by `init`, either', async () => {
+  test('is not replaced with an empty database by `init`, either', async () => {
     const folder = copyOf(whole.path)
     for (const name of DATABASE) rmSync(join(folder, name))
     const { code, stderr } = await runProgram(['init', '--data', folder, '--org', 'A', '--email', 'a@example.com'])
@@ -62,7 +62,7 @@ describe('a missing database', () => {
     expect(existsSync(join(folder, 'tagwarden.db'))).toBe(false)
   })
 
-  test('is complete again when it is restored', async () => {
+  test('loses no data if it is restored', async () => {
     const folder = copyOf(whole.path)
     await using before = await startServer(copyOf(whole.path))
     const readable = await readableOf(before.url, whole.apiKey)
@@ -75,7 +75,7 @@ describe('a missing database', () => {
   })
 })
 
-test('a missing event folder aborts startup and is not recreated; a rebuild continues without it', async () => {
+test('a missing event folder aborts startup and is not recreated; after a rebuild, the server works without the lost events', async () => {
   const folder = copyOf(whole.path)
   rmSync(join(folder, 'events'), { recursive: true })
   expect(await refusalOf(folder)).toContain('events is missing, but the database lists')
@@ -155,7 +155,7 @@ test('a database without its latest changes can be used again, and every event i
   })
 })
 
-describe('master.key', () => {
+describe('a master.key file', () => {
   const key = 'master.key'
   const damages: Record<string, (path: string) => void> = {
     lost: (path) => rmSync(path),
@@ -185,7 +185,7 @@ describe('master.key', () => {
   )
 
   test.each(Object.entries(damages))(
-    'that is %s can be replaced by forgetting the stored secrets',
+    'that is %s can be replaced if the stored secrets are discarded',
     async (_, damage) => {
       const folder = copyOf(whole.path)
       damage(join(folder, key))
@@ -214,7 +214,7 @@ describe('master.key', () => {
     [0o640, true],
     [0o644, true],
     [0o400, false],
-  ])('with mode %o logs a warning at startup: %p', async (mode, warned) => {
+  ])('with mode %o logs a warning at startup if other users can read it: %p', async (mode, warned) => {
     const folder = copyOf(whole.path)
     chmodSync(join(folder, key), mode)
     expect((await doctor(folder)).wrong).toEqual(warned ? ['key'] : [])

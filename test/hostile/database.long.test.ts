@@ -115,7 +115,7 @@ const REFUSALS =
   /is damaged \(|is missing or empty, but|which has the latest changes of the database, |does not belong to the files|without it, the webhook secrets|can't decrypt the webhook secrets/
 
 // Guarantee: when any one file is damaged, the program starts with all data or rejects the folder with one sentence. A
-// rejected folder stays unchanged, and works again with the intact file.
+// rejected folder stays unchanged, and works again when the file is restored.
 describe.each(['killed', 'stopped'])('the data folder of a server that was %s', (how) => {
   const whole = () => (how === 'killed' ? killed.path : stopped)
   const names = how === 'killed' ? PARTS : ['tagwarden.db']

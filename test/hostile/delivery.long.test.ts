@@ -13,9 +13,10 @@ import { receiver } from '../../src/transport/receiver.fixture.ts'
 import type { HttpOutbound } from '../../src/transport/transport.ts'
 
 /*
- * Hanging receivers of one organization. Limits for each organization: eight concurrent attempts, at most seven of them
- * to origins that have not answered. Each such origin gets one attempt at a time, any other origin two. Another
- * organization's notification is sent in the next run of the job.
+ * One organization's receivers hang. Another organization's notification is still sent in the next run of the job.
+ *
+ * Each organization can have eight concurrent attempts, of which at most seven go to origins that have not responded.
+ * Such an origin gets one attempt at a time, any other origin two.
  */
 
 const guard = addressGuard(['127.0.0.0/8'])
@@ -24,7 +25,7 @@ afterEach(async () => {
   for (const stop of stops.splice(0)) await stop()
 })
 
-/** Accepts connections on every loopback address and never answers. Counts the open connections by address. */
+/** Accepts connections on every loopback address and never responds. Counts the open connections by address. */
 async function blackHole() {
   const sockets = new Set<Socket>()
   const open = new Map<string, number>()
@@ -94,7 +95,7 @@ function setUp(timeoutMs: number) {
     stopping.abort()
     await dispatcher.idle()
   })
-  /** Adds the opening of an issue to the outbox, optionally for another organization. */
+  /** Adds a notification about a new issue to the outbox, optionally for another organization. */
   const tellOf = (id: string, target: string, orgId = world.orgId) => {
     world.tell('opened', world.issue(id), { channels: [{ type: 'webhook', target }] })
     db.prepare('UPDATE delivery SET orgId = ? WHERE issueId = ?').run(orgId, id)
@@ -144,7 +145,7 @@ test('ten organizations with hanging webhooks leave a delivery slot for an eleve
   await runUntil(job, () => good.requests.length === 1)
   expect(hole.open()).toBe(hole.accepted())
   expect(hole.open()).toBeLessThan(64)
-  // One connection for each organization.
+  // Each of the ten organizations has at most one connection to a host.
   expect(hole.mostAtOneHost()).toBeLessThanOrEqual(10)
 })
 
@@ -161,7 +162,7 @@ test('a host has at most two concurrent attempts, regardless of the number of me
   expect(deliveries().filter(({ attempts }) => attempts > 0).length).toBeGreaterThan(2)
 })
 
-test('a host that hangs is retried at increasing intervals, uses no attempts, and recovers on its first response', async () => {
+test('a hanging host gets one attempt at a time, at increasing intervals, and all its deliveries remain pending', async () => {
   const hole = await blackHole()
   const { tellOf, job, clock, dispatcher, deliveries } = setUp(30)
   const [url = ''] = hole.hooks(1)
@@ -175,7 +176,7 @@ test('a host that hangs is retried at increasing intervals, uses no attempts, an
     if (hole.accepted() > before) tries.push((clock.now() - start) / SECOND_MS)
     clock.advance(SECOND_MS)
   }
-  // One attempt at a time: 1 s after the first, 2 s after the second, and so on.
+  // One attempt at a time, at intervals of 1 s, 2 s, 4 s and so on.
   expect(tries).toEqual([0, 1, 3, 7, 15, 31, 63])
   expect(hole.accepted()).toBe(7)
   expect(deliveries().reduce((sum, { attempts }) => sum + attempts, 0)).toBe(7)
@@ -210,7 +211,7 @@ test('notifications held back by a throttle are sent while other webhooks of the
   expect([hole.open(), hole.accepted()]).toEqual([7, 7])
 })
 
-test('notifications about an issue stay in order per channel while its host hangs', async () => {
+test("a channel's notifications about an issue stay in order while its host hangs", async () => {
   let isHanging = true
   const heard: string[] = []
   await using server = receiver(({ body }) => {

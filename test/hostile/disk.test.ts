@@ -6,7 +6,7 @@ import { type TestApp, testApp } from '../test-app.ts'
 
 /** Disk budget for all collected data. */
 const BUDGET = 8 * 1024 * 1024
-/** Maximum excess of a flood between two checks of the budget. */
+/** Maximum number of bytes by which a flood exceeds the budget between two checks. */
 const BETWEEN_LOOKS = 4 * 1024 * 1024
 /** Number of batches in a flood. Each has about 1 MB, which a single public token sends in less than half a second. */
 const BATCHES = 16
@@ -27,7 +27,7 @@ const bulk = (events: number, event: string) => ({
   pageStats: { loaf: true, vendors: [{ host: `${event.replace(' ', '-')}.example`, requests: 1, durMs: [1, 2] }] },
 })
 
-/** Creates an organization with a domain, and functions for its queries. */
+/** Creates an organization with a domain, and returns functions that send and query its events. */
 async function shopOf(world: TestApp, name: string) {
   const own = { headers: { 'x-org-id': world.owner.orgId } }
   const { body: org } = await world.call('POST', '/v1/orgs', { ...own, body: { name } })
@@ -37,12 +37,12 @@ async function shopOf(world: TestApp, name: string) {
   return {
     orgId: org.id as string,
     send: (batch: object) => world.collect(domain.token, batch),
-    /** Returns the number of stored events of this name. */
+    /** Returns the number of stored events with this name. */
     async count(event: string): Promise<number> {
       const { events } = await get(`/v1/events?from=0&limit=200&event=${encodeURIComponent(event)}`)
       return events.length
     },
-    /** Returns the counted number of events with this name. */
+    /** Returns the number of events with this name according to the counts. */
     async counted(event: string): Promise<number> {
       const { series } = await get(`/v1/insights/volume?hours=96&event=${encodeURIComponent(event)}`)
       return series.reduce((sum: number, { observed }: { observed: number }) => sum + observed, 0)
@@ -64,10 +64,10 @@ async function pass(world: TestApp, ms: number) {
   await world.run('flush', 'compact', 'retain', 'disk budget')
 }
 
-test('a flood on one public token costs another organization no events of yesterday, today or tomorrow', async () => {
+test("a flood sent with one public token deletes none of another organization's events", async () => {
   await using world = await testApp({ diskBudget: String(BUDGET) })
   const [mine, theirs] = [await shopOf(world, 'Mine'), await shopOf(world, 'Theirs')]
-  // Both organizations have events from yesterday. Those of `mine` take up about a fifth of the budget.
+  // Both organizations have events from yesterday. The events of `mine` take up about a fifth of the budget.
   expect((await mine.send(bulk(100, 'yesterday'))).status).toBe(202)
   await mine.send(bulk(90, 'yesterday'))
   await theirs.send(bulk(100, 'yesterday'))
@@ -91,14 +91,14 @@ test('a flood on one public token costs another organization no events of yester
   await untouched()
   expect([...statuses]).toEqual([202, 429])
   expect(await theirs.count('yesterday')).toBe(0)
-  // The sender of the flood may continue within its share after an hour.
+  // After an hour, the flooding organization can send again within its part of the budget.
   for (const ms of [5 * MINUTE_MS, HOUR_MS, DAY_MS]) {
     await pass(world, ms)
     await untouched()
     expect(bytesOf(world)).toBeLessThan(BUDGET + BETWEEN_LOOKS)
   }
   expect((await theirs.send(bulk(1, 'again'))).status).toBe(202)
-  // Its counts remain, although its events were deleted.
+  // The counts remain, although the events were deleted.
   expect(await theirs.counted('yesterday')).toBe(100)
   const told = world.warnings.filter((warning) => warning.includes('the disk budget'))
   expect(told.length).toBeGreaterThan(0)

@@ -4,14 +4,13 @@ import type { Answer } from '../fixtures.ts'
 import { ask, call, initialize, type Server, startServer, temporaryFolder, until } from '../run-program.ts'
 
 /*
- * A caller with a read-only key requests more than the server can answer. Each case states the attacker's limits: read
- * permission, a single key, and the size of requests. The server is a separate process, so that the tests do not slow
- * it down.
+ * A caller with a read-only key requests more than the server can process. The attacker is limited by read permission,
+ * a single key, and the maximum request size. The server is a separate process, so that the tests do not slow it down.
  */
 
 /**
- * Number of events with a string that keeps the engine busy for about 3 ms with the pattern below. In total, this takes
- * longer than metrics are cached.
+ * Number of events. Matching the patterns below takes the engine about 3 ms per event, so that a query takes longer
+ * than metrics are cached.
  */
 const EVENTS = 20_000
 const SLOW_PATTERNS = ['A[AB12]{100}X', 'A[AB12]{101}X', 'A[AB12]{102}X']
@@ -92,8 +91,8 @@ const atRest = () =>
     90_000,
   )
 
-// Attacker: one body from a read-only key. Without the limits, the server hung for 13 s on 1.9 MB of patterns and for
-// minutes on 5.4 MB.
+// Attacker: one request body, sent with a read-only key. Without the limits, the server hung for 13 s on 1.9 MB of
+// patterns and for minutes on 5.4 MB.
 describe('a rule that is too large', () => {
   const long = (index: number) => `${index}${'x'.repeat(900)}`
   const heavy = (index: number) => `[AB]{2,120}1?[B12]{3,90}[^d]{20,200}[h-z]$${index}`
@@ -165,7 +164,7 @@ describe('thirty concurrent queries', () => {
       ][index % 3]
       answers.push((await asked?.()) ?? null)
     })
-    await until('all slots to be taken', async () => (await metric('tagwarden_questions_running')) >= 2)
+    await until('all slots to be in use', async () => (await metric('tagwarden_questions_running')) >= 2)
 
     const search = await call('GET', `${server.url}/v1/events?limit=1`, { as: owner })
     expect([search.status, search.body.events?.length]).toEqual([200, 1])
@@ -180,12 +179,12 @@ describe('thirty concurrent queries', () => {
       return issues.length > 0
     })
     await healthz()
-    // All of this happened while the queries were waiting.
+    // Some of the thirty queries are still unanswered, so the steps above ran while the queries were waiting.
     expect(answers.length).toBeLessThan(30)
     abort.abort()
     await Promise.all([...questions, ...insights])
     const refused = answers.filter((answer) => answer !== null && answer.status !== 200)
-    // For this key, two queries run and twenty wait. The others must be retried later.
+    // For this key, two queries run and twenty wait. The rest are rejected and must be retried later.
     expect(refused.length).toBeGreaterThanOrEqual(8)
     for (const answer of refused) {
       expect([answer?.status, answer?.headers.get('retry-after')]).toEqual([429, expect.stringMatching(/^\d+$/)])
@@ -194,9 +193,9 @@ describe('thirty concurrent queries', () => {
   })
 })
 
-// Attacker: callers that disconnect, and the time limit of a response.
+// Attacker: a caller that disconnects, or that sends a query which exceeds the response time limit.
 describe('an abandoned query', () => {
-  test('is also stopped in the engine when the caller disconnects', async () => {
+  test('is stopped in the engine, too, when the caller disconnects', async () => {
     const abort = new AbortController()
     const answer = asking('/v1/alerts/preview', { rule: slowRule() }, abort.signal)
     await until('the engine to be busy', async () => (await metric('tagwarden_queries_running')) > 0)
@@ -205,7 +204,7 @@ describe('an abandoned query', () => {
     await atRest()
   })
 
-  test('is also stopped in the engine when it exceeds the time limit', async () => {
+  test('is stopped in the engine, too, when it exceeds the time limit', async () => {
     await server.stop()
     server = await startServer(folder.path, LIMITED)
     const late = await call('POST', `${server.url}/v1/alerts/preview`, { as: reader, body: { rule: slowRule() } })

@@ -14,8 +14,8 @@ import { receiver } from '../../src/transport/receiver.fixture.ts'
 
 /*
  * Ten thousand notifications wait while three receivers hang and one is down. The number of concurrent attempts never
- * exceeds the slots, and memory does not grow with the queue. Other receivers are notified in the next run of the job,
- * and nothing is lost.
+ * exceeds the number of slots, and memory does not grow with the queue. Other receivers are notified in the next run of
+ * the job, and nothing is lost.
  */
 
 const stops: (() => unknown)[] = []
@@ -23,7 +23,7 @@ afterEach(async () => {
   for (const stop of stops.splice(0)) await stop()
 })
 
-/** Starts a receiver that accepts requests but does not answer until released. */
+/** Starts a receiver that accepts requests but does not respond until released. */
 async function hanging() {
   const sockets = new Set<Socket>()
   const behaviour = { answers: false }
@@ -47,7 +47,7 @@ async function hanging() {
 /** Inserts waiting notifications into the tables, each for a different issue. */
 function fill(db: Db, orgId: string, now: number, rows: readonly { target: string; count: number }[]) {
   const sample = db.prepare('SELECT * FROM issue LIMIT 1').get() as Record<string, unknown>
-  // Without the columns that SQLite generates.
+  // `table_info` omits the columns that SQLite generates.
   const names = (db.pragma('table_info(issue)') as { name: string }[]).map(({ name }) => name)
   const issue = db.prepare(`INSERT INTO issue (${names.join()}) VALUES (${names.map((name) => `@${name}`).join()})`)
   const { message } = db.prepare('SELECT message FROM delivery LIMIT 1').get() as { message: string }
@@ -70,7 +70,7 @@ function fill(db: Db, orgId: string, now: number, rows: readonly { target: strin
 const hookAt = (url: string): Channel => ({ type: 'webhook', target: url })
 
 /**
- * Timeout of an attempt. Working receivers answer sooner, even on a busy machine. Attempts that time out are repeated.
+ * Timeout of an attempt. Working receivers respond sooner, even on a busy machine. Attempts that time out are repeated.
  */
 const PATIENCE_MS = 3000
 
@@ -122,7 +122,7 @@ async function flood(count: number, timeoutMs = 200) {
 
 const throttle = { count: 1, per: 1, unit: 'minutes' } as const
 
-test('ten thousand messages to unavailable receivers delay neither other notifications nor throttled ones', async () => {
+test('ten thousand messages to unavailable receivers delay no other notifications, including throttled ones', async () => {
   const { db, clock, orgId, hole, healthy, chat, issue, tell, open, until, counts, job, deliveries } =
     await flood(10_000)
   const channels = [hookAt(healthy.url)]
@@ -180,7 +180,7 @@ test('all waiting messages are sent once when their receivers are available agai
   expect(twice).toEqual([])
 })
 
-test('messages to a channel limited to one per second are sent at that rate, in order, without using attempts', async () => {
+test('messages to a channel limited to one per second are sent at that rate, in order, without using up attempts', async () => {
   const posts: { id: string; at: number }[] = []
   let asked = 0
   let next = 0

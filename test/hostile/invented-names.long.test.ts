@@ -6,7 +6,7 @@ import { type TestApp, testApp } from '../test-app.ts'
 
 /** Maximum growth when one domain receives 200,000 invented names from 2,000 invented hosts. */
 const BOUNDS = {
-  /** Bytes of count files. Each invented vendor with its event consists of 400 incompressible letters. */
+  /** Bytes of count files. The names of an invented vendor and its event have 400 incompressible letters together. */
   countsBytes: 1_000_000,
   countedName: 1000,
   domainVendor: 1000,
@@ -53,7 +53,7 @@ function bytesOfCounts(world: TestApp): number {
   return readdirSync(folder).reduce((sum, name) => sum + statSync(join(folder, name)).size, 0)
 }
 
-test('200,000 invented names on a public token use few resources, and earlier names are still counted', async () => {
+test('200,000 invented names sent with a public token use few resources, and earlier names are still counted', async () => {
   await using world = await testApp()
   const { body: shop } = await world.call('POST', '/v1/domains', { body: { name: 'Shop' } })
   const purchases = async (events: number) => {

@@ -4,7 +4,7 @@ import { type Condition, costOf } from '../../src/conditions/condition.ts'
 import { MINUTE_MS } from '../../src/core/clock.ts'
 import { testApp } from '../test-app.ts'
 
-/** A pattern with many simultaneous states for each letter `A`, `B`, `1` or `2`. */
+/** An expensive pattern, which has many simultaneous states in text of the characters `A`, `B`, `1` and `2`. */
 const DEAR = '[AB]{2,120}1?[B12]{3,90}[^d]{20,200}[h-z]$'
 
 /** Returns pseudorandom letters from `AB12`; the same for the same seed. */
@@ -24,7 +24,7 @@ const rule = (name: string, value: string) => ({
   channels: [{ type: 'email', target: 'a@b.example' }],
 })
 
-/** Number of events in a batch. Each takes 20 to 40 ms. */
+/** Number of events in a batch. Evaluating one event takes 20 to 40 ms. */
 const EVENTS = 6
 
 const batchOf = (seed: number) => ({
@@ -36,7 +36,7 @@ const batchOf = (seed: number) => ({
   })),
 })
 
-test('slow patterns block no other requests: after a time slice, they are evaluated elsewhere, in order', async () => {
+test('slow patterns block no other requests: after a time slice, they are evaluated in the background, in order', async () => {
   await using world = await testApp()
   const { call, collect, app, clock } = world
   const victim = (await call('POST', '/v1/orgs', { body: { name: 'Victim' } })).body
@@ -49,13 +49,13 @@ test('slow patterns block no other requests: after a time slice, they are evalua
   expect((await ours('POST', '/v1/alerts', rule('dear', DEAR))).status).toBe(201)
   await theirs('POST', '/v1/alerts', rule('plain', '^no such text$|^broken$'))
 
-  // The first batch uses its time slice in the event loop. The rest of it and all later batches are evaluated in the
-  // background.
+  // The first batch is evaluated in the event loop until its time slice ends. The rest of it and all later batches are
+  // evaluated in the background.
   const batches = Array.from({ length: 4 }, (_, n) => batchOf(n + 1))
   const answers = await Promise.all(batches.map((batch) => collect(bad.token, batch)))
   expect(answers.map(({ status, body }) => [status, body.accepted])).toEqual(batches.map(() => [202, EVENTS]))
   expect(app.late.size).toBe(4)
-  // A repeated batch gets the same answer and is counted once.
+  // A repeated batch gets the same response and is counted once.
   expect((await collect(bad.token, batches[3] ?? {})).body.accepted).toBe(EVENTS)
   expect(app.late.size).toBe(4)
 
@@ -96,7 +96,7 @@ test('events waiting for evaluation survive a crash', async () => {
   expect((await call('GET', '/v1/usage')).body.totalEvents).toBe(2 * EVENTS)
 })
 
-/** Returns a rule with 50 conditions of 100 values with 1,000 characters each. The last value is `needle`. */
+/** Returns a rule with 50 conditions, each with 100 values of 1,000 characters. The last value is `needle`. */
 const largest = (name: string, op: 'contains' | 'regex', textOf: (n: number) => string, needle = 'needle') => ({
   ...rule(name, ''),
   conditions: {
@@ -110,7 +110,7 @@ const largest = (name: string, op: 'contains' | 'regex', textOf: (n: number) => 
 })
 const filled = (n: number) => `${n} `.padEnd(1000, 'x')
 
-test('the largest allowed rule is saved and evaluated late, and the alert shows its share of the cost', async () => {
+test('the largest allowed rule is saved and evaluated late, and the alert shows its share of the evaluation cost', async () => {
   await using world = await testApp()
   const { call, collect } = world
   const { body: shop } = await call('POST', '/v1/domains', { body: { name: 'shop.example' } })
@@ -165,7 +165,7 @@ test('patterns of a large rule are compiled in steps, and other requests are ans
   ])
 })
 
-test('rules of an organization that exceed the cost limit together are evaluated late from that rule on', async () => {
+test("once an organization's rules exceed the cost limit together, its further rules are evaluated late", async () => {
   await using world = await testApp()
   const items: Condition[] = [0, 1, 2, 3].map((n) => ({ parameter: '*', op: 'regex', values: [`^${n}[a-z]{1,999}$`] }))
   const alerts = Array.from({ length: 30 }, (_, n) => ({

@@ -15,9 +15,9 @@ import { ask, temporaryFolder, until } from '../run-program.ts'
 import { testApp } from '../test-app.ts'
 
 /*
- * An organization with very many domains and alerts. Guarantees: the cost of an evaluation round depends on the alerts
- * that are due, not on their total number. Alerts with the same period share one scan, regardless of their start. The
- * cost of a list depends on the page size. A stop does not wait for queries.
+ * An organization with many domains and alerts. Guarantees: the cost of an evaluation round depends on the alerts that
+ * are due, not on their total number. Alerts with the same period share one scan, regardless of when they were created.
+ * The cost of a list depends on the page size. Shutdown does not wait for queries.
  */
 
 const spies: { mockRestore(): void }[] = []
@@ -34,7 +34,7 @@ const rule = (name: string, period: string) => ({
   conditions: { logic: 'any', items: [{ parameter: 'bad', op: 'equals', values: ['yes'] }] },
 })
 
-/** Records every query of the history. */
+/** Records every query of the event history. */
 function noteQueries(): Query[] {
   const queries: Query[] = []
   const query = DuckdbWarehouse.prototype.query
@@ -66,7 +66,7 @@ describe('an evaluation round', () => {
     expect(reading.mock.calls).toEqual([])
   })
 
-  test('scans once for all alerts with the same period, and each alert counts only its own part', async () => {
+  test('scans the history once for all alerts with the same period, and each alert counts only events after its creation', async () => {
     await using world = await testApp()
     const noon = Math.ceil(world.clock.now() / HOUR_MS) * HOUR_MS
     const { body: domain } = await world.call('POST', '/v1/domains', { body: { name: 'shop.example' } })
@@ -114,7 +114,7 @@ test('shutdown does not wait for queries, and pending evaluations run after the 
   spies.push(endless)
   const events = [{ vendor: 'Shop', event: 'buy', params: { bad: 'yes' } }]
   await ask('POST', `${first.url}/api/v1/events`, domain.token, { events })
-  await until('an evaluation to query', () => asked > 0)
+  await until('an evaluation to start a query', () => asked > 0)
   await first.stop()
   expect(errors).toEqual([])
   endless.mockRestore()
@@ -162,14 +162,14 @@ describe('the list of signals', () => {
     const queries = noteQueries()
     const { body } = await fixture.get('?limit=50')
     expect(body.signals).toHaveLength(50)
-    // Histories are read in parts that cover many domains each.
+    // Each query covers the history of many domains.
     expect(queries.length).toBeLessThan(50)
     queries.length = 0
     expect((await fixture.get('?limit=50')).body).toEqual(body)
     expect(queries.length).toBeLessThanOrEqual(4)
   })
 
-  test('does not read any history twice when requested with series', async () => {
+  test('does not read any history again when requested with series', async () => {
     await using fixture = await world()
     const page = await fixture.get('?limit=20&series=true')
     expect(page.body.signals[0].series.length).toBeGreaterThan(100)

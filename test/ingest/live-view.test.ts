@@ -14,7 +14,7 @@ async function setUp(t: TestApp) {
 
 const names = (view: { events: { event: { event: string } }[] }) => view.events.map(({ event }) => event.event)
 
-test('acknowledged events appear in the live view immediately and in order, and can be read from a cursor', async () => {
+test('acknowledged events appear in the live view immediately and in order, and can be read from a given cursor', async () => {
   await using t = await testApp()
   const { live, send } = await setUp(t)
   expect(names(await live())).toEqual([])

@@ -29,7 +29,7 @@ function filesWith(folder: string, bytes: string): string[] {
     .filter((name) => readFileSync(join(folder, name)).includes(bytes))
 }
 
-test('no credentials in any part of a request are stored, for any vendor', async () => {
+test('credentials in any part of a request are not stored, regardless of the vendor', async () => {
   await using t = await testApp()
   const { body: domain } = await t.call('POST', '/v1/domains', { body: { name: 'Shop' } })
   const batches = [

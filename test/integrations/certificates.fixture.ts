@@ -13,7 +13,7 @@ export const canCertify = openssl !== null
  */
 export interface PrivateAuthority extends Disposable {
   /**
-   * Returns the path of a file in its folder. `ca.pem` is the authority's own certificate; `names` contains no
+   * Returns the path of a file in its folder. `ca.pem` is the authority's own certificate; the file `names` contains no
    * certificate.
    */
   file(name: string): string

@@ -59,7 +59,7 @@ function* filesIn(folder: string): Generator<string> {
   }
 }
 
-/** Returns the files in a data folder that contain a secret of a URL. */
+/** Returns the files in a data folder that contain the secret part of a URL. */
 const leaks = (folder: string) =>
   [...filesIn(folder)].filter((path) => {
     const text = readFileSync(path, 'latin1')
@@ -214,7 +214,7 @@ describe('the target URL of a channel', () => {
     }
   })
 
-  test('is unchanged when its masked value is sent back in any order, also with a new channel', async () => {
+  test('is unchanged when masked values are sent back in any order, even with a new channel', async () => {
     const { world, keys, alertId, testId, sent } = made
     const fresh: Channel = { type: 'webhook', target: 'https://new.example.com/planted-new' }
     for (const [path, body] of [
@@ -237,7 +237,7 @@ describe('the target URL of a channel', () => {
     expect(leaks(world.folder)).toEqual([])
   })
 
-  test('of an integration is unchanged when its masked value is sent back', async () => {
+  test('is unchanged in an integration when its masked value is sent back', async () => {
     const { world, keys, integrationId, sent } = made
     const path = `/v1/integrations/${integrationId}`
     expect((await get(path)).config).toEqual({ url: INTEGRATED })
@@ -256,9 +256,9 @@ describe('the target URL of a channel', () => {
 
   test.each([
     ['a masked URL that is not in the alert', { type: 'team_chat', target: 'https://hooks.example.com/***AAAAAAAA' }],
-    ['a masked URL of another type', null],
+    ['a masked URL of a channel of another type', null],
     ['a masked e-mail address that is not in the alert', { type: 'email', target: 'x***@y***.example' }],
-    ['the stored form', { type: 'webhook', target: 'sealed:https://hooks.example.com/AAAA' }],
+    ['its encrypted form', { type: 'webhook', target: 'sealed:https://hooks.example.com/AAAA' }],
   ])('is not replaced by %s', async (_what, given) => {
     const { world, keys, alertId } = made
     const path = `/v1/alerts/${alertId}`
@@ -310,7 +310,7 @@ test('URLs stored by an earlier version are encrypted at startup, and waiting de
     }))
       for (const column of columns)
         db.exec(`UPDATE ${table} SET ${column} = plain(${column}) WHERE ${column} LIKE '%sealed:%'`)
-    // The record of sent chat messages is stored by target. Without it, the chat is notified again.
+    // Sent chat messages are recorded by target. Without the record, the chat is notified again.
     db.exec(`UPDATE delivery SET status = 'pending', dueAt = 0, expiresAt = NULL, deliveredAt = NULL;
       DELETE FROM issueMemory WHERE channelType = 'team_chat';
       INSERT INTO startTask VALUES ('sealTargets')`)

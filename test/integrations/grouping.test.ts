@@ -7,7 +7,7 @@ import { testApp } from '../test-app.ts'
 const ALERTS = 26
 const start = Date.parse('2026-01-05T12:10:00Z')
 
-test('an incident that triggers many alerts sends two e-mails, but a webhook request and a delivery per alert', async () => {
+test('an incident that triggers many alerts sends two e-mails, but one webhook request and one delivery per alert', async () => {
   await using post = await mailbox()
   await using hook = receiver()
   const smtpUrl = `smtp://127.0.0.1:${post.port}`

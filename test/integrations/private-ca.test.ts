@@ -49,7 +49,7 @@ describe.skipIf(!canCertify)('a private certificate authority', () => {
     authority[Symbol.dispose]()
   })
 
-  test('is trusted by requests of integrations', async () => {
+  test('is trusted by integration requests', async () => {
     const send = (ca: string) =>
       httpTransport({ guard: addressGuard(['127.0.0.1']), ca })(
         { kind: 'http', method: 'GET', url: `https://127.0.0.1:${web.port}/`, headers: {}, body: '' },

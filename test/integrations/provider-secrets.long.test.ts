@@ -172,90 +172,87 @@ test('every secret of every provider is covered', () => {
   }
 })
 
-describe.each([200, 400, 401, 403, 404, 410, 429, 500])(
-  'secrets that the other side quotes in a %d response',
-  (status) => {
-    let world: TestApp
-    const answers: [string, string][] = []
-    const sent: string[] = []
+describe.each([200, 400, 401, 403, 404, 410, 429, 500])('secrets that a provider echoes in a %d response', (status) => {
+  let world: TestApp
+  const answers: [string, string][] = []
+  const sent: string[] = []
 
-    beforeAll(async () => {
-      const reply = quoting(status)
-      world = await testApp({ smtpUrl: 'smtp://127.0.0.1:1' }, {
-        transport: {
-          send: async (outbound: Outbound) => {
-            if (outbound.kind === 'mail') sent.push(JSON.stringify(outbound))
-            return reply(outbound)
-          },
+  beforeAll(async () => {
+    const reply = quoting(status)
+    world = await testApp({ smtpUrl: 'smtp://127.0.0.1:1' }, {
+      transport: {
+        send: async (outbound: Outbound) => {
+          if (outbound.kind === 'mail') sent.push(JSON.stringify(outbound))
+          return reply(outbound)
         },
-      } as never)
-      const call = async (method: string, path: string, body?: object) => {
-        const answer = await world.call(method, path, body ? { body } : {})
-        answers.push([`${method} ${path} ${answer.status}`, JSON.stringify([answer.body, [...answer.headers]])])
-        return answer
+      },
+    } as never)
+    const call = async (method: string, path: string, body?: object) => {
+      const answer = await world.call(method, path, body ? { body } : {})
+      answers.push([`${method} ${path} ${answer.status}`, JSON.stringify([answer.body, [...answer.headers]])])
+      return answer
+    }
+    const { body: domain } = await world.call('POST', '/v1/domains', { body: { name: 'Shop' } })
+    const channels: object[] = []
+    for (const { provider, config, channel } of PLANTED) {
+      const made = await call('POST', '/v1/integrations', { provider, label: provider, config })
+      if (made.status === 409) continue
+      expect([provider, made.status, made.body.error]).toEqual([provider, 201, undefined])
+      const { id } = made.body
+      if (channel) channels.push({ type: channel, target: id })
+      await call('POST', `/v1/integrations/${id}/test`)
+      await call('GET', `/v1/integrations/${id}`)
+      if (/chat/.test(provider)) {
+        await call('POST', `/v1/integrations/${provider}/${id}/channel`, { channelId: 'C1', channelName: 'ops' })
       }
-      const { body: domain } = await world.call('POST', '/v1/domains', { body: { name: 'Shop' } })
-      const channels: object[] = []
-      for (const { provider, config, channel } of PLANTED) {
-        const made = await call('POST', '/v1/integrations', { provider, label: provider, config })
-        if (made.status === 409) continue
-        expect([provider, made.status, made.body.error]).toEqual([provider, 201, undefined])
-        const { id } = made.body
-        if (channel) channels.push({ type: channel, target: id })
-        await call('POST', `/v1/integrations/${id}/test`)
-        await call('GET', `/v1/integrations/${id}`)
-        if (/chat/.test(provider)) {
-          await call('POST', `/v1/integrations/${provider}/${id}/channel`, { channelId: 'C1', channelName: 'ops' })
-        }
-      }
-      await call('GET', '/v1/integrations')
-      // The provider retries for a while before it fails.
-      const passing = setInterval(() => world.clock.advance(SECOND_MS), 1)
-      const containerPath = encodeURIComponent('accounts/1/containers/2')
-      await call('GET', `/v1/integrations/tag_manager/tags?containerPath=${containerPath}`)
-      await world.app.idle()
-      clearInterval(passing)
-      const conditions = { logic: 'all', items: [{ parameter: 'value', op: 'is_blank' }] }
-      const alert = { name: 'Value', alertType: 'data_validation', period: '1h', conditions, channels }
-      await call('POST', '/v1/alerts', alert)
-      const events = [{ vendor: 'Shop', event: 'buy', params: {} }]
-      await world.collect(domain.token, { events })
-      for (let step = 0; step < 4; step++) await world.at(world.clock.now() + MINUTE_MS)
-      const { body: issues } = await call('GET', '/v1/issues')
-      for (const { id } of issues.issues) {
-        await call('PATCH', `/v1/issues/${id}`, { status: 'resolved' })
-        await call('GET', `/v1/issues/${id}`)
-        await call('GET', `/v1/issues/${id}/evidence`)
-      }
-      await world.at(world.clock.now() + HOUR_MS)
-      const { body: log } = await call('GET', '/v1/notifications/deliveries')
-      expect(log.deliveries.length).toBeGreaterThanOrEqual(channels.length - 2)
-      for (const { id } of log.deliveries) {
-        await call('GET', `/v1/notifications/deliveries/${id}`)
-        await call('POST', `/v1/notifications/deliveries/${id}/replay`)
-      }
-      await call('GET', '/v1/integrations')
-      await askTools(world, log.deliveries, (name, texts) => answers.push([name, texts.join()]))
-      await call('GET', '/v1/org/audit-log')
-      await call('GET', '/v1/org')
-    })
-    afterAll(() => world[Symbol.asyncDispose]())
+    }
+    await call('GET', '/v1/integrations')
+    // The provider retries for a while before it fails.
+    const passing = setInterval(() => world.clock.advance(SECOND_MS), 1)
+    const containerPath = encodeURIComponent('accounts/1/containers/2')
+    await call('GET', `/v1/integrations/tag_manager/tags?containerPath=${containerPath}`)
+    await world.app.idle()
+    clearInterval(passing)
+    const conditions = { logic: 'all', items: [{ parameter: 'value', op: 'is_blank' }] }
+    const alert = { name: 'Value', alertType: 'data_validation', period: '1h', conditions, channels }
+    await call('POST', '/v1/alerts', alert)
+    const events = [{ vendor: 'Shop', event: 'buy', params: {} }]
+    await world.collect(domain.token, { events })
+    for (let step = 0; step < 4; step++) await world.at(world.clock.now() + MINUTE_MS)
+    const { body: issues } = await call('GET', '/v1/issues')
+    for (const { id } of issues.issues) {
+      await call('PATCH', `/v1/issues/${id}`, { status: 'resolved' })
+      await call('GET', `/v1/issues/${id}`)
+      await call('GET', `/v1/issues/${id}/evidence`)
+    }
+    await world.at(world.clock.now() + HOUR_MS)
+    const { body: log } = await call('GET', '/v1/notifications/deliveries')
+    expect(log.deliveries.length).toBeGreaterThanOrEqual(channels.length - 2)
+    for (const { id } of log.deliveries) {
+      await call('GET', `/v1/notifications/deliveries/${id}`)
+      await call('POST', `/v1/notifications/deliveries/${id}/replay`)
+    }
+    await call('GET', '/v1/integrations')
+    await askTools(world, log.deliveries, (name, texts) => answers.push([name, texts.join()]))
+    await call('GET', '/v1/org/audit-log')
+    await call('GET', '/v1/org')
+  })
+  afterAll(() => world[Symbol.asyncDispose]())
 
-    test('do not appear in API responses', () => {
-      const isQuoted = answers.some(([what, text]) => what.startsWith('get_delivery') && text.includes('was sent'))
-      expect(isQuoted).toBe(true)
-      expect(answers.flatMap(([what, text]) => shownIn(text).map((shown) => `${what} ${shown}`))).toEqual([])
-    })
+  test('do not appear in API responses', () => {
+    const isQuoted = answers.some(([what, text]) => what.startsWith('get_delivery') && text.includes('was sent'))
+    expect(isQuoted).toBe(true)
+    expect(answers.flatMap(([what, text]) => shownIn(text).map((shown) => `${what} ${shown}`))).toEqual([])
+  })
 
-    test('do not appear in the log', () => expect(world.lines.flatMap(shownIn)).toEqual([]))
+  test('do not appear in the log', () => expect(world.lines.flatMap(shownIn)).toEqual([]))
 
-    test('do not appear in mails', () => expect(sent.flatMap(shownIn)).toEqual([]))
+  test('do not appear in e-mails', () => expect(sent.flatMap(shownIn)).toEqual([]))
 
-    test('do not appear in files of the data folder', () => {
-      const files = [...filesIn(world.folder)]
-      expect(files.some((path) => path.endsWith('tagwarden.db'))).toBe(true)
-      const shown = files.flatMap((path) => shownIn(readFileSync(path, 'latin1')).map((text) => `${path} ${text}`))
-      expect(shown).toEqual([])
-    })
-  },
-)
+  test('do not appear in files of the data folder', () => {
+    const files = [...filesIn(world.folder)]
+    expect(files.some((path) => path.endsWith('tagwarden.db'))).toBe(true)
+    const shown = files.flatMap((path) => shownIn(readFileSync(path, 'latin1')).map((text) => `${path} ${text}`))
+    expect(shown).toEqual([])
+  })
+})

@@ -49,7 +49,7 @@ async function setUp(app: TestApp) {
   }
 }
 
-test('events are evaluated with their labels on arrival, and searched with the current labels', async () => {
+test('events are evaluated with the labels at the time of receipt, and searched with the current labels', async () => {
   await using app = await testApp()
   const { post, assign, unassign, send, broken, found } = await setUp(app)
   const { id } = await post('/v1/alerts', rule('checkout'))
@@ -144,7 +144,7 @@ test('preview and backtest use the current labels', async () => {
   expect((await post('/v1/alerts/preview', { rule: count })).matched).toBe(1)
 })
 
-test("a journey by label is evaluated with the label's members at that time", async () => {
+test("a journey by label uses the label's members at the time of evaluation", async () => {
   await using app = await testApp()
   const { post, assign, send } = await setUp(app)
   const journey = (label: string, expected: object) => ({

@@ -13,7 +13,7 @@ import { CALL_TOOL, CORE, LIST_TOOLS } from '../../src/mcp/tool-groups.ts'
 import { type JsonSchema, least } from '../api/json-schema.ts'
 import { type TestApp, testApp } from '../test-app.ts'
 
-/* The program as an assistant uses it: over HTTP, with the SDK's client. */
+/* Uses the program as an assistant does: over HTTP, with the SDK's client. */
 
 let world: TestApp
 let web: { url: string; stop(): Promise<void> }
@@ -71,7 +71,7 @@ describe('every tool', () => {
     expect(lengths.reduce((sum, length) => sum + length, 0)).toBeLessThan(175_000)
   })
 
-  test('is listed by default if it is a core tool, in less than 40 kB; others are found by group', async () => {
+  test('is listed by default if it is a core tool; other tools are found by group, and the default list is below 40 kB', async () => {
     await using client = await assistant()
     const listed = await client.listTools()
     expect(JSON.stringify(listed).length).toBeLessThan(40_000)
@@ -112,8 +112,8 @@ describe('every tool', () => {
     await using client = await listingAll()
     const { tools } = await client.listTools()
     /**
-     * Matches names of instants. Exceptions are `since` of a live view, which is a sequence number, and the names in
-     * the steps of a flow test.
+     * Matches names of timestamp arguments. Exceptions are the `since` of a live view, which is a sequence number, and
+     * the names in the steps of a flow test.
      */
     const named = /^(?:.*(?:At|Until|Since)|since|until|from|to|at)$/
     const missing: string[] = []
@@ -192,7 +192,7 @@ test('an assistant finds a problem, investigates and acknowledges it, and create
   await using client = await assistant()
   await client.listTools()
 
-  // An alert: first a dry run, then created.
+  // Creates an alert, after a dry run.
   const rule = {
     name: 'Purchase has a value',
     alertType: 'data_validation',
@@ -211,7 +211,7 @@ test('an assistant finds a problem, investigates and acknowledges it, and create
   expect((await value(client, 'list_alerts')).alerts).toEqual([made])
   expect((await callTool(client, 'create_alert', { ...rule, period: '5x' })).refusal).toStartWith('period: ')
 
-  // The alert is active immediately. A dry run does not affect the compiled rules either.
+  // The alert is active immediately. The dry run of its deletion leaves the compiled rules unchanged.
   await value(client, 'delete_alert', { id: made.id, dryRun: true })
   await world.collect(domain.token, {
     batchId: 'batch-one',
@@ -235,7 +235,7 @@ test('an assistant finds a problem, investigates and acknowledges it, and create
     `tagwarden://alerts/${made.id}`,
   ])
 
-  // The issue: first a dry run, then acknowledged.
+  // Acknowledges the issue, after a dry run.
   const acknowledge = { id: issue.id, status: 'acknowledged' }
   const asItWas = everyRow(world.app.db)
   expect(await value(client, 'change_issue', { ...acknowledge, dryRun: true })).toMatchObject({

@@ -79,7 +79,7 @@ export async function connectTo(url: string, first: string | Buffer = ''): Promi
   }
 }
 
-/** Returns the text of a request. A body gets its `Content-Length`. */
+/** Returns the text of a request, with a `Content-Length` if it has a body. */
 export function requestOf(method: string, path: string, headers: Record<string, string> = {}, body = ''): string {
   const length = body === '' ? {} : { 'content-length': String(Buffer.byteLength(body)) }
   const lines = Object.entries({ host: 'tagwarden.example', ...length, ...headers })

@@ -34,7 +34,7 @@ describe('the response time limit', () => {
     })
     using sender = await connectTo(server.url, `${head}${body.slice(0, 10)}`)
     using other = await connectTo(server.url, NEVER)
-    // Waits for three times the limit.
+    // Waits three times as long as the limit.
     for (let times = 0; times < 3; times++) {
       if (times > 0) other.socket.write(NEVER)
       expect((await other.answer()).status).toBe(503)
@@ -60,7 +60,7 @@ describe('the response time limit', () => {
 })
 
 describe('concurrent requests', () => {
-  test('are limited by the setting, and one more is rejected with a retry time', async () => {
+  test('are limited by the setting, and a further request is rejected with a retry time', async () => {
     await using server = await startNetworkServer({ countMs: 60_000 }, { maxConnections: '5' })
     const callers = await Promise.all(Array.from({ length: 5 }, () => connectTo(server.url, NEVER)))
     await until('five requests to wait', () => server.waiting() === 5)
@@ -71,7 +71,7 @@ describe('concurrent requests', () => {
     ])
     const { status, headers, body } = await call('POST', `${server.url}${EVENTS_PATH}`, { body: {} })
     expect([status, headers.get('retry-after'), body]).toEqual([503, '1', JSON.parse(busy.text)])
-    // The script of a page must be able to read when to retry.
+    // A page's script must be able to read the response, which says when to retry.
     expect(headers.get('access-control-allow-origin')).toBe('*')
     expect((await call('GET', `${server.url}/healthz`)).status).toBe(200)
     server.release()
@@ -85,7 +85,7 @@ const COUNTS_FILES = existsSync('/proc/self/fd') && statSync('/proc/self/fd').si
 
 describe('connections', () => {
   test('do not block other callers when two thousand are idle', async () => {
-    // Both ends of the connections are in this process.
+    // Both ends of each connection are in this process, so the limit must be high.
     await using server = await startNetworkServer({}, { maxConnections: '10000' })
     const idle = await Promise.all(Array.from({ length: 2000 }, () => connectTo(server.url, HEALTH)))
     for (const one of idle) expect((await one.answer()).status).toBe(200)
@@ -119,7 +119,7 @@ describe('connections', () => {
     },
   )
 
-  test('whose clients read no responses do not block other callers', async () => {
+  test('whose clients do not read their responses do not block other callers', async () => {
     await using server = await startNetworkServer()
     const deaf = await Promise.all(Array.from({ length: 5 }, () => connectTo(server.url)))
     for (const one of deaf) {

@@ -17,7 +17,7 @@ export interface NetworkServer extends RunningServer {
   /** Errors logged by the server. */
   errors: unknown[]
   warnings: string[]
-  /** Answers the requests waiting at `/test/never`. Later requests wait again. */
+  /** Responds to the requests waiting at `/test/never`. Later requests wait again. */
   release(): void
   /** Number of requests waiting at `/test/never`. */
   waiting(): number
@@ -25,8 +25,9 @@ export interface NetworkServer extends RunningServer {
 }
 
 /**
- * Starts a server on its own folder with additional routes: `/test/never` waits, `/test/address` returns the caller's
- * IP address, `/test/large` returns 50 MB, `/test/events` streams a single event, and `/test/echo` returns the body.
+ * Starts a server with its own data folder and additional routes: `/test/never` waits, `/test/address` returns the
+ * caller's IP address, `/test/large` returns 50 MB, `/test/events` streams a single event, and `/test/echo` returns the
+ * body.
  */
 export async function startNetworkServer(
   timeouts: Partial<ServerTimeouts> = {},

@@ -24,12 +24,12 @@ describe('a request', () => {
     ['with an empty host', 'GET /healthz HTTP/1.1\r\nhost:\r\n\r\n', 200],
     ['without a host', 'GET /healthz HTTP/1.1\r\n\r\n', 400],
     ['with an invalid host', 'GET /healthz HTTP/1.1\r\nhost: user@x\r\n\r\n', 400],
-    ['with two hosts', 'GET /healthz HTTP/1.1\r\nhost: a\r\nhost: b\r\n\r\n', 400],
+    ['with two different hosts', 'GET /healthz HTTP/1.1\r\nhost: a\r\nhost: b\r\n\r\n', 400],
     ['with the same host twice', 'GET /healthz HTTP/1.1\r\nhost: a\r\nhost: a\r\n\r\n', 400],
-    ['with a host and an empty one', 'GET /healthz HTTP/1.1\r\nHost: a\r\nhost:\r\n\r\n', 400],
-    ['with an empty host and another one', 'GET /healthz HTTP/1.1\r\nHost:\r\nhost: b\r\n\r\n', 400],
+    ['with a host and a second, empty host', 'GET /healthz HTTP/1.1\r\nHost: a\r\nhost:\r\n\r\n', 400],
+    ['with an empty host and a second host', 'GET /healthz HTTP/1.1\r\nHost:\r\nhost: b\r\n\r\n', 400],
     [
-      'to the collector with two hosts',
+      'to the collector with two different hosts',
       `POST ${EVENTS_PATH} HTTP/1.1\r\nhost: a\r\nhost: b\r\nauthorization: Bearer pt_x\r\n\r\n`,
       400,
     ],
@@ -38,17 +38,17 @@ describe('a request', () => {
       `POST ${EVENTS_PATH} HTTP/1.1\r\nhost: a\r\nauthorization: Bearer pt_x\r\n\r\n`,
       401,
     ],
-    ['with half a host', 'GET /healthz HTTP/1.1\r\nhost: [\r\n\r\n', 400],
+    ['with an incomplete host', 'GET /healthz HTTP/1.1\r\nhost: [\r\n\r\n', 400],
     ['with an invalid port', 'GET /healthz HTTP/1.1\r\nhost: a:99999\r\n\r\n', 400],
     ['with the URL of another server', 'GET http://other.example/healthz HTTP/1.1\r\nhost: a\r\n\r\n', 200],
     ['with an unknown method', 'BREW /healthz HTTP/1.1\r\nhost: a\r\n\r\n', 0],
-    ['TRACE', 'TRACE /healthz HTTP/1.1\r\nhost: a\r\n\r\n', 404],
-    ['CONNECT', 'CONNECT other.example:443 HTTP/1.1\r\nhost: a\r\n\r\n', 400],
-    ['OPTIONS *', 'OPTIONS * HTTP/1.1\r\nhost: a\r\n\r\n', 400],
-    ['in another protocol', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n', 400],
+    ['with the method TRACE', 'TRACE /healthz HTTP/1.1\r\nhost: a\r\n\r\n', 404],
+    ['with the method CONNECT', 'CONNECT other.example:443 HTTP/1.1\r\nhost: a\r\n\r\n', 400],
+    ['with OPTIONS *', 'OPTIONS * HTTP/1.1\r\nhost: a\r\n\r\n', 400],
+    ['in TLS on a plain-text port', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n', 400],
     ['in HTTP/2', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 400],
     ['with an invalid path', 'GET /v1/%zz%00%ff//../x HTTP/1.1\r\nhost: a\r\n\r\n', 404],
-    ['with two slashes', 'GET //healthz HTTP/1.1\r\nhost: a\r\n\r\n', 404],
+    ['with a path that starts with two slashes', 'GET //healthz HTTP/1.1\r\nhost: a\r\n\r\n', 404],
     ['with 15 KiB of headers', requestOf('GET', '/healthz', { x: 'y'.repeat(15 * 1024) }), 200],
     ['with 17 KiB of headers', requestOf('GET', '/healthz', { x: 'y'.repeat(17 * 1024) }), 431],
     ['with a megabyte of headers', requestOf('GET', '/healthz', { x: 'y'.repeat(1024 * 1024) }), 431],
@@ -62,7 +62,7 @@ describe('a request', () => {
     ['with a content length that is too large', post(`content-length: ${'9'.repeat(30)}\r\n`, 'abc'), 400],
     ['with an unknown transfer encoding', post('transfer-encoding: gzip\r\n', 'abc'), 400],
     ['with invalid chunks', post('transfer-encoding: chunked\r\n', 'zz\r\nabc'), 400],
-  ])('%s gets the expected response, and the server continues', async (_what, text, status) => {
+  ])('%s gets the expected response, and the server keeps running', async (_what, text, status) => {
     using caller = await connectTo(server.url, text)
     // An unknown HTTP method closes the connection.
     if (status === 0) await caller.closed()
@@ -96,7 +96,7 @@ describe('a request', () => {
     await caller.closed()
   })
 
-  test('pipelined after another is answered after it, or the connection is closed', async () => {
+  test('that is pipelined gets its response in order, or the connection is closed', async () => {
     const both = requestOf('GET', '/healthz') + requestOf('GET', '/readyz')
     using caller = await connectTo(server.url, both)
     const [first] = await Promise.allSettled([caller.answer()])
@@ -112,7 +112,7 @@ describe('a request', () => {
   })
 })
 
-/** One request of each kind: a page, a route, an unknown path, the collector, and a bug. */
+/** Requests of every kind: pages, routes, unknown paths, the collector, and a route with a bug. */
 const ANSWERS: [method: string, path: string][] = [
   ...(['/', '/healthz', '/metrics', '/openapi.json', '/docs', '/v1/alerts', '/v1/nothing', '/nothing'] as const).map(
     (path): [string, string] => ['GET', path],
@@ -135,13 +135,13 @@ describe('every response', () => {
   })
   afterAll(() => secure[Symbol.asyncDispose]())
 
-  test.each(ANSWERS)('to %s %s is interpreted only by its content type', async (method, path) => {
+  test.each(ANSWERS)('to %s %s forbids content type sniffing', async (method, path) => {
     const { headers } = await fetch(`${server.url}${path}`, { method })
     expect(headers.get('x-content-type-options')).toBe('nosniff')
     expect(headers.get('strict-transport-security')).toBeNull()
   })
 
-  test.each(ANSWERS)('to %s %s tells browsers to require HTTPS if the server uses it', async (method, path) => {
+  test.each(ANSWERS)('to %s %s makes browsers require HTTPS if the server uses HTTPS', async (method, path) => {
     const { headers } = await fetch(`${secure.url}${path}`, { method })
     expect(headers.get('strict-transport-security')).toBe('max-age=31536000')
     expect(headers.get('x-content-type-options')).toBe('nosniff')
@@ -182,7 +182,7 @@ describe('the IP address of a caller', () => {
     ['without a trusted proxy', {}, '198.51.100.1', '127.0.0.1'],
     ['behind a trusted proxy', { trustedProxies: '127.0.0.0/8' }, '198.51.100.1', '198.51.100.1'],
     [
-      'behind two proxies',
+      'behind two trusted proxies',
       { trustedProxies: '127.0.0.1, 10.0.0.0/8' },
       '6.6.6.6, 198.51.100.1, 10.1.1.1',
       '198.51.100.1',

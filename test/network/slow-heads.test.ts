@@ -4,7 +4,7 @@ import { connectTo } from './connection.ts'
 import { startNetworkServer } from './network-server.ts'
 
 // The runtime's own limit (10 s, checked every 4 s) can't be configured.
-test('a request head that is slow or incomplete is aborted, and other requests are served meanwhile', async () => {
+test('a request head that is slow or incomplete is aborted, and other requests are served in the meantime', async () => {
   await using server = await startNetworkServer()
   const startedAt = performance.now()
   using dripped = await connectTo(server.url, 'GET /healthz HTTP/1.1\r\n')

@@ -15,15 +15,15 @@ describe.each(OPEN_ROUTES)('a body sent to %s', (path) => {
     requestOf('POST', path, { ...JSON_TYPE, ...headers }) + begin
 
   test.each<[string, string]>([
-    ['with a length', start({ 'content-length': '100' }, '{"a"')],
-    ['with a content length, before the first byte', start({ 'content-length': '100' }, '')],
+    ['with a content length', start({ 'content-length': '100' }, '{"a"')],
+    ['with a content length and no bytes so far', start({ 'content-length': '100' }, '')],
     ['in chunks', start({ 'transfer-encoding': 'chunked' }, '4\r\n{"a"\r\n')],
-    ['in chunks, before the first byte', start({ 'transfer-encoding': 'chunked' }, '')],
+    ['in chunks, with no chunk so far,', start({ 'transfer-encoding': 'chunked' }, '')],
     [
-      'that is compressed, which only one route accepts',
+      'that is compressed, which only one of the routes accepts,',
       start({ 'content-length': '100', 'content-encoding': 'gzip' }, '{'),
     ],
-  ])('%s is aborted when it stops halfway', async (_how, text) => {
+  ])('%s is aborted when no more data arrives', async (_how, text) => {
     await using server = await startNetworkServer(SHORT)
     using sender = await connectTo(server.url, text)
     const { status, headers, text: body } = await sender.answer()
@@ -34,7 +34,7 @@ describe.each(OPEN_ROUTES)('a body sent to %s', (path) => {
     expect(server.errors).toEqual([])
   })
 
-  test('that arrives slowly is aborted, and other requests are served meanwhile', async () => {
+  test('that arrives slowly is aborted, and other requests are served in the meantime', async () => {
     // Long enough for several requests on a busy machine.
     await using server = await startNetworkServer({ bodies: { ...SHORT.bodies, baseMs: 600 } })
     using sender = await connectTo(server.url, start({ 'content-length': '1000' }, '{'))
@@ -62,7 +62,7 @@ describe.each(OPEN_ROUTES)('a body sent to %s', (path) => {
     expect(JSON.parse((await large.answer()).text).error).not.toContain('in time')
   })
 
-  test('in chunks is accepted while they arrive fast enough', async () => {
+  test('in chunks is accepted as long as the chunks arrive fast enough', async () => {
     const timeouts = { bodies: { baseMs: 50, bytesPerSecond: 2500, checkEveryMs: 10 } }
     await using server = await startNetworkServer(timeouts)
     const startedAt = performance.now()
@@ -86,14 +86,14 @@ describe.each(OPEN_ROUTES)('a body sent to %s', (path) => {
     expect(server.errors).toEqual([])
   })
 
-  test('without an end is aborted, and never buffered in memory', async () => {
+  test('without an end is aborted and not buffered in memory', async () => {
     await using server = await startNetworkServer()
     using sender = await connectTo(server.url, start({ 'transfer-encoding': 'chunked' }, ''))
     const before = process.memoryUsage.rss()
     const piece = Buffer.from(`100000\r\n${' '.repeat(1024 * 1024)}\r\n`)
     const sent = await sender.flood(piece)
     expect(sent).toBeGreaterThan(32 * 1024 * 1024)
-    // The socket buffers are added.
+    // The extra 48 MiB allow for socket buffers.
     expect(sent).toBeLessThan(MAX_BODY_BYTES + 48 * 1024 * 1024)
     expect(process.memoryUsage.rss() - before).toBeLessThan(100 * 1024 * 1024)
     expect((await call('GET', `${server.url}/healthz`)).status).toBe(200)
@@ -107,11 +107,11 @@ describe('a large body', () => {
   const LOGIN_BYTES = 64 * 1024
 
   test.each<[string, number, boolean]>([
-    ['a little', LOGIN_BYTES + 1, false],
-    ['far', 30 * 1024 * 1024, false],
-    ['far beyond the limit', 40 * 1024 * 1024, true],
-    ['larger than any disk', 1e15, true],
-  ])('(%s) above the limit is rejected in the usual error format', async (_how, bytes, closes) => {
+    ['one byte above the limit', LOGIN_BYTES + 1, false],
+    ['of 30 MiB', 30 * 1024 * 1024, false],
+    ['of 40 MiB', 40 * 1024 * 1024, true],
+    ['of 1 PB', 1e15, true],
+  ])('%s is rejected in the usual error format', async (_how, bytes, closes) => {
     await using server = await startNetworkServer()
     using sender = await connectTo(
       server.url,

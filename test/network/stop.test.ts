@@ -7,7 +7,7 @@ const NEVER = requestOf('GET', '/test/never')
 const HALF_BODY = `${requestOf('POST', '/v1/auth/login', { 'content-type': 'application/json', 'content-length': '99' })}{`
 
 describe('a server that is shutting down', () => {
-  test('answers requests in progress, and accepts no new ones', async () => {
+  test('finishes requests in progress and accepts no new ones', async () => {
     await using server = await startNetworkServer()
     using caller = await connectTo(server.url, NEVER)
     using idle = await connectTo(server.url, requestOf('GET', '/healthz'))
@@ -23,22 +23,22 @@ describe('a server that is shutting down', () => {
   })
 
   test.each<[string, string]>([
-    ['that send nothing', ''],
-    ['whose head stops halfway', 'GET /healthz HT'],
-    ['that received a response', requestOf('GET', '/healthz')],
+    ['without a request', ''],
+    ['with an incomplete request head', 'GET /healthz HT'],
+    ['that have received a response', requestOf('GET', '/healthz')],
   ])('does not wait for connections %s', async (_what, text) => {
     await using server = await startNetworkServer({ stopMs: 60_000 })
     using _other = await connectTo(server.url, text)
     await call('GET', `${server.url}/healthz`)
     const startedAt = performance.now()
     await server.stop()
-    // Sooner than the runtime's own time limit for a request head.
+    // Shorter than the runtime's own time limit for a request head.
     expect(performance.now() - startedAt).toBeLessThan(5000)
   })
 
   test.each<[string, string]>([
-    ['a body that stops halfway', HALF_BODY],
-    ['a response that is never sent', NEVER],
+    ['a request whose body stops halfway', HALF_BODY],
+    ['a request that gets no response', NEVER],
   ])('aborts %s when it takes too long', async (_what, text) => {
     await using server = await startNetworkServer({ stopMs: 100 })
     using slow = await connectTo(server.url, text)

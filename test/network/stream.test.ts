@@ -8,7 +8,7 @@ import { readEventStream, type SentEvent } from '../stream/event-stream-client.t
 import { connectTo, requestOf } from './connection.ts'
 import { type NetworkServer, startNetworkServer } from './network-server.ts'
 
-/* The stream of changes over real connections. */
+/* Tests the stream of changes over real connections. */
 
 async function withOwner(server: NetworkServer) {
   const { db, box } = server.app
@@ -26,7 +26,7 @@ async function listen(server: NetworkServer, as: string, lastEventId?: string) {
 
 const idsOf = (events: readonly SentEvent[]) => events.map(({ data }) => data.id)
 
-test('a change is sent to every stream of the organization when the request is answered', async () => {
+test('a change is sent to every stream of the organization when the request completes', async () => {
   await using server = await startNetworkServer()
   const { apiKey } = await withOwner(server)
   const streams = await Promise.all([1, 2, 3].map(() => listen(server, apiKey)))
@@ -107,7 +107,7 @@ test('a stream ends soon after sign-out, revocation or expiry of the key, or the
   await lasting.leave()
 })
 
-test('a connection that is not read delays no others, and missed changes use no memory', async () => {
+test('a client that does not read its stream delays no other streams, and its missed changes use no memory', async () => {
   await using server = await startNetworkServer()
   const { apiKey } = await withOwner(server)
   const { id } = await ask('POST', `${server.url}/v1/domains`, apiKey, { name: 'Shop' })
@@ -116,7 +116,7 @@ test('a connection that is not read delays no others, and missed changes use no 
   const reader = await listen(server, apiKey)
   const { db } = server.app
   const rename = db.prepare('UPDATE domain SET name = ? WHERE id = ?')
-  // More than fits in all buffers in between.
+  // More data than fits in all buffers between the server and the client.
   const rounds = 100
   for (let round = 0; round < rounds; round++) {
     db.transaction(() => {
@@ -138,7 +138,7 @@ test('a connection that is not read delays no others, and missed changes use no 
 })
 
 test('a server shutdown ends all streams immediately', async () => {
-  // If the stop waited for a stream, it would take as long as the time limit of the test.
+  // If shutdown waited for a stream, this test would time out.
   await using server = await startNetworkServer({ stopMs: 600_000 })
   const { apiKey } = await withOwner(server)
   const streams = await Promise.all([1, 2].map(() => listen(server, apiKey)))

@@ -12,7 +12,7 @@ interface Expected {
 
 const HOUR_MS = 3_600_000
 
-/** Returns the reconciliation of each vendor after these requests. */
+/** Returns each vendor's reconciliation after these requests. */
 async function reconciled({ hits, orders }: Report) {
   await using world = await testApp()
   const { id, token } = (await world.call('POST', '/v1/domains', { body: { name: 'Shop' } })).body

@@ -3,7 +3,7 @@ import { testApp } from '../test-app.ts'
 
 const POST = 'POST'
 const json = JSON.stringify
-/** Each vendor's kind of request in the report, by its decoded vendor name. */
+/** One purchase request per vendor, by the vendor's decoded name. `ID` is replaced with an order id. */
 const REQUESTS: [string, string, string?][] = [
   [
     'Google Analytics 4',
@@ -108,7 +108,7 @@ test('vendors whose purchases have no ID are listed, regardless of the name of t
     ['Pinterest Tag', 'checkout'],
     ['TikTok Pixel', 'PlaceAnOrder'],
     ['Meta Pixel', 'Purchase'],
-    // Other vendors' events for the start of a checkout.
+    // Mixpanel's `checkout` means the start of a checkout, not a purchase.
     ['Mixpanel', 'checkout'],
   ].map(([vendor, event]) => ({ vendor, event, params: { value: 59.9 } }))
   await world.collect(token, { events: [...events, { vendor: 'Shop', event: 'order', params: { order_id: 'O-1' } }] })

@@ -3,7 +3,7 @@ import { type ExpectedLine, expectDecoded } from './decoded.ts'
 import { describeReport, expectedOf, reportLines } from './report.ts'
 
 describeReport('Matomo under a renamed path', () => {
-  test('is recognised by GET, by POST and in bulk', () => {
+  test('is recognised in GET, POST and bulk requests', () => {
     const requests = reportLines('11-matomo-renamed-endpoint.ndjson')
     const { lines } = expectedOf<{ lines: ExpectedLine[] }>('11-matomo-renamed-endpoint.expected.json')
     expect(requests).toHaveLength(lines.length)

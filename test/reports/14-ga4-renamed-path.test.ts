@@ -3,7 +3,7 @@ import { type ExpectedLine, expectDecoded } from './decoded.ts'
 import { describeReport, expectedOf, reportLines } from './report.ts'
 
 describeReport('Google Analytics 4 under a renamed path', () => {
-  test('is recognised by GET and by POST', () => {
+  test('is recognised in GET and POST requests', () => {
     const requests = reportLines('14-ga4-renamed-path.ndjson')
     const { lines } = expectedOf<{ lines: ExpectedLine[] }>('14-ga4-renamed-path.expected.json')
     expect(requests).toHaveLength(lines.length)

@@ -79,7 +79,7 @@ describeReport('Entra ID groups overage', () => {
       expect((await call('GET', `${server.url}/v1/whoami`, { as: token })).status).toBe(200)
     }
 
-    expect((await signIn({})).get('signin-error')).toContain('none of your groups')
+    expect((await signIn({})).get('signin-error')).toContain('you are not in a group')
     expect(await zoe()).toBeUndefined()
   })
 })

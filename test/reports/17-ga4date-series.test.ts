@@ -25,7 +25,10 @@ describeReport('a series with numeric times', () => {
     ['seconds', (at: number) => at / 1000],
     ['milliseconds', (at: number) => at],
     ['microseconds', (at: number) => at * 1000],
-    ['hours', (at: number) => Number(`${new Date(at).toISOString().slice(0, 10).replaceAll('-', '')}00`)],
+    [
+      'the format YYYYMMDDHH',
+      (at: number) => Number(`${new Date(at).toISOString().slice(0, 10).replaceAll('-', '')}00`),
+    ],
     ['milliseconds since the first value', (at: number) => at - Date.UTC(2026, 6, 13)],
   ])('has the same anomalies with times in %s', (_, of) => {
     expect(marked(numbers(of))).toEqual(marked(iso()))

@@ -8,7 +8,7 @@ import { join } from 'node:path'
  */
 const FOLDER = join(import.meta.dir, '../../../shared/data/reports')
 
-/** Declares the tests of one report. They are reported as skipped when its data is missing. */
+/** Declares the tests of one report. They are reported as skipped when the report's data is missing. */
 export const describeReport = describe.skipIf(!existsSync(FOLDER))
 
 /** A vendor's request as contained in the reports. */

@@ -56,7 +56,7 @@ describe('a shared run', () => {
     expect(html).not.toContain(path.split('/')[2] ?? '')
   })
 
-  test('has its images under its own URL', async () => {
+  test('serves its images under its own URL', async () => {
     await using world = await testApp()
     const { path } = await shared(world, { screenshots: true })
     const html = await (await open(world, path)).text()
@@ -96,7 +96,7 @@ describe('a shared run', () => {
     expect(await statuses(pathname)).toEqual([404, 200, 404, 200])
   })
 
-  test('is unavailable as soon as its links are revoked, including images', async () => {
+  test('is unavailable, including its images, as soon as its links are revoked', async () => {
     await using world = await testApp()
     const { id, path } = await shared(world, { screenshots: true })
     expect((await open(world, `${path}?step=3`)).status).toBe(200)
@@ -147,7 +147,7 @@ describe('a shared run', () => {
     expect((await open(world, path)).status).toBe(404)
   })
 
-  test('limits guesses per IP address', async () => {
+  test('allows a limited number of guessed links per IP address', async () => {
     await using world = await testApp({ rateSigninPerMinute: '60' })
     const { path } = await shared(world, { screenshots: true })
     const guess = async () => (await open(world, `/share/${'x'.repeat(43)}?step=1`)).status

@@ -86,7 +86,7 @@ test('everything that users create, change and delete is streamed immediately', 
   expect(await of('', undefined, 'DELETE')).toContain(`domain ${domainId} deleted`)
 })
 
-test('changes of an issue and its deliveries are streamed, with the fields that lists need', async () => {
+test('changes of an issue and its deliveries are streamed with the fields that lists need', async () => {
   await using world = await testApp(
     {},
     { transport: { send: async () => ({ kind: 'status', status: 200, headers: {}, body: '' }) } },

@@ -15,7 +15,7 @@ export interface StreamSubscription {
   /** Events received so far, without pulses. */
   readonly changes: readonly SentEvent[]
   readonly isEnded: boolean
-  /** Waits until `isThere` returns true for the changes, and returns them. `what` is named on timeout. */
+  /** Waits until `isThere` returns true for the changes, and returns them. The timeout error mentions `what`. */
   changesWhen(what: string, isThere: (changes: readonly SentEvent[]) => boolean): Promise<readonly SentEvent[]>
   ended(): Promise<void>
   leave(): Promise<void>
@@ -58,7 +58,7 @@ export function readEventStream(response: Response): StreamSubscription {
   }
 }
 
-/** Parses a frame. Empty for a frame without data. */
+/** Parses a frame. Returns an empty list for a frame without data. */
 export function eventOf(frame: string): SentEvent[] {
   const field = (name: string) => new RegExp(`^${name}: (.*)$`, 'm').exec(frame)?.[1] ?? ''
   const data = field('data')

@@ -35,7 +35,7 @@ async function open(path: string, key = server.app.owner.apiKey): Promise<Screen
 
 const alerts = async () => (await server.app.call('GET', '/v1/alerts')).body.alerts
 
-/** Types into a field and moves the focus away. */
+/** Types into a field and moves the focus to another element. */
 async function fill(screen: Screen, name: string, text: string): Promise<void> {
   await screen.type(name, text)
   await screen.page.keyboard.press('Tab')
@@ -51,7 +51,7 @@ describe('the alert editor', () => {
     await using screen = await open('/alerts/new')
     await screen.sees('heading', 'New alert')
     await screen.reads('Complete the rule to preview this alert: Parameter 1')
-    // An incomplete rule is not sent to the preview.
+    // An incomplete rule is not sent for a preview.
     expect(screen.errors).toEqual([])
     await fill(screen, 'Event', 'purchase')
     await fill(screen, 'Parameter 1', 'order_id')

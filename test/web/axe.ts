@@ -3,7 +3,7 @@ import type { Page } from 'puppeteer-core'
 
 const AXE = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8')
 
-/** Serious and critical findings of axe-core on the page, one per line; empty if there are none. */
+/** Returns the serious and critical axe-core findings on the page, one per line; empty if there are none. */
 export async function axeFindings(page: Page): Promise<string[]> {
   await page.evaluate(AXE)
   return page.evaluate(async () => {

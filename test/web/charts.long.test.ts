@@ -17,7 +17,7 @@ afterAll(async () => {
   gallery[Symbol.dispose]()
 })
 
-/** Opens the gallery and waits until the charts are drawn. */
+/** Opens the gallery and waits until its charts are drawn. */
 async function openGallery(width = 1000, query = '?scheme=light'): Promise<Screen> {
   const screen = await openScreen(gallery.url, browser.browser)
   await screen.page.setViewport({ width, height: 900 })
@@ -35,20 +35,23 @@ describe('charts', () => {
   test.each([
     [360, 'light'],
     [1280, 'dark'],
-  ])('at %d px, %s, have no axe findings, errors or horizontal scrolling, also as tables', async (width, scheme) => {
-    await using screen = await openGallery(width, `?scheme=${scheme}`)
-    const { page } = screen
-    expect(await axeFindings(page)).toEqual([])
-    expect(await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth)).toBeLessThanOrEqual(0)
-    await screen.press('Show as table')
-    await screen.sees('table', 'Volume against expectation')
-    await screen.sees('table', 'Where sessions go')
-    expect(await axeFindings(page)).toEqual([])
-    expect(await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth)).toBeLessThanOrEqual(0)
-    expect(screen.errors).toEqual([])
-  })
+  ])(
+    'have no axe findings, errors or horizontal scrolling at %d px in the %s theme, even when shown as tables',
+    async (width, scheme) => {
+      await using screen = await openGallery(width, `?scheme=${scheme}`)
+      const { page } = screen
+      expect(await axeFindings(page)).toEqual([])
+      expect(await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth)).toBeLessThanOrEqual(0)
+      await screen.press('Show as table')
+      await screen.sees('table', 'Volume against expectation')
+      await screen.sees('table', 'Where sessions go')
+      expect(await axeFindings(page)).toEqual([])
+      expect(await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth)).toBeLessThanOrEqual(0)
+      expect(screen.errors).toEqual([])
+    },
+  )
 
-  test('a table has one row per bucket that includes deviations, and switches back to the chart', async () => {
+  test('a chart can be shown as a table with one row per bucket, which marks deviations', async () => {
     await using screen = await openGallery()
     await screen.press('Show as table')
     const rows = await screen.page.$$eval(`${VOLUME} tbody tr`, (all) =>
@@ -57,7 +60,7 @@ describe('charts', () => {
     expect(rows).toHaveLength(SERIES.length)
     expect(rows.filter((row) => row.includes('Outside expected range'))).toHaveLength(8)
     expect(rows.at(-1)).toContain('Incomplete')
-    // Markup in names is shown as text.
+    // Markup in names is shown as plain text.
     expect(rows.some((row) => row.includes('<b>Release</b> 2026.3.1 of the shop'))).toBe(true)
     await screen.press('Show as chart')
     await screen.page.waitForSelector(`${VOLUME} svg path`)
@@ -86,7 +89,7 @@ describe('charts', () => {
     expect(await page.$(`${VOLUME} [role=slider] + div`)).toBeNull()
   })
 
-  test('hovering shows the nearest point on a card that remains within the page', async () => {
+  test('hovering shows the nearest point on a card that stays within the page', async () => {
     await using screen = await openGallery(360)
     const { page } = screen
     const box = await (await page.$(`${VOLUME} [role=slider]`))?.boundingBox()
@@ -114,7 +117,7 @@ describe('charts', () => {
       wide,
     )
     expect(Number((await drawnIn())?.split(' ')[2])).toBeLessThan(480)
-    // In narrow windows, the flow is shown as lists.
+    // In narrow windows, lists replace the flow chart.
     await screen.sees('heading', 'Step 2')
   })
 
@@ -134,7 +137,7 @@ describe('charts', () => {
   })
 })
 
-test('a relative time shows the exact time on a card, on hover and by keyboard, with copy buttons', async () => {
+test('a relative time shows a card with the exact time and copy buttons, on hover and by keyboard', async () => {
   await using screen = await openGallery()
   const { page } = screen
   await page.focus('button:has(time)')
@@ -152,7 +155,7 @@ test('a relative time shows the exact time on a card, on hover and by keyboard, 
   await page.mouse.move(0, 0)
 })
 
-/** Builds and serves the gallery until disposed. */
+/** Builds the gallery and serves it until the returned object is disposed. */
 async function serveGallery(): Promise<{ url: string } & Disposable> {
   const { pages, assets } = await buildWeb([join(import.meta.dir, 'gallery/gallery.html')])
   const server = Bun.serve({

@@ -1,6 +1,6 @@
 import { DASHBOARD } from '../../src/http/web-pages.ts'
 
-/** Maps a path with an id to the API list that provides the id, and to the list's name in the response. */
+/** Maps a path with an id to the API path of the list that provides the id, and to the field that contains the list. */
 const LISTS: Record<string, [path: string, noun: string]> = {
   '/issues': ['/v1/issues', 'issues'],
   '/alerts': ['/v1/alerts', 'alerts'],
@@ -11,7 +11,7 @@ const LISTS: Record<string, [path: string, noun: string]> = {
   '/audits': ['/v1/audits', 'audits'],
   '/integrations': ['/v1/integrations', 'integrations'],
 }
-/** Paths that have a form for new items at `/new`. */
+/** Paths under which `/new` shows a form for a new item. */
 const NEW = ['/alerts', '/domains', '/tests', '/audits', '/integrations']
 /** Pages for users who are not signed in. */
 const ENTRANCES = ['/setup', '/login', '/reset', '/invite']
@@ -19,8 +19,8 @@ const ENTRANCES = ['/setup', '/login', '/reset', '/invite']
 type Get = (path: string) => ReturnType<Response['json']>
 
 /**
- * All paths of the dashboard for signed-in users, with ids of existing items. If no item exists, `include` decides
- * whether the path is omitted or has the id `nothing`.
+ * Returns all dashboard paths for signed-in users, with ids of existing items. If no item exists, the path is omitted,
+ * or has the id `nothing` if `include` is `all`.
  */
 export async function dashboardPaths(get: Get, include: 'existing' | 'all' = 'existing'): Promise<string[]> {
   const found: string[] = []

@@ -1,31 +1,31 @@
 import { PROGRAM, until } from '../run-program.ts'
 
-/** Time limit for the start: the demo first imports three weeks of events. */
+/** Time limit for the start. The demo first imports three weeks of events. */
 const START_MS = 300_000
 
 export interface Demo extends AsyncDisposable {
   url: string
-  /** The API key in the sign-in link. */
+  /** The API key from the sign-in link. */
   key: string
   /** The path of the sign-in link. */
   link: string
-  /** The JSON response to a GET request; null on an error status. */
+  /** Returns the JSON response to a GET request; null for an error status. */
   get(path: string): ReturnType<Response['json']>
-  /** Everything that the process has printed so far. */
+  /** Returns everything that the process has printed so far. */
   printed(): string
 }
 
-/** Waits until the demo has an issue. */
+/** Waits until the demo has opened an issue. */
 export async function untilIssues(demo: Demo, waitMs: number): Promise<void> {
   await until('an issue of the demo', async () => (await demo.get('/v1/issues'))?.issues.length > 0, waitMs)
 }
 
 /**
- * Starts the demo in the same way as a user, but on a free port. `env` is added to the current environment. If the demo
- * does not start, throws an error with the output of the process.
+ * Starts the demo as a user would, but on a free port. `env` is added to the current environment. If the demo does not
+ * start, throws an error with the output of the process.
  */
 export async function startDemo(env: Record<string, string> = {}): Promise<Demo> {
-  // The program rejects unknown settings, and this setting is for tests only.
+  // The program rejects unknown settings, and this variable is used only by tests.
   const { TAGWARDEN_BINARY: _, ...environment } = process.env
   const child = Bun.spawn([...PROGRAM, 'demo', '--listen', '127.0.0.1:0'], {
     stdout: 'pipe',

@@ -10,8 +10,8 @@ import { named, openScreen, type Screen } from './screen.ts'
 import { openAs } from './test-server.ts'
 
 /*
- * Opens every dialog, drawer and menu at phone width with hostile names. Each must have an accessible name, run no
- * injected script and fit the window.
+ * Opens every dialog, drawer and menu at phone width, on a server whose items have hostile names. Each must have an
+ * accessible name, run no injected script and fit the window.
  */
 
 const PHONE = { width: 360, height: 740 }
@@ -20,7 +20,7 @@ const SOURCES = join(import.meta.dir, '../../src/web')
 interface Opener {
   /** The file in `src/web` that renders the dialog or menu. */
   of: string
-  /** Path of the page. If it ends with `/` or `_`, it is a prefix of the path. */
+  /** Path of the page, or a prefix of the path if it ends with `/` or `_`. */
   at: string
   /** Selector of the button that opens the dialog or menu. */
   press: string
@@ -54,9 +54,9 @@ const OPENERS: readonly Opener[] = [
   { of: 'pages/settings/keys-page.tsx', at: '/settings/keys', press: startingWith('Revoke') },
 ]
 
-/** Dialogs that are opened without a button: by a key, or when a session ends. */
+/** Dialogs that are not opened by a button: a key opens them, or they appear when a session ends. */
 const WITHOUT_BUTTON = ['shell/auth-gate.tsx']
-/** A shared component that other dialogs use. */
+/** A shared component, which is tested through the dialogs that use it. */
 const SHARED = ['components/confirm-dialog.tsx']
 
 const here = sharedHostileServer()
@@ -81,7 +81,7 @@ test('every dialog and menu has a name, runs no scripts and fits on a phone, eve
     const faults = await faultsOfOpen(screen)
     if (faults.length > 0) found[what] = faults
   }
-  // A dialog that is still closing could be mistaken for the next one.
+  // Waits for each dialog to close, because it could otherwise be mistaken for the next one.
   const close = async () => {
     await page.keyboard.press('Escape')
     await page.waitForFunction(isClosed)
@@ -117,7 +117,7 @@ test('every dialog and menu has a name, runs no scripts and fits on a phone, eve
 const OPEN = '[role=dialog], [role=menu]'
 const isClosed = () => document.querySelector('[role=dialog], [role=menu]') === null
 
-/** Number of frames to wait, because animations start some frames after the element is rendered. */
+/** Number of frames to wait. Animations start a few frames after the element is rendered. */
 const STILL_FRAMES = 10
 
 /** Resolves when the element has not moved for this number of frames and no animation is running. */
@@ -135,14 +135,14 @@ function untilStill(selector: string, frames: number): Promise<void> {
   })
 }
 
-/** Layout defects, console errors and a missing name of the dialog or menu that opens. */
+/** Returns layout defects, console errors and missing names in the dialog or menu that has opened. */
 async function faultsOfOpen({ page, errors }: Screen): Promise<string[]> {
   await page.waitForSelector(OPEN, { visible: true })
   await page.evaluate(untilStill, OPEN, STILL_FRAMES)
   const isMenu = (await page.$('[role=menu]')) !== null
-  // Menus overlap the page on purpose. Dialogs have a fixed position, so the check ignores them.
+  // Menus overlap the page on purpose. The overlap check ignores dialogs, because their position is fixed.
   const layout = (await layoutFaults(page)).filter((fault) => !(isMenu && fault.includes('overlaps')))
-  // The test itself causes the 401.
+  // The test causes the responses with status 401.
   const unexpected = errors.splice(0).filter((line) => !line.includes('status of 401'))
   return [...layout, ...(await ownFaults(page)), ...unexpected]
 }

@@ -22,7 +22,8 @@ afterAll(async () => {
 })
 
 /**
- * Ten sessions in a shop: all visit its start page, six continue to a long path, and one of these six sends a purchase.
+ * Sends events for ten sessions in a shop. All visit its start page, six of them continue to a page with a long path,
+ * and one of the six also sends a purchase.
  */
 async function visits(): Promise<void> {
   const { token } = await ask('POST', `${server.url}/v1/domains`, apiKey, { name: 'shop.example' })
@@ -51,7 +52,7 @@ async function visits(): Promise<void> {
 }
 const HOSTILE = '<img src=x onerror=alert(1)>'
 
-/** Opens this path and signs in with the API key. */
+/** Opens this path and signs in with the owner's API key. */
 async function openExplore(path: string, width = 1280): Promise<Screen> {
   const screen = await openScreen(server.url, browser.browser)
   await screen.page.setViewport({ width, height: 900 })
@@ -74,16 +75,19 @@ describe('Explore', () => {
     ['/explore/journeys', 'Journeys', 1280],
     ['/explore/performance', 'Tag performance', 360],
     ['/explore/execution', 'Execution', 360],
-  ])('%s has the table %s, and at %d px no axe findings, errors or horizontal scrolling', async (path, name, width) => {
-    await using screen = await openExplore(path, width)
-    await screen.sees('table', name)
-    const { page } = screen
-    expect(await page.title()).toBe(`${name} · Tagwarden`)
-    expect(await page.$$eval('h1', (all) => all.map(({ textContent }) => textContent))).toEqual([name])
-    expect(await axeFindings(page)).toEqual([])
-    expect(await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth)).toBeLessThanOrEqual(0)
-    expect(screen.errors).toEqual([])
-  })
+  ])(
+    '%s shows the table %s without axe findings, errors or horizontal scrolling at %d px',
+    async (path, name, width) => {
+      await using screen = await openExplore(path, width)
+      await screen.sees('table', name)
+      const { page } = screen
+      expect(await page.title()).toBe(`${name} · Tagwarden`)
+      expect(await page.$$eval('h1', (all) => all.map(({ textContent }) => textContent))).toEqual([name])
+      expect(await axeFindings(page)).toEqual([])
+      expect(await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth)).toBeLessThanOrEqual(0)
+      expect(screen.errors).toEqual([])
+    },
+  )
 
   test('the dictionary expands from vendor to event to key, and its search finds values', async () => {
     await using screen = await openExplore('/explore/dictionary')
@@ -137,7 +141,7 @@ describe('Explore', () => {
     expect(screen.errors).toEqual([])
   })
 
-  test('an empty page offers a longer time range', async () => {
+  test('a page without data offers a longer time range', async () => {
     const { id } = await ask('POST', `${server.url}/v1/domains`, apiKey, { name: 'empty.example' })
     await using screen = await openExplore(`/explore/execution?domainId=${id}`)
     await screen.reads('No events in this time range.')
@@ -146,7 +150,7 @@ describe('Explore', () => {
     expect(await screen.has('button', 'Show 30 days')).toBe(false)
     await screen.press('Journeys', 'link')
     await screen.sees('heading', 'Journeys')
-    // The selected domain and time range carry over.
+    // The selected domain and time range are preserved on the next page.
     expect(new URL(screen.page.url()).searchParams.get('domainId')).toBe(id)
     expect(new URL(screen.page.url()).searchParams.get('range')).toBe('30d')
   })

@@ -3,11 +3,11 @@ import { navigateTo, waitForPage } from './navigate.ts'
 import { openScreen } from './screen.ts'
 import { openAs, startTestServer } from './test-server.ts'
 
-/** Pages that together contain every kind of field. */
+/** Pages that together contain every type of field. */
 const PAGES = ['/', '/issues', '/alerts/new', '/signals', '/domains/new', '/tests/new', '/settings/organization']
 const MAX_STOPS = 60
 
-test('every focused control shows a focus ring, and the link of a row shows it on the row', async () => {
+test('every focused control shows a focus ring, which surrounds the whole row for a link in a table', async () => {
   await using server = await startTestServer()
   await using screen = await openScreen(server.url)
   const { page } = screen
@@ -35,8 +35,8 @@ test('every focused control shows a focus ring, and the link of a row shows it o
 })
 
 /**
- * Describes the focused element if there is no 2 px outline around the element, its visual replacement or its row;
- * otherwise null.
+ * Returns a description of the focused element if neither the element nor its visual replacement or row has a 2 px
+ * outline; otherwise null.
  */
 function focusedWithoutRing(): string | null {
   const focused = document.activeElement
@@ -50,7 +50,10 @@ function focusedWithoutRing(): string | null {
   if (isRinged) return null
   return `${focused.tagName} ${focused.getAttribute('aria-label') ?? focused.id} ${focused.className}`.trim()
 
-  /** Native checkboxes and radio buttons are invisible; a sibling element is drawn instead. */
+  /**
+   * For a native checkbox or radio button, returns the element and its siblings, because a sibling is drawn in place of
+   * the invisible element.
+   */
   function siblingsOf(element: Element): Element[] {
     const isHidden = element instanceof HTMLInputElement && ['checkbox', 'radio'].includes(element.type)
     return isHidden && element.parentElement ? [...element.parentElement.children] : []

@@ -10,7 +10,7 @@ test('the heading of a page is focused once it has loaded, so that screen reader
   await server.app.call('POST', '/v1/domains', { body: { name: 'shop.example' } })
   await openAs(screen, server.app.owner.apiKey, '/')
   const follow = async (link: string, heading: string) => {
-    // Clicks by script, because hovering would preload the page.
+    // The click is simulated by a script, because moving the pointer over the link would preload the page.
     await page.waitForFunction(
       (name) => [...document.querySelectorAll('a')].some((one) => one.textContent === name),
       {},

@@ -6,7 +6,10 @@ import { navigateTo, waitForPage } from './navigate.ts'
 import { openScreen } from './screen.ts'
 import { openAs } from './test-server.ts'
 
-/* Hostile names in every field. No script runs, and nothing moves, overlaps or overflows the window. */
+/*
+ * Every field contains a hostile name. No injected script may run, and nothing may shift, overlap or overflow the
+ * window.
+ */
 
 const HEIGHT = 900
 
@@ -32,7 +35,7 @@ test('hostile names run no script and break no layout on any page', async () => 
     const errors = screen.errors.splice(0)
     if (errors.length > 0) found[`${address} says`] = errors
   }
-  // The dialog's title contains a name.
+  // The title of the dialog contains a hostile name.
   await navigateTo(page, '/explore/labels')
   const opener = 'main button[aria-label^="Add event to"]'
   await page.$eval(opener, (button) => (button as HTMLButtonElement).click())
@@ -42,7 +45,7 @@ test('hostile names run no script and break no layout on any page', async () => 
   expect(found).toEqual({})
 })
 
-test('kinds and keys of personal data are shown even if named like inherited properties', async () => {
+test('kinds and keys of personal data are shown even if they have the names of inherited properties', async () => {
   await using screen = await openScreen(here.server.url, here.browser.browser)
   await openAs(screen, here.server.app.owner.apiKey, '/compliance')
   await screen.reads('Custom pattern constructor in constructor')

@@ -10,10 +10,12 @@ import { aRun, storeRun } from '../flows/finished-run.fixture.ts'
 import type { TestApp } from '../test-app.ts'
 import { create, startTestServer, type TestServer } from './test-server.ts'
 
-/** Maximum length of most names, in UTF-16 units. */
+/** Maximum length of most names, in UTF-16 code units. */
 const LONG = 200
 
-/** Hostile values for any free-text field: markup, templates, script URLs, unbreakable, right-to-left and emoji text. */
+/**
+ * Hostile values for free-text fields: markup, templates, script URLs, unbreakable text, right-to-left text and emoji.
+ */
 const KINDS = {
   markup: '<img src=x onerror="document.documentElement.dataset.ran=1"></script><script>alert(1)</script>',
   template: "{{constructor.constructor('alert(1)')()}} <%= 7*7 %> {{7*7}}",
@@ -29,12 +31,12 @@ const KINDS = {
 type NameKind = keyof typeof KINDS
 const NAME_KINDS = Object.keys(KINDS) as NameKind[]
 
-/** The name of this kind, truncated to `max` UTF-16 units without splitting a code point. */
+/** Returns the name of this kind, truncated to at most `max` UTF-16 code units without splitting a code point. */
 function nameOf(kind: NameKind, max = LONG): string {
   return truncate(KINDS[kind], max)
 }
 
-/** A name that combines several kinds, at the maximum length. */
+/** Returns a name of the maximum length that combines several kinds. */
 const worst = (max = LONG) =>
   truncate(
     `${KINDS.emoji.slice(0, 11)}\u202e<img src=x onerror=document.title=1>"'&{{7*7}}שלום${'W'.repeat(LONG)}`,
@@ -50,25 +52,25 @@ function truncate(text: string, max: number): string {
   return result
 }
 
-/** One pixel. */
+/** An image of one pixel. */
 const PNG = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
   'base64',
 )
-/** A host name of nearly the maximum length. */
+/** A host name of almost the maximum length. */
 const HOST = `${'w'.repeat(63)}.${'w'.repeat(63)}.${'w'.repeat(63)}.example`
 const ADDRESS = `https://${HOST}/${'x'.repeat(900)}`
 const RUNS = 'javascript:document.documentElement.dataset.ran=1'
-/** A signal requires events on three days. */
+/** Number of days with events. A signal requires events on three days. */
 const DAYS = 4
 
 /**
- * All names, truncated to one length. The combined name is last: lists show the newest item first, and tests open the
- * first item.
+ * Returns all names, truncated to the same length. The combined name is last, because lists show the newest item first,
+ * and tests open the first item.
  */
 const names = (most: number) => [...NAME_KINDS.map((kind) => nameOf(kind, most)), worst(most)]
 
-/** A hostile server and a browser, shared by all tests of a file. */
+/** Provides a hostile server and a browser that all tests in a file share. */
 export function sharedHostileServer(): {
   readonly server: TestServer
   readonly browser: TestBrowser
@@ -84,7 +86,7 @@ export function sharedHostileServer(): {
   return here
 }
 
-/** Starts a server on which every free-text field has hostile values. */
+/** Starts a server on which every free-text field contains hostile values. */
 async function startHostileServer(): Promise<TestServer> {
   const server = await startTestServer()
   const { app } = server
@@ -107,7 +109,7 @@ async function startHostileServer(): Promise<TestServer> {
   return server
 }
 
-/** Creates an item, one second after the previous item. */
+/** Creates an item one second after the previous one. */
 function make(app: TestApp, path: string, body: object, method?: 'PATCH') {
   app.clock.advance(SECOND_MS)
   return create(app, path, body, method)
@@ -125,7 +127,7 @@ async function organization(app: TestApp): Promise<void> {
   }
 }
 
-/** Creates a domain for each name. Returns the domain with the combined name. */
+/** Creates a domain for each name. Returns the domain whose name combines several kinds. */
 async function domains(app: TestApp): Promise<{ id: string; token: string }> {
   const monitoredUrls = [RUNS, `https://${HOST}/${'p'.repeat(40)}`]
   const all = []
@@ -135,7 +137,7 @@ async function domains(app: TestApp): Promise<{ id: string; token: string }> {
   return last
 }
 
-/** Creates sessions of several pages with events of every name, and rejected batches. */
+/** Sends sessions of several pages with events of every name, and batches that are rejected. */
 async function traffic(app: TestApp, token: string): Promise<void> {
   const pageStats = { vendors: [{ host: HOST, requests: 2, durMs: [40, 60], bytes: 2000 }] }
   for (const [index, name] of names(200).entries()) {
@@ -206,7 +208,7 @@ function runs(app: TestApp): string {
   return id
 }
 
-/** The run with the name in every string that a page or a person controls. */
+/** Returns the run with the name in every string that a page or a person can determine. */
 function withName(facts: RunFacts, name: string): RunFacts {
   const tag = { vendor: name, event: name }
   return {
@@ -223,7 +225,10 @@ function withName(facts: RunFacts, name: string): RunFacts {
   }
 }
 
-/** Creates issues from a week ago, so that they are also in the last report. The first issue was found by a run. */
+/**
+ * Creates issues that opened a week ago, so that the last weekly report also contains them. The first issue was found
+ * by a run.
+ */
 function issuesOf(server: TestServer, domainId: string, runId: string): void {
   const { clock, owner } = server.app
   const times = { firstSeenAt: clock.now() - 7 * DAY_MS, statusAt: clock.now() - 7 * DAY_MS }

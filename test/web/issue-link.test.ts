@@ -12,7 +12,7 @@ test('the link in a notification opens the issue after signing in, and shows hos
   await send({ topic: 'prices' })
   await send({ from: '<img src=//evil.example>jane@example.com' })
   const message = await until('the message', () => hooks.requests[0] ?? null)
-  // The test server's public URL has port 0.
+  // Only the path is used, because the public URL of the test server has port 0.
   const { pathname } = new URL(JSON.parse(message.body).data.url)
 
   await using screen = await openScreen(server.url)
@@ -31,7 +31,7 @@ test('the link in a notification opens the issue after signing in, and shows hos
   expect(screen.errors).toEqual([])
   expect(screen.origins).toEqual(new Set([server.url]))
 
-  // The user is still signed in.
+  // The user is still signed in here.
   await screen.page.goto(`${server.url}/issues/iss_nobody-made`)
   await screen.reads('There is no such issue')
   await screen.press('Back to issues', 'link')
@@ -39,7 +39,7 @@ test('the link in a notification opens the issue after signing in, and shows hos
   expect(screen.errors.filter((line) => !line.includes('404'))).toEqual([])
 })
 
-/** Starts a server with an alert for e-mail addresses in events. The alert notifies a webhook receiver. */
+/** Starts a server with an alert that opens an issue for e-mail addresses in events and notifies a webhook. */
 async function startPiiAlertServer() {
   const folder = temporaryFolder()
   const hooks = receiver()

@@ -8,7 +8,7 @@ import { axeFindings } from './axe.ts'
 import { openScreen, type Screen } from './screen.ts'
 import { openAs, startTestServer, type TestServer } from './test-server.ts'
 
-/** Maximum number of rows in the document, for lists of any length. */
+/** Maximum number of rows in the document, regardless of the length of the list. */
 const MAX_ROWS = 120
 
 /** An image of one pixel. */
@@ -28,7 +28,7 @@ beforeEach(async () => {
   server = await startTestServer()
 })
 
-/** Opens a page with this API key (by default, the owner's) and runs the steps. */
+/** Opens a page with an API key, by default the owner's, and runs the steps on it. */
 async function onPage(
   path: string,
   steps: (screen: Screen, page: Page) => Promise<void>,
@@ -50,7 +50,7 @@ const focused = (page: Page) => page.evaluate(() => document.activeElement?.text
 const titles = (page: Page) => page.$$eval('tbody tr[data-id] a', (links) => links.map((link) => link.textContent))
 
 describe('the list of issues', () => {
-  test('acknowledges three selected issues by keyboard, and undoes it', async () => {
+  test('acknowledges three selected issues by keyboard, and undoes the change', async () => {
     server.openIssues([{ title: 'One' }, { title: 'Two' }, { title: 'Three' }, { title: 'Four' }])
     await onPage('/issues', async (screen, page) => {
       await screen.sees('table', 'Issues')
@@ -102,7 +102,7 @@ describe('the list of issues', () => {
     await onPage('/issues', async (screen, page) => {
       await screen.sees('table', 'Issues')
       const rows = () => page.$$eval('tbody tr[data-id]', (all) => all.length)
-      // At the end of the loaded rows, the focus moves on only after more rows have loaded.
+      // At the end of the loaded rows, the focus moves to the next row only after more rows have loaded.
       while ((await focused(page)) !== 'Issue 219') await page.keyboard.press('j')
       expect(await rows()).toBeLessThan(MAX_ROWS)
       const rowIndex = () =>
@@ -160,7 +160,7 @@ describe('the list of issues', () => {
     )
   })
 
-  test('shows an empty state, and updates itself within seconds when issues change elsewhere', async () => {
+  test('shows an empty state, and updates within seconds when issues change elsewhere', async () => {
     await onPage('/issues', async (screen, page) => {
       await screen.reads('Nothing is wrong that Tagwarden knows of.')
       await page.waitForFunction(() => document.querySelector('[data-live]'))
@@ -175,7 +175,7 @@ describe('the list of issues', () => {
   })
 })
 
-describe('the page of an issue', () => {
+describe('the page for an issue', () => {
   test('has actions, a note that is saved automatically, and links to the next and previous issue', async () => {
     server.openIssues([{ title: 'One' }, { title: 'Two', severity: 'low' }])
     await onPage('/issues', async (screen, page) => {
@@ -218,7 +218,7 @@ describe('the page of an issue', () => {
       await screen.reads('Most recent run with this finding')
       await screen.reads('there is no such element')
       await page.waitForFunction(() => [...document.images].some(({ naturalWidth }) => naturalWidth > 0))
-      // One screenshot at a time is shown, initially the last one before the failed step.
+      // One screenshot is shown at a time, initially the last one before the failed step.
       await screen.sees('image', 'Screenshot of Click “Buy”')
       await screen.press('Show screenshot of Open shop.example')
       await screen.sees('image', 'Screenshot of Open shop.example')
@@ -263,7 +263,7 @@ test('the palette finds pages, items and actions', async () => {
     await page.keyboard.type('close')
     await page.keyboard.press('Enter')
     await untilStatus('resolved', 'iss_0')
-    // The palette offers recent pages other than the current one before anything is typed.
+    // Before anything is typed, the palette offers recently visited pages other than the current one.
     await openPalette()
     expect(await screen.has('option', 'Checkout has no basket Issues')).toBe(false)
     await page.keyboard.type('compl')

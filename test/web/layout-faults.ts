@@ -1,12 +1,12 @@
 import type { Page } from 'puppeteer-core'
 
-/** Maximum number of checks. The layout may still be adapting to another width. */
+/** Maximum number of checks. The first checks may run before the layout has adapted to a new width. */
 const MAX_CHECKS = 40
 const CHECK_INTERVAL_MS = 50
 
 /**
- * Injected markup, overflow, cut-off text and overlaps on the page, one per line. Repeats the check until there are
- * none.
+ * Returns the layout defects of the page, one per line: injected markup, overflow, cut-off text and overlaps. Repeats
+ * the check until there are none.
  */
 export async function layoutFaults(page: Page): Promise<string[]> {
   let faults = await faultsNow(page)
@@ -71,8 +71,8 @@ function faultsNow(page: Page): Promise<string[]> {
       element.checkVisibility({ opacityProperty: true, visibilityProperty: true }) &&
       !element.closest('svg, option, script, style, .heard, [aria-hidden=true]')
     /**
-     * The part of a box that remains visible after clipping by its ancestors; null if nothing remains, and for boxes
-     * that float above others.
+     * Returns the part of a box that its ancestors do not clip; null if nothing remains, and for boxes that float above
+     * others.
      */
     const shown = (of: Element, { left, right, top, bottom }: DOMRect, isElement: boolean): Box | null => {
       const box = { of, left, right, top, bottom }
@@ -111,7 +111,7 @@ function faultsNow(page: Page): Promise<string[]> {
       const box = control.tagName === 'BUTTON' ? shown(control, rect, true) : null
       if (box) boxes.push(box)
     }
-    // Boxes of adjacent lines of text overlap slightly, so small overlaps are tolerated.
+    // Boxes of adjacent lines of text overlap slightly, so small overlaps are ignored.
     const [TOLERANCE_X, TOLERANCE_Y] = [3, 7]
     boxes.sort((a, b) => a.top - b.top)
     const seen = new Set<string>()

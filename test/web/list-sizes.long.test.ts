@@ -13,21 +13,21 @@ import { navigateTo, waitForPage } from './navigate.ts'
 import { openScreen, type Screen } from './screen.ts'
 import { create, openAs, startTestServer, type TestServer } from './test-server.ts'
 
-/* Lists with 0, 1 and 10,000 items. The document stays small, and the layout has no defects. */
+/* Tests lists with 0, 1 and 10,000 items. The document must stay small, and the layout must have no defects. */
 
 const MANY = 10_000
-/** Number of events; lower than `MANY`, since the queries of events are not tested here. */
+/** Number of events. It is lower than `MANY`, because queries of events are not tested here. */
 const MANY_EVENTS = 1000
 /** Number of events per request. */
 const BATCH = 100
-/** Maximum number of rows in the document, for lists of any length. */
+/** Maximum number of rows in the document, regardless of the length of the list. */
 const MAX_ROWS = 120
 
 let server: TestServer
 let browser: TestBrowser
 beforeAll(async () => {
   ;[server, browser] = await Promise.all([startTestServer(), startBrowser()])
-  // Everything must be created and evaluated before the browser's current time.
+  // The browser uses the current time, so everything must have been created and evaluated before it.
   server.app.clock.set(Date.now() - HOUR_MS)
 })
 afterAll(async () => {
@@ -35,7 +35,7 @@ afterAll(async () => {
   await server[Symbol.asyncDispose]()
 })
 
-/** Paths of the lists, with their number of rows on a server that has only an owner with an API key. */
+/** Paths of the lists, with the number of rows that each has on a server with only an owner and an API key. */
 const LISTS: Record<string, number> = {
   '/issues': 0,
   '/alerts': 0,
@@ -54,13 +54,13 @@ const LISTS: Record<string, number> = {
   '/settings/audit-log': 0,
 }
 
-/** Paths of lists of events. */
+/** Paths of the lists that contain events. */
 const EVENT_LISTS = ['/explore/events', '/explore/dictionary']
 
 const rowsOf = (page: Page) =>
   page.$$eval('main tbody tr:not([aria-hidden]), main :is(ol, ul)[aria-label] > li', (rows) => rows.length)
 
-/** Reloads the dashboard and visits these lists. Returns each list's number of rows and layout defects. */
+/** Reloads the dashboard and visits the given lists. Returns the number of rows and the layout defects of each list. */
 async function visitLists(
   screen: Screen,
   paths: readonly string[],
@@ -75,7 +75,7 @@ async function visitLists(
   return seen
 }
 
-/** Creates one item of every kind. */
+/** Creates one item of each kind. */
 async function makeOne({ app }: TestServer): Promise<void> {
   const make = (path: string, body: object) => create(app, path, body)
   const { id: domainId, token } = await make('/v1/domains', { name: 'shop.example' })
@@ -98,12 +98,13 @@ async function makeOne({ app }: TestServer): Promise<void> {
 }
 
 /**
- * Copies the only row of a table until there are 10,000 rows. `valuesOf` returns the values to replace in each copy.
+ * Copies the only row of a table until the table has 10,000 rows. `valuesOf` returns the values that differ in each
+ * copy.
  */
 function copyRows({ app }: TestServer, table: string, valuesOf: (n: number) => object): void {
   const { db } = app.app
   const row = db.prepare(`SELECT * FROM "${table}" LIMIT 1`).get() as object
-  // `pragma_table_info` does not list generated columns.
+  // `pragma_table_info` omits generated columns.
   const columns = db.prepare(`SELECT name FROM pragma_table_info('${table}')`).pluck().all() as string[]
   const [names, placeholders] = [columns.map((name) => `"${name}"`), columns.map((name) => `@${name}`)]
   const insert = db.prepare(`INSERT INTO "${table}" (${names}) VALUES (${placeholders})`)
@@ -137,7 +138,7 @@ function makeMany({ app }: TestServer): void {
   })
 }
 
-/** Sends events with different names. */
+/** Sends events that all have different names. */
 async function sendEvents({ app }: TestServer): Promise<void> {
   const { domains } = (await app.call('GET', '/v1/domains')).body
   const { token } = (await app.call('GET', `/v1/domains/${domains[0].id}`)).body
@@ -153,7 +154,7 @@ async function sendEvents({ app }: TestServer): Promise<void> {
   await app.run('flush')
 }
 
-/** Expects that scrolling and paging load more rows, and remove other rows from the document. */
+/** Expects that scrolling and paging load more rows and remove others from the document. */
 async function expectMoreRows({ page, ...screen }: Screen): Promise<void> {
   await navigateTo(page, '/issues')
   await page.waitForFunction(() => {

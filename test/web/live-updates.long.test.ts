@@ -21,7 +21,7 @@ const openTab = async (server: TestServer): Promise<Screen> => {
 
 const isLive = ({ page }: Screen) => page.waitForFunction(() => document.body.textContent?.includes('Live'))
 
-test('twelve tabs share one stream; when the tab that reads it closes, another takes over', async () => {
+test('twelve tabs share one stream, and when the tab that reads it closes, another tab takes over', async () => {
   await using server = await startTestServer()
   await using stack = new AsyncDisposableStack()
   const tabs: Screen[] = []
@@ -39,7 +39,7 @@ test('twelve tabs share one stream; when the tab that reads it closes, another t
   for (const tab of others) await isLive(tab)
 })
 
-test('a lost stream is reported after ten seconds, and missed changes appear once it is back', async () => {
+test('a lost stream is reported after ten seconds, and missed changes appear once the stream is restored', async () => {
   await using server = await startTestServer()
   await using tab = await openTab(server)
   await until('one stream', () => server.streams() === 1)

@@ -7,8 +7,8 @@ import { english, messages } from '../../src/web/messages.ts'
 import { testApp } from '../test-app.ts'
 
 /**
- * Actions recorded by explicit code instead of the router, in public routes, routes that affect other users, and
- * commands.
+ * Returns the audit log actions that the router does not record automatically: those of public routes, of routes that
+ * affect other users, and of commands.
  */
 function explicitActions(): string[] {
   const folder = join(import.meta.dir, '../../src')

@@ -3,10 +3,10 @@ import type { Page } from 'puppeteer-core'
 /** A page that sends no requests. */
 const BLANK_PAGE = '/settings/preferences'
 
-/** Navigates to the path on the client, as links do, and waits until the page has loaded. */
+/** Navigates to the path within the dashboard, as links do, and waits until the page has loaded. */
 export async function navigateTo(page: Page, address: string): Promise<void> {
-  // Pages of the same kind of item may share a heading and would be indistinguishable, so another page is visited in
-  // between.
+  // Pages of items of the same kind may have the same heading, so the new page could be mistaken for the old one.
+  // Another page is therefore visited in between.
   await pushAndWait(page, BLANK_PAGE)
   await pushAndWait(page, address)
 }
@@ -22,7 +22,7 @@ async function pushAndWait(page: Page, address: string): Promise<void> {
   if (!isLoaded) await waitForPage(page)
 }
 
-/** Waits until the page has its heading and nothing is loading. */
+/** Waits until the page shows its heading and nothing is loading. */
 export async function waitForPage(page: Page): Promise<void> {
   const isLoaded = () =>
     document.querySelector('h1:not([data-left])') !== null &&

@@ -16,7 +16,7 @@ const PAGES = [
 test.each(PAGES)('%s reports that the %s does not exist, and links to the list', async (path, thing, list) => {
   await openAs(here.screen, here.server.app.owner.apiKey, path)
   await here.screen.reads(`There is no such ${thing}`)
-  // There may be no heading while the page re-renders.
+  // The page may have no heading for a moment while it re-renders.
   await here.screen.page.waitForFunction(() => document.querySelectorAll('h1').length === 1)
   await here.screen.page.waitForSelector(`main a[href^="${list}"]`)
   await here.screen.page.waitForFunction(

@@ -7,7 +7,7 @@ import { openScreen } from './screen.ts'
 
 const LOGOUT = '/logout'
 
-test('a user signs in and out at the OpenID Connect provider, and a cancelled sign-in is reported', async () => {
+test('a user signs in and out through an OpenID Connect provider, and a cancelled sign-in is reported', async () => {
   using folder = temporaryFolder()
   const data = join(folder.path, 'data')
   await initialize(data)
@@ -16,7 +16,7 @@ test('a user signs in and out at the OpenID Connect provider, and a cancelled si
   behaviour.metadata = { end_session_endpoint: issuer + LOGOUT }
   const listen = `127.0.0.1:${await freePort()}`
   await using server = await startServer(data, {
-    // The redirect URL is derived from the listen address.
+    // The redirect URL is derived from the listen address, so the port must be known.
     listen,
     env: {
       TAGWARDEN_OIDC_ISSUER: issuer,

@@ -5,7 +5,10 @@ import { axeFindings } from './axe.ts'
 import { openScreen, type Screen } from './screen.ts'
 import { openAs, startTestServer, type TestServer } from './test-server.ts'
 
-/* The Overview on a server that is set up step by step. Each test builds on the previous one. */
+/*
+ * Tests the Overview on a server that is set up step by step. Each test continues from the state that the previous one
+ * left.
+ */
 const HOURS = 48
 const TEMPLATES = ['A conversion stopped', 'A parameter is blank', 'Personal data is sent']
 
@@ -31,7 +34,7 @@ async function open(path = '/', key = server.app.owner.apiKey): Promise<Screen> 
   return screen
 }
 
-/** Expects no axe findings, errors or horizontal scrolling, including at phone width. */
+/** Expects no axe findings, no errors and no horizontal scrolling, even at phone width. */
 async function expectNoFaults({ page, errors }: Screen): Promise<void> {
   await page.waitForFunction(() => !document.querySelector('[aria-busy=true]'))
   expect(await axeFindings(page)).toEqual([])

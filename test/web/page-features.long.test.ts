@@ -13,10 +13,10 @@ import { axeFindings } from './axe.ts'
 import { openScreen, type Screen } from './screen.ts'
 import { openAs, startTestServer, type TestServer } from './test-server.ts'
 
-/* Secondary features of individual pages. */
+/* Tests secondary features of individual pages. */
 
 const tagManager = tagManagerServer({ now: Date.now })
-// The clock is stopped, so the quota must not delay any call.
+// The test's clock does not move, so the quota must be high enough that no call is delayed.
 tagManager.behaviour.quota = 10_000
 const SETTINGS = { ...tagManager.operator, TAG_MANAGER_CALLS_PER_MINUTE: '1000', outboundAllow: '127.0.0.0/8' }
 
@@ -74,7 +74,7 @@ const har = {
 }
 
 const HAR_ZIP = join(folder.path, 'visit.har.zip')
-/** The HAR file of the same visit in an archive, plus a request whose attachment is missing. */
+/** Returns an archive that contains the HAR file of the same visit, and a request whose attachment is missing. */
 const zippedHar = () => {
   const [first] = har.log.entries
   const request = { ...first?.request, method: 'POST', postData: { mimeType: 'text/plain', text: '', _file: 'a.dat' } }
@@ -93,7 +93,7 @@ async function open(path: string, key = server.app.owner.apiKey): Promise<Screen
 const isSideways = ({ page }: Screen) => page.evaluate(() => document.documentElement.scrollWidth > window.innerWidth)
 
 describe('the dictionary', () => {
-  test('lists new and missing keys, and links to a rule for one', async () => {
+  test('lists new and missing keys, and offers a rule for each', async () => {
     await using screen = await open('/explore/dictionary')
     const { page } = screen
     const keys = (text: string) =>
@@ -165,7 +165,7 @@ describe('a new test', () => {
   })
 })
 
-test('the tag is deployed to a container, with selected tags reported by name', async () => {
+test('the tag is deployed to a container, and the selected tags are reported by name', async () => {
   const { apiKey } = server.app.owner
   const config = { serviceAccount: KEY_FILE }
   const body = { provider: 'tag_manager', label: 'Tags', config }
@@ -211,7 +211,7 @@ test('select options are translated, except for names in the data', async () => 
       options.map(({ text }) => text).filter((text) => /\p{L}/u.test(text) && !/^\[.*\]$/.test(text)),
     )
   }
-  // The tests share this browser, so the preference would affect other tests.
+  // Clears the preference, because the other tests use the same browser.
   await screen.page.evaluate(() => localStorage.clear())
   expect(Object.entries(found).filter(([, texts]) => texts.length > 0)).toEqual([])
 })
@@ -238,7 +238,7 @@ test('an issue shows its occurrences by day', async () => {
   expect(screen.errors).toEqual([])
 })
 
-/** The values of the fields with these labels. */
+/** Returns the values of the fields with these labels. */
 const valuesOf = ({ page }: Screen, names: readonly string[]) =>
   Promise.all(
     names.map(async (name) => {

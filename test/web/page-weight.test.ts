@@ -5,12 +5,12 @@ import { openScreen } from './screen.ts'
 import { openAs, startTestServer } from './test-server.ts'
 import { measureTransfers } from './transfer-size.ts'
 
-/** Maximum transfer size of all scripts, compressed with gzip, until the Overview shows its charts. */
+/** Maximum transfer size of all scripts that load before the Overview shows its charts, compressed with gzip. */
 const MAX_SCRIPT_BYTES = 280_000
-/** Maximum transfer size of the next visit, without API responses. */
+/** Maximum transfer size of the next visit, excluding API responses. */
 const MAX_REVISIT_BYTES = 40_000
 
-test('the Overview has a small transfer size, a smaller one on the next visit, and preloads its data', async () => {
+test('the Overview has a small transfer size, which is smaller on the next visit, and preloads its data', async () => {
   await using server = await startTestServer()
   const { app } = server
   await using screen = await openScreen(server.url)
@@ -34,12 +34,12 @@ test('the Overview has a small transfer size, a smaller one on the next visit, a
   for (const address of ['/v1/whoami', ...overviewPreloadUrls]) {
     const [first, ...others] = initiators.get(address) ?? []
     expect([address, first]).toEqual([address, expect.stringMatching(/\/before-render-/)])
-    // The stream reloads issues, since it may have missed changes to them.
+    // The stream reloads issues, because it may have missed changes to them.
     if (!address.startsWith('/v1/issues')) expect([address, others]).toEqual([address, []])
   }
 })
 
-/** Records the scripts that send each request from now on, by URL. */
+/** Records, by URL, which scripts send each request from now on. */
 function requestInitiators(page: Page, url: string): Map<string, string[]> {
   const scripts = new Map<string, string[]>()
   page.on('request', (request) => {

@@ -5,8 +5,8 @@ import { openScreen } from './screen.ts'
 import { openAs, startTestServer, type TestServer } from './test-server.ts'
 
 /*
- * Settings that every user is allowed to change: API keys, digest and name. A full API key can also change them; a
- * read-only key can't.
+ * Tests the settings that every user may change: API keys, digest and name. A full API key may also be used to change
+ * them; a read-only key may not.
  */
 
 let server: TestServer

@@ -8,8 +8,8 @@ import { keyboardOf } from './tasks/keyboard.ts'
 import { create, openAs, startTestServer, type TestServer } from './test-server.ts'
 
 /*
- * Users who are faster than the server. They type and click while a request is pending, or right after navigating from
- * one item to another.
+ * Tests users who are faster than the server. They type and click while a request is pending, or right after navigating
+ * from one item to another.
  */
 
 let browser: TestBrowser
@@ -23,7 +23,7 @@ beforeEach(async () => {
   server = await startTestServer()
 })
 
-/** Opens a page as the owner and runs the steps. */
+/** Opens a page as the owner and runs the steps on it. */
 async function onPage(path: string, steps: (screen: Screen, page: Page) => Promise<void>) {
   await using _server = server
   await using screen = await openScreen(server.url, browser.browser)
@@ -32,7 +32,7 @@ async function onPage(path: string, steps: (screen: Screen, page: Page) => Promi
   await steps(screen, screen.page)
 }
 
-/** Navigates on the client to another path, without visiting a page in between. */
+/** Navigates within the dashboard to another path, without visiting another page in between. */
 async function goDirectlyTo(page: Page, address: string) {
   await page.evaluate((to) => {
     history.pushState({}, '', to)
@@ -115,7 +115,7 @@ describe('keyboard shortcuts', () => {
 })
 
 describe('actions during a pending request', () => {
-  test('a closed dialog neither shows its error in the next one nor closes it', async () => {
+  test('a closed dialog does not show its error in the next dialog or close it', async () => {
     await create(server.app, '/v1/projects', { name: 'One' })
     await create(server.app, '/v1/projects', { name: 'Two' })
     await onPage('/settings/projects', async (screen, page) => {
@@ -191,7 +191,7 @@ describe('actions during a pending request', () => {
     })
   })
 
-  test('undo reverts the pending action, not the one before it', async () => {
+  test('undo reverts the pending action rather than the previous one', async () => {
     server.openIssues([{ title: 'One' }, { title: 'Two' }])
     const statusOf = async (id: string) => (await server.app.call('GET', `/v1/issues/${id}`)).body.status
     await onPage('/issues', async (screen) => {

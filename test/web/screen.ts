@@ -1,20 +1,20 @@
 import type { BrowserContext, Page } from 'puppeteer-core'
 import { startBrowser } from '../browser/chromium.ts'
 
-/** A dashboard page as a user perceives it. Elements are found by role and accessible name. */
+/** A dashboard page as a user perceives it. Methods find elements by role and accessible name. */
 export interface Screen extends AsyncDisposable {
   page: Page
   /** Script and console errors, including failed requests caused by a test. */
   errors: string[]
-  /** Origins to which the page sent requests. */
+  /** Origins to which the page has sent requests. */
   origins: Set<string>
-  /** Loads a path, in the same way as a link from another site. */
+  /** Opens a path as if through a link on another site. */
   open(path: string): Promise<void>
   /** Types into the field with this name, replacing its value. */
   type(name: string, text: string): Promise<void>
   /** The role of the field with this name: text field, select or number field. */
   roleOfField(name: string): Promise<string>
-  /** Clicks the button with this name, or the element with another role. */
+  /** Clicks the button with this name, or an element with the given role. */
   press(name: string, role?: string): Promise<void>
   /** Waits for an element with this role and name. */
   sees(role: string, name: string): Promise<void>
@@ -24,12 +24,12 @@ export interface Screen extends AsyncDisposable {
   has(role: string, name: string): Promise<boolean>
 }
 
-/** Puppeteer selector for an element with this role and name. */
+/** Returns a Puppeteer selector for elements with this role and name. */
 export const named = (role: string, name: string) => `aria/[name=${JSON.stringify(name)}][role=${JSON.stringify(role)}]`
 
 const FIELD_ROLES = ['textbox', 'searchbox', 'combobox', 'spinbutton']
 
-/** Waits for the field with this name. Returns the field and its role. */
+/** Waits for the field with this name. Returns its element and role. */
 async function fieldOf(page: Page, name: string) {
   const found = new AbortController()
   const { signal } = found
@@ -41,7 +41,7 @@ async function fieldOf(page: Page, name: string) {
   }
 }
 
-/** Opens a tab for the server at `url`, in the given browser or a new one. */
+/** Opens a tab for the server at `url`, in the given browser or, by default, in a new one. */
 export async function openScreen(url: string, shared: Pick<BrowserContext, 'newPage'> | null = null): Promise<Screen> {
   const own = shared ? null : await startBrowser()
   const browser = shared ?? own?.browser
@@ -76,7 +76,7 @@ export async function openScreen(url: string, shared: Pick<BrowserContext, 'newP
         try {
           return await found?.click()
         } catch (error) {
-          // The element was re-rendered after it was found, so the click is repeated on the new element.
+          // The element was re-rendered after it was found, so the click is repeated.
           if (!String(error).includes('detached')) throw error
         }
       }

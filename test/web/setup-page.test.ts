@@ -4,7 +4,7 @@ import { until } from '../run-program.ts'
 import { named } from './screen.ts'
 import { openAs, sharedTestServer } from './test-server.ts'
 
-/* The set-up page shows the code, the steps and the sampling for each platform. */
+/* Tests that the set-up page shows the code, the steps and the sampling for each platform. */
 
 const here = sharedTestServer()
 let domains = 0
@@ -24,14 +24,14 @@ async function openSetup(system: string, role: 'admin' | 'member' = 'admin') {
 }
 
 describe('the set-up page', () => {
-  test.each(SYSTEMS)('of %s shows the steps and code of the guide', async (system) => {
+  test.each(SYSTEMS)('for %s shows the steps and code of the guide', async (system) => {
     const { screen } = here
     const { guide } = await openSetup(system)
     const steps = await screen.page.$$eval('main ol > li', (items) => items.map(({ textContent }) => textContent))
     expect(steps).toEqual(guide.steps)
     for (const file of guide.files) {
       if (guide.files.length > 1) {
-        // The radio button itself is invisible; users click its label.
+        // The radio button is invisible, so users click its label.
         await screen.page.evaluate((name) => {
           const radio = [...document.querySelectorAll('input')].find(({ value }) => value === name)
           radio?.labels?.[0]?.click()
@@ -45,7 +45,7 @@ describe('the set-up page', () => {
     expect(await screen.has('combobox', 'Devices that send events in production')).toBe(isApp)
   })
 
-  test('writes the selected share of devices into the code', async () => {
+  test('writes the selected percentage of devices into the code', async () => {
     const { page } = here.screen
     await openSetup('mobile_a')
     expect(await code()).toContain('mapOf("prod" to 1.0, "dev" to 1.0)')

@@ -19,10 +19,10 @@ test('signing in with an API key opens the page, which sends requests only to it
   await screen.press('Sign in')
   await screen.sees('heading', 'Issues')
   expect(await screen.page.title()).toBe('Issues · Tagwarden')
-  // The browser itself logs an error for the rejected key.
+  // The browser logs an error for the rejected key.
   expect(screen.errors.filter((line) => !line.includes('401'))).toEqual([])
   expect(screen.origins).toEqual(new Set([server.url]))
-  // A key is stored for its tab only.
+  // A key is stored for one tab only.
   expect(await screen.page.evaluate(() => JSON.stringify(localStorage))).not.toContain(apiKey)
 })
 
@@ -52,7 +52,7 @@ test('the set-up link creates the owner, an invitation creates a member, and bot
   await screen.type('Password', 'correct horse battery')
   await screen.press('Set up')
   await screen.sees('navigation', 'Main')
-  // The link does not stay in the address bar.
+  // The link does not remain in the address bar.
   expect(page.url()).not.toContain('setup=')
 
   // A forged link does not end the session.

@@ -8,21 +8,21 @@ import { tx } from '../../src/store/database.ts'
 import { type TestApp, testApp } from '../test-app.ts'
 import { openScreen, type Screen } from './screen.ts'
 
-/** The program, served at a URL from the test's own process, with controllable responses. */
+/** The program, served at a URL by the test's process, with responses that tests can control. */
 export interface TestServer extends AsyncDisposable {
   app: TestApp
   url: string
-  /** Stores issues as if alerts had opened them. The first issue was seen most recently. */
+  /** Stores issues as if alerts had opened them. The first issue in the list is the most recent. */
   openIssues(issues: readonly Partial<IssueRecord>[]): void
-  /** Creates a member with this role and returns an API key. */
+  /** Creates a member with this role and returns the member's API key. */
   keyOf(role: 'viewer' | 'member'): string
   /** Number of open streams. */
   streams(): number
-  /** Number of streams opened so far. */
+  /** Number of streams opened since the start. */
   streamsOpened(): number
-  /** Aborts all streams. */
+  /** Closes all streams. */
   endStreams(): void
-  /** Responds with an error to requests that start with `METHOD /path`. Null restores normal responses. */
+  /** Makes requests that start with `METHOD /path` fail with this error. Null restores normal responses. */
   refuse(path: string | null, status?: number, sentence?: string): void
   /** Processes requests that start with `METHOD /path`, but delays their responses until they are released. */
   hold(path: string): Held
@@ -30,13 +30,13 @@ export interface TestServer extends AsyncDisposable {
 
 /** Delayed responses. */
 interface Held {
-  /** Number of delayed responses. */
+  /** Returns the number of delayed responses. */
   count(): number
-  /** Releases the responses and ends the delay. */
+  /** Sends the delayed responses and stops delaying new ones. */
   release(): void
 }
 
-/** A server and a page that all tests in a file share. */
+/** Provides a server and a page that all tests in a file share. */
 export function sharedTestServer(): { readonly server: TestServer; readonly screen: Screen } {
   const here = {} as { server: TestServer; screen: Screen }
   beforeAll(async () => {
@@ -50,7 +50,7 @@ export function sharedTestServer(): { readonly server: TestServer; readonly scre
   return here
 }
 
-/** Starts the program with these settings and the current time. */
+/** Starts the program with these settings and sets its clock to the current time. */
 export async function startTestServer(settings: Parameters<typeof testApp>[0] = {}): Promise<TestServer> {
   const app = await testApp(settings)
   app.clock.set(Date.now())
@@ -134,14 +134,14 @@ export async function startTestServer(settings: Parameters<typeof testApp>[0] = 
   }
 }
 
-/** Creates an item through the API as the owner and returns it. Throws the server's error. */
+/** Creates an item through the API as the owner and returns it. Throws an error with the server's message. */
 export async function create(app: TestApp, path: string, body: object, method: 'POST' | 'PATCH' = 'POST') {
   const answer = await app.call(method, path, { body })
   if (answer.status >= 300) throw new Error(`${path} answered ${answer.status}: ${JSON.stringify(answer.body)}`)
   return answer.body
 }
 
-/** Opens a path, signed in with this API key. */
+/** Opens a path with the user signed in by this API key. */
 export async function openAs(screen: Screen, key: string, path: string): Promise<void> {
   await screen.page.evaluateOnNewDocument(
     (session) => {

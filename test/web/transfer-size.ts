@@ -1,19 +1,19 @@
 import type { Page } from 'puppeteer-core'
 
-/** Response bodies of a page, in bytes as transferred. */
+/** Sizes of the response bodies that a page receives, in bytes as transferred. */
 export interface TransferSize {
   /** Number of script files. */
   files: number
   scriptBytes: number
-  /** Size of everything except scripts and responses from `/v1`. */
+  /** Size of everything except scripts and responses to requests under `/v1`. */
   otherBytes: number
 }
 
 const NOTHING: TransferSize = { files: 0, scriptBytes: 0, otherBytes: 0 }
 
 /**
- * Measures all transfers of the page from now on, compressed with gzip. `take` returns the total since the previous
- * call.
+ * Measures all responses that the page receives from now on, compressed with gzip. `take` returns the total since the
+ * previous call.
  */
 export async function measureTransfers(page: Page): Promise<{ take(): TransferSize }> {
   let sent = { ...NOTHING }

@@ -4,17 +4,17 @@ import { type Budget, budget } from '../../tools/budget.ts'
 import { openTab, settled, type Tab } from './open-tab.ts'
 import { heapOf } from './page-memory.ts'
 
-/** Factor by which the clock of the page and the stream is accelerated. */
+/** Factor by which the clocks of the page and the stream are accelerated. */
 const SPEED = 30
-/** Time after which all data that is loaded once, or cached for a minute, has been loaded. */
+/** Time after which the page has loaded all data that it loads only once or caches for a minute. */
 const BEGINNING_MS = 30 * MINUTE_MS
 const PULSE_MS = 10 * SECOND_MS
-/** Interval between changes to issues, alerts or other objects, as in a busy company. */
+/** Interval between changes to issues, alerts or other objects, typical of a large company. */
 const CHANGE_MS = 5 * SECOND_MS
 
 /**
- * Leaves the Overview open for an hour on an accelerated clock. Compares its memory usage at the end with that half an
- * hour after opening the page.
+ * Leaves the Overview open on an accelerated clock. Compares its memory usage half an hour after opening with that an
+ * hour later.
  */
 export async function acceleratedHour(browser: Browser, { url, key }: { url: string; key: string }): Promise<Budget[]> {
   const stand = openQuickStream(url)
@@ -75,7 +75,8 @@ async function hasten({ page }: Tab): Promise<void> {
 }
 
 /**
- * Proxies the server at `target`. The stream is replaced by an accelerated one whose events refer to existing objects.
+ * Starts a proxy for the server at `target`. Its stream is replaced with an accelerated one whose events refer to
+ * existing objects.
  */
 function openQuickStream(target: string) {
   let told = 0
@@ -100,7 +101,7 @@ function openQuickStream(target: string) {
 
 type Ids = Record<string, string[]>
 
-/** Returns the ids of some objects of each kind that the stream reports on. */
+/** Returns the ids of several objects of each kind that the stream reports on. */
 async function idsOf(target: string, headers: Headers): Promise<Ids> {
   const lists = { issue: 'issues', alert: 'alerts', domain: 'domains', delivery: 'deliveries', change: 'changes' }
   const authorization = headers.get('authorization') ?? ''

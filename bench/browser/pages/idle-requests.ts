@@ -6,7 +6,7 @@ import { openTab, settled } from './open-tab.ts'
 const PATHS = ['/', '/issues', '/alerts', '/domains']
 const QUIET_MS = 1000
 
-/** Counts the requests that pages send in a minute without any activity or change. */
+/** Counts the requests that open pages send in a minute in which nothing changes. */
 export async function idleRequests(browser: Browser, { url, key }: { url: string; key: string }): Promise<Budget[]> {
   const asked = await Promise.all(
     PATHS.map(async (path) => {

@@ -9,7 +9,7 @@ const QUIET_MS = 300
 /** Layout shifts of at least this size are printed individually. */
 const NOTABLE = 0.01
 
-/** Measures how much each page moves while it loads: the sum of its layout shifts, https://web.dev/articles/cls. */
+/** Measures each page's cumulative layout shift while it loads: https://web.dev/articles/cls */
 export async function layoutShift(
   browser: Browser,
   { url, key, call }: { url: string; key: string; call: ReturnType<typeof client> },
@@ -35,7 +35,7 @@ export async function layoutShift(
 
 interface Shifts {
   sum: number
-  /** The moved elements, as tag names with their text. */
+  /** Tag names and text of the moved elements. */
   moved: string[]
 }
 

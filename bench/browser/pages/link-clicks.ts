@@ -3,20 +3,23 @@ import { type Budget, budget } from '../../tools/budget.ts'
 import { median, openTab, settled, type Tab } from './open-tab.ts'
 
 const ROUNDS = 3
-/** Once no request has been active for this long while the pointer rests on a link, the page behind it is preloaded. */
+/**
+ * The page that a link leads to is preloaded once the pointer rests on the link and no request has been active for this
+ * long.
+ */
 const QUIET_MS = 250
 
 interface Pressed {
   path: string
-  /** Time from the click to the first frame in which no part of the page is loading. */
+  /** Time from the click until the first frame in which no part of the page is loading, in ms. */
   ms: number
-  /** Requests sent during that time. */
+  /** Paths requested during that time. */
   asked: readonly string[]
 }
 
 /**
- * Clicks every link in the navigation, one after another, starting with only the Overview loaded. The pointer rests on
- * each link first, so that its script and data are preloaded.
+ * Clicks every link in the navigation, one after another, starting on the Overview. The pointer first rests on each
+ * link until the script and data of its page are preloaded.
  */
 export async function clickLinks(browser: Browser, { url, key }: { url: string; key: string }): Promise<Budget[]> {
   const pressed: Pressed[] = []
@@ -26,7 +29,7 @@ export async function clickLinks(browser: Browser, { url, key }: { url: string; 
     await tab.page.goto(`${url}/`)
     await settled(tab)
     const links = await tab.page.$$('nav[aria-label=Main] a')
-    // The Overview is last, because it is already open.
+    // The Overview's link is last, because the Overview is already open.
     for (const link of [...links.slice(1), ...links.slice(0, 1)]) pressed.push(await pressOn(tab, link))
     await tab.close()
   }
@@ -35,7 +38,7 @@ export async function clickLinks(browser: Browser, { url, key }: { url: string; 
   console.log(
     `  press to painted, ms: ${paths.map((path) => `${path} ${Math.round(median(of(path).map(({ ms }) => ms)))}`).join(', ')}`,
   )
-  // Requests caused by changes in the stream are occasional. Those caused by the page occur every time.
+  // Changes in the stream cause requests in some rounds only. Requests caused by the click occur in every round.
   const always = paths.map((path) => {
     const [first, ...others] = of(path).map(({ asked }) => asked)
     return { path, asked: (first ?? []).filter((one) => others.every((asked) => asked.includes(one))) }
@@ -48,7 +51,7 @@ export async function clickLinks(browser: Browser, { url, key }: { url: string; 
   ]
 }
 
-/** Records, for the last click, when the first frame of the complete new page was painted. */
+/** Records the time at which the first complete frame of the new page was painted after the last click. */
 async function keepPaints({ page }: Tab): Promise<void> {
   await page.evaluateOnNewDocument(() => {
     const whole = () => {
@@ -94,7 +97,8 @@ async function pressOn(tab: Tab, link: ElementHandle<Element>): Promise<Pressed>
   const ms = (await took.jsonValue()) as number
   const after = asked.slice(before)
   const path = new URL(page.url()).pathname
-  // Moves the pointer away from the links; otherwise the element below the pointer would be preloaded.
+  // Moves the pointer away from the navigation; otherwise the page behind the link under the pointer would be
+  // preloaded.
   await page.mouse.move(700, 850)
   return { path, ms, asked: after }
 }

@@ -6,7 +6,7 @@ import { tx } from '../../../src/store/database.ts'
 
 export const ISSUES = 10_000
 
-/** Adds many open issues to a data folder whose server is not running. */
+/** Adds many open issues to a data folder while its server is not running. */
 export function fillWithIssues(folder: string): void {
   const { db } = openStores(folder)
   const orgId = db.prepare<[], string>('SELECT id FROM org').pluck().get() ?? ''

@@ -4,8 +4,8 @@ import { fileResponse, IMMUTABLE, REVALIDATED } from '../../../src/http/static-f
 import { ASSETS_PATH, buildWeb } from '../../../src/http/web-bundle.ts'
 
 /**
- * Serves a page with only React and one heading. It is built, compressed and cached like ours, with the same security
- * headers.
+ * Serves a page that contains only React and one heading. The page is built, compressed and cached like the dashboard,
+ * with the same security headers.
  */
 export async function openMinimalPage(): Promise<{ url: string; stop(): void }> {
   const { pages, assets } = await buildWeb([join(import.meta.dir, 'minimal-page.html')], { effort: 'best' })

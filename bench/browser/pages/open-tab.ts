@@ -4,9 +4,9 @@ import { SECOND_MS } from '../../../src/core/clock.ts'
 /** A tab, usually in a separate browser context with an empty cache. */
 export interface Tab {
   page: Page
-  /** Paths requested since the tab was opened, except for the change stream. */
+  /** Paths requested since the tab was opened, except the change stream. */
   asked: readonly string[]
-  /** Resolves when no request has been active for this long. */
+  /** Resolves once no request has been active for `ms` milliseconds. */
   quiet(ms: number): Promise<void>
   close(): Promise<void>
 }
@@ -16,7 +16,7 @@ const PAUSE_MS = 20
 
 interface TabOptions {
   key?: string | null
-  /** True to use the browser's own profile, which also caches compiled scripts. Other contexts do not. */
+  /** True to use the browser's default profile, which also caches compiled scripts. Separate contexts do not. */
   isOfProfile?: boolean
 }
 
@@ -44,7 +44,7 @@ export async function openTab(browser: Browser, { key = null, isOfProfile = fals
     underWay.add(request)
     movedAt = performance.now()
   })
-  // The end of a request is not always reported when its page is left.
+  // When a page is left, the browser does not always report the end of its requests.
   page.on('framenavigated', () => underWay.clear())
   for (const end of ['requestfinished', 'requestfailed'] as const) {
     page.on(end, (request) => {
@@ -68,7 +68,7 @@ export async function openTab(browser: Browser, { key = null, isOfProfile = fals
   }
 }
 
-/** Waits until the page has its heading and no part of it is loading. */
+/** Waits until the page shows its heading and no part of it is loading. */
 export async function settled({ page }: Tab): Promise<void> {
   await page.waitForFunction(
     () => document.querySelector('h1') !== null && document.querySelector('[aria-busy=true]') === null,
@@ -78,6 +78,6 @@ export async function settled({ page }: Tab): Promise<void> {
 
 export const median = (values: readonly number[]): number => quantile(values, 0.5)
 
-/** Returns the value below which this share of the values lies; 0 without values. */
+/** Returns the value at the quantile `share`, from 0 to 1. Returns 0 if there are no values. */
 export const quantile = (values: readonly number[], share: number): number =>
   values.toSorted((a, b) => a - b)[Math.min(values.length - 1, Math.floor(values.length * share))] ?? 0

@@ -5,7 +5,9 @@ import { openMinimalPage } from './minimal-page-server.ts'
 import { median, openTab, type Tab } from './open-tab.ts'
 
 const ROUNDS = 7
-/** Number of visits before the measured ones. Chromium caches compiled scripts from the second visit on. */
+/**
+ * Number of visits before the measured ones, because Chromium caches compiled scripts only from the second visit on.
+ */
 const VISITS_BEFORE = 3
 const VERDICT = 'section[aria-label=Verdict]:not([aria-busy=true])'
 const CHART = 'figure svg, [role=figure] svg'
@@ -16,8 +18,8 @@ interface Place {
 }
 
 /**
- * Measures the Overview's size and how quickly it shows its status. A bare React page that draws its heading is
- * measured alternately for comparison.
+ * Measures the size of the Overview and the time until it shows its status. Visits alternate with a minimal React page
+ * that shows only a heading, for comparison.
  */
 export async function overviewLoad(browser: Browser, { url, key }: Place): Promise<Budget[]> {
   const bare = await openMinimalPage()
@@ -67,7 +69,7 @@ async function timed(browser: Browser, pages: Record<'ours' | 'bare', Visited>):
   ]
 }
 
-/** Records when the first frame with the element was painted, relative to the start of the navigation. */
+/** Records the time of the first frame that shows the element, relative to the start of the navigation. */
 async function watchFor({ page }: Tab, selector: string): Promise<void> {
   await page.evaluateOnNewDocument((selector) => {
     const observer = new MutationObserver(() => {
@@ -84,14 +86,14 @@ async function watchFor({ page }: Tab, selector: string): Promise<void> {
 }
 
 /**
- * Opens the URL as if through a link on another page. Returns when the page was usable, in ms since the start of the
- * navigation.
+ * Opens the URL in the same way as a link on another page. Returns the time from the start of the navigation until the
+ * page was usable, in ms.
  */
 async function visited({ page, quiet }: Tab, { url }: Visited): Promise<number> {
   await page.goto('about:blank')
   await page.goto(url)
   const painted = await page.waitForFunction('window.paintedAt', { polling: 20 })
-  // Waits, so that later requests do not affect the next measurement.
+  // Waits for remaining requests, so that they do not affect the next measurement.
   await quiet(300)
   return (await painted.jsonValue()) as number
 }

@@ -1,12 +1,12 @@
 import type { CDPSession } from 'puppeteer-core'
 
-/** Memory of a page in bytes: its own objects, and the code that V8 compiled from its scripts. */
+/** Memory used by a page, in bytes: JavaScript objects, and the code that V8 compiled from its scripts. */
 interface Heap {
   kept: number
   compiled: number
 }
 
-/** Data that DevTools stores for each request; it exists only because of the measurement. */
+/** Request data that DevTools stores only because the page is being measured. */
 const OF_THE_MEASURING = 'blink::NetworkResourcesData::ResourceData'
 
 interface Snapshot {
@@ -16,9 +16,9 @@ interface Snapshot {
 }
 
 /**
- * Reads a heap snapshot, which Chromium takes after a full garbage collection. Compiled code is counted separately. V8
- * compiles frequently run functions again, into more machine code, so this code grows for a while on any page that
- * keeps running. Node types: https://github.com/v8/v8/blob/main/src/profiler/heap-snapshot-generator.h
+ * Reads a heap snapshot, which Chromium takes after a full garbage collection. Compiled code is counted separately,
+ * because it grows for a while on any page: V8 recompiles frequently run functions into larger machine code. Node
+ * types: https://github.com/v8/v8/blob/main/src/profiler/heap-snapshot-generator.h
  */
 export async function heapOf(cdp: CDPSession): Promise<Heap> {
   const { snapshot, nodes, strings } = JSON.parse(await takeSnapshot(cdp)) as Snapshot

@@ -3,11 +3,14 @@ import { type Budget, budget } from '../../tools/budget.ts'
 import { ISSUES } from './many-issues.ts'
 import { median, openTab, quantile, settled } from './open-tab.ts'
 
-/** Number of pixels scrolled per step, like a hand turning a mouse wheel without pause. */
+/** Number of pixels scrolled per step, comparable to continuously turning a mouse wheel. */
 const STEP_PX = 400
 const TWO_FRAMES_MS = 33.4
 
-/** Scrolls a list of 10,000 issues from start to end. Measures frame times and the number of rows in the document. */
+/**
+ * Scrolls through a list of 10,000 issues from start to end. Measures frame times and the number of rows in the
+ * document.
+ */
 export async function scrollList(browser: Browser, { url, key }: { url: string; key: string }): Promise<Budget[]> {
   const tab = await openTab(browser, { key })
   const { page } = tab

@@ -34,7 +34,7 @@ export interface WatchedDomain {
 }
 
 /** The form of an alert of this type: its input, examples and descriptions. */
-export interface AlertForm {
+interface AlertForm {
   /** The name shown to users. */
   title: string
   /**
@@ -84,8 +84,8 @@ interface AnyAlertType<Row> {
    */
   ownConditions(alert: Alert): readonly Condition[]
   /**
-   * Returns a selection of the events that the alert evaluates, ignoring its filters. `finding`: restricts the
-   * selection to the events of this finding.
+   * Returns the selection of events that the alert evaluates, ignoring its filters. `finding`: restricts the selection
+   * to the events of this finding.
    */
   scope(alert: Alert, finding?: Pick<Finding, 'vendor' | 'event'> | null): NamedEvents
   /**
@@ -103,8 +103,8 @@ export interface ArrivalType<Row = unknown> extends AnyAlertType<Row> {
   evaluated: 'on arrival'
   measure: Measure
   /**
-   * Like `measure`, for alerts that begin at different instants: `begins` has one instant per alert, at or after the
-   * window's start.
+   * Like `measure`, for alerts whose evaluation begins at different instants: `begins` has one instant per alert, at or
+   * after the window's start.
    */
   measureSince(alerts: readonly Alert[], begins: readonly Instant[], window: Window): Query
   history: HistoryMeasure<Row>
@@ -166,7 +166,7 @@ export function scanKeyOf(type: AlertType, alert: Alert, window: Window): string
   return type.evaluated === 'by window' ? type.scanKey(alert, window) : ''
 }
 
-/** Returns `build` with results cached by array of rows, because many alerts are evaluated with the same array. */
+/** Returns `build` with its results cached by array of rows, because many alerts are evaluated on the same array. */
 export function cachedByRows<Row, Index>(build: (rows: readonly Row[]) => Index): (rows: readonly Row[]) => Index {
   const built = new WeakMap<readonly Row[], { index: Index }>()
   return (rows) => {

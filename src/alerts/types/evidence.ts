@@ -57,8 +57,8 @@ export interface ValidEvents {
 }
 
 /**
- * Specifies which events and counts in the history show a violation, and which are valid. `src/evidence` runs the
- * queries.
+ * Specifies which events and counts in the history show a violation, and which events are valid. `src/evidence` runs
+ * the queries.
  */
 export interface Evidence {
   /** Describes the counts in the series, for the documentation: `violating events`. */

@@ -2,7 +2,7 @@ import type { Alert } from '../alert.ts'
 import type { Finding } from '../finding.ts'
 
 /** The name for one occurrence in an issue. */
-export interface Unit {
+interface Unit {
   one: string
   many: string
   /** The meaning, for the documentation: `violating events`. */

@@ -3,8 +3,8 @@ import { BusyHosts } from './busy-hosts.ts'
 import { HostDelay } from './host-delay.ts'
 
 /**
- * Simulates hosts with these responses for each URL, in turn; the last one is repeated. `503:7` requires a pause of 7
- * s.
+ * Simulates hosts that return these responses for each URL in turn. The last response is repeated. `503:7` requires a
+ * pause of 7 s.
  */
 async function asked(addresses: readonly string[][]) {
   const pauses: number[] = []
@@ -34,13 +34,13 @@ test.each<[string, string[][], Awaited<ReturnType<typeof asked>>]>([
   ['a host that requests a delay', [['429:7', '200']], { statuses: [200], pauses: [7000], why: [] }],
   ['a host that requests an unreadable delay', [['429:soon', '200']], { statuses: [200], pauses: [5000], why: [] }],
   [
-    'a delay until a time in the past',
+    'a host that requests a delay until a past time',
     [['503:Mon, 05 Jan 2026 12:00:00 GMT', '200']],
     { statuses: [200], pauses: [0], why: [] },
   ],
-  ['one page that is always busy', [['503:1'], ['200']], { statuses: [503, 200], pauses: [1000, 1000, 1000], why: [] }],
+  ['a page that is always busy', [['503:1'], ['200']], { statuses: [503, 200], pauses: [1000, 1000, 1000], why: [] }],
   [
-    'busy, and busy again later',
+    'a host that is busy twice, for different URLs',
     [
       ['429', '200'],
       ['429', '200'],
@@ -69,7 +69,7 @@ test.each<[string, string[][], Awaited<ReturnType<typeof asked>>]>([
   expect(await asked(addresses)).toEqual(outcome)
 })
 
-test('no turn is granted during a host’s pause, even if it was already waiting', async () => {
+test('no turn starts during a pause of its host, even if the turn was already waiting', async () => {
   const pace = new HostDelay()
   const { signal } = new AbortController()
   await pace.turn('a.example', 30, signal)

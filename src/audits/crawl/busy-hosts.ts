@@ -2,18 +2,18 @@ import { SECOND_MS, systemClock } from '../../core/clock.ts'
 import { retryAfterMs } from '../../integrations/outcome.ts'
 import type { HostDelay } from './host-delay.ts'
 
-/** True for the statuses of a host that is overloaded or temporarily unavailable. */
+/** True for statuses that mean that a host is overloaded or temporarily unavailable. */
 export const isBusy = (status: number | null): boolean => status === 429 || status === 503
 /** Number of attempts for one URL. */
 const TRIES = 3
-/** First pause when a response specifies none. Doubled after each further busy response. */
+/** First pause when the response does not specify one. The pause is doubled after each further busy response. */
 const FIRST_PAUSE_MS = 5 * SECOND_MS
-/** Longest accepted pause. A URL is skipped when its host requires a longer one. */
+/** Longest accepted pause. A URL is skipped when its host requires a longer pause. */
 const PAUSE_MAX_MS = 120 * SECOND_MS
-/** Number of consecutive URLs with busy responses after which the crawl stops contacting the host. */
+/** Number of consecutive URLs with busy responses after which the crawl stops sending requests to the host. */
 const ADDRESSES = 3
 
-/** The fields read from a response. */
+/** The fields that are read from a response. */
 interface Answer {
   /** HTTP status; null without a response. */
   status: number | null
@@ -22,20 +22,21 @@ interface Answer {
 }
 
 interface Host {
-  /** Number of consecutive busy responses, and of consecutive URLs that were skipped. */
+  /** Number of consecutive busy responses, and number of consecutive URLs that were skipped. */
   answers: number
   addresses: number
 }
 
-/** Pauses requests to busy hosts and repeats them afterwards. */
+/** Pauses requests to busy hosts and repeats these requests afterwards. */
 export class BusyHosts {
   private readonly hosts = new Map<string, Host>()
 
   constructor(private readonly pace: Pick<HostDelay, 'rest'>) {}
 
   /**
-   * Returns the first response that is not busy, or the last of three. `ask` must respect the delay of the host.
-   * @param giveUp called with a reason, without a full stop, when the host must not be contacted again
+   * Returns the first response that is not busy, or the last of three responses. `ask` must respect the delay of the
+   * host.
+   * @param giveUp called with a reason, without a full stop, when no more requests may be sent to the host
    */
   async ask<A extends Answer>(host: string, ask: () => Promise<A>, giveUp: (why: string) => void): Promise<A> {
     const known = this.hosts.get(host) ?? { answers: 0, addresses: 0 }

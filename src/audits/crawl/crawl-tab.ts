@@ -10,16 +10,18 @@ import { unmet } from '../../flows/match-expectations.ts'
 import type { PageEvent } from '../crawl-plan.ts'
 import type { Expected } from '../page-expectations.ts'
 
-/** Maximum time for a page to load, for its banner to be answered and for requests to stop. */
+/** Maximum time for a page to load, for its consent banner to be answered, and for its requests to stop. */
 const PAGE_MS = 20_000
 /** Maximum time to wait for requests to stop after a page has loaded and sent the expected events. */
 const SILENCE_MAX_MS = 10_000
-/** Timeout for reading and leaving a page. Only a page whose scripts never end exceeds it. */
+/** Timeout for reading and leaving a page. It is exceeded only by a page whose scripts never end. */
 const ASK_MS = 5000
-/** Time during which beacons sent on leaving a page are captured. */
+/** Time for capturing beacons that are sent when the page is left. */
 const LEAVE_MS = 100
 const LOOK_MS = 20
-/** Number of loads after which a tab is reopened. Its process is slow to free the memory of earlier pages. */
+/**
+ * Number of page loads after which a tab is reopened, because its process is slow to free the memory of earlier pages.
+ */
 const LOADS_MAX = 40
 const ERRORS_MAX = 20
 const ERROR_LENGTH_MAX = 500
@@ -28,7 +30,7 @@ const LOADS = /^Failed to load resource: /
 
 /** Result of loading a URL. */
 export interface Load {
-  /** URL of the final document after redirects; null without a document. */
+  /** URL of the final document after redirects; null when there is no document. */
   url: string | null
   status: number | null
   /** Value of `Retry-After`; null when absent. */
@@ -47,8 +49,8 @@ export interface Load {
 }
 
 /**
- * Called after the page has loaded, before waiting for requests to stop. Returns true when it changed the page, for
- * example by answering the banner.
+ * Called when the page has loaded, before waiting for its requests to stop. Returns true when it has changed the page,
+ * for example by answering the banner.
  */
 export type OnLoaded = (page: Page) => Promise<boolean>
 
@@ -57,7 +59,7 @@ export class CrawlTab {
   private page: Page | null = null
   private id = ''
   private loads = 0
-  /** Number of the first request of the current load; null when there is none. */
+  /** Number of the first request of the current load; null when there is no current load. */
   firstRequest: number | null = null
   private errors: string[] = []
   private documents: HTTPResponse[] = []
@@ -71,7 +73,7 @@ export class CrawlTab {
   ) {}
 
   /**
-   * Loads a page, waits until its requests stop, reads it, and leaves it, so that requests sent on leaving are
+   * Loads a page, waits until its requests stop, reads it, and leaves it, so that requests sent when it is left are
    * attributed to it. Never rejects because of the page. Rejects when the browser has exited or `stopping` is aborted.
    */
   async load(address: string, onLoaded: OnLoaded, expected: Expected): Promise<Load & { changed: boolean }> {
@@ -113,7 +115,7 @@ export class CrawlTab {
     }
   }
 
-  /** Waits for the expected events of the page and then until its requests stop. */
+  /** Waits for the expected events of the page, and then until its requests stop. */
   private async settle(from: number, atMostMs: number, expected: Expected): Promise<void> {
     const document = this.documents.at(-1)
     const page = { url: document?.url() ?? '', status: document?.status() ?? null, error: null }
@@ -186,13 +188,13 @@ export class CrawlTab {
     this.stopping.throwIfAborted()
     if (!gone) return this.close()
     const began = performance.now()
-    // Waits at least once, because requests sent on leaving are captured slightly later.
+    // Waits at least once, because requests sent when the page is left are captured slightly later.
     do await sleep(LOOK_MS)
     while (performance.now() - began < LEAVE_MS && this.seen(from).some(isUnderWay))
     if (++this.loads >= LOADS_MAX) await this.close()
   }
 
-  /** Returns the requests of this tab whose number is `from` or higher, oldest first. */
+  /** Returns the requests from this tab whose number is `from` or higher, oldest first. */
   private seen(from: number): SeenRequest[] {
     const { requests } = this.browsing.traffic
     const start = requests.findLastIndex(({ number }) => number < from) + 1
@@ -222,7 +224,7 @@ const goBlank = (page: Page) => page.goto('about:blank', { timeout: ASK_MS }).th
 const isUnderWay = ({ durMs, error, answered, resourceType }: SeenRequest) =>
   durMs === null && error === null && !answered && !['eventsource', 'websocket'].includes(resourceType)
 
-/** Descriptions of Chromium's errors for failed loads. */
+/** Descriptions of Chromium's errors for pages that failed to load. */
 const WORDS: readonly [pattern: RegExp, words: string][] = [
   [/ERR_NAME_NOT_RESOLVED/, 'its host name could not be resolved'],
   [/ERR_TOO_MANY_REDIRECTS/, 'it redirects in a loop'],
@@ -235,8 +237,8 @@ const WORDS: readonly [pattern: RegExp, words: string][] = [
 ]
 
 /**
- * Returns why a page could not be loaded, without a full stop, or null. A page that responded but never finished
- * loading is treated as loaded, unless its scripts never end.
+ * Returns why a page could not be loaded, without a full stop; null when it was loaded. A page that responded but never
+ * finished loading is treated as loaded, unless its scripts never end.
  */
 function loadFault(load: {
   /** Error from the browser, or null. */

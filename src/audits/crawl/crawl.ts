@@ -17,7 +17,7 @@ import { readSitemap, SITEMAP_MAX_BYTES } from './sitemap.ts'
 const TABS = 3
 /** Timeout for reading robots.txt or one file of a sitemap. */
 const FILE_MS = 20_000
-/** Maximum number of URLs read from a sitemap for each page to visit. */
+/** Maximum number of URLs read from a sitemap, as a multiple of the maximum number of pages. */
 const ADDRESSES_PER_PAGE = 10
 
 /** Crawls the pages of a site and reports each page as soon as it is finished. */
@@ -55,7 +55,7 @@ class Crawl {
   private readonly sites = new Set<string>()
   private readonly starts = new Set<string>()
   private told = 0
-  /** Reason why a URL was skipped; null when none was. */
+  /** Reason why a URL was skipped; null when no URL has been skipped. */
   private refusal: string | null = null
   private readonly loaders: PageLoaders
 
@@ -126,7 +126,7 @@ class Crawl {
     })
   }
 
-  /** Requests something from a host, repeats the request while the host is busy, and returns the response. */
+  /** Sends a request to a host, repeats it while the host is busy, and returns the response. */
   private asked<A extends { status: number | null; retryAfter: string | null }>(host: string, ask: () => Promise<A>) {
     return this.patience.ask(host, ask, this.end)
   }
@@ -147,7 +147,8 @@ class Crawl {
     }
     try {
       for (const [index, address] of addresses.entries()) {
-        // The first page is loaded alone, because the consent banner is answered and the session started on it.
+        // The first page is loaded alone, because the consent banner is answered and the session is started on that
+        // page.
         const most = this.told === 0 ? 1 : TABS
         while (underWay.size > 0 && (underWay.size >= most || this.told + underWay.size >= this.plan.maxPages)) {
           await Promise.race(underWay)
@@ -188,8 +189,8 @@ class Crawl {
   }
 
   /**
-   * Returns the URL under which the page is reported. Null when it is not a page, belongs to another site, or was
-   * already reported.
+   * Returns the URL under which the page is reported. Null when it is not a page, belongs to another site, or has
+   * already been reported.
    */
   private pageOf(address: string, { url, isHtml, status, error }: Load): string | null {
     if (url === null) return error === null ? null : address
@@ -243,16 +244,16 @@ function seenPage(url: string, depth: number, { before, after }: SeenLoad): Seen
 const ADDRESSES_MAX = 100_000
 
 /**
- * Decides which URLs are visited and in which order. URLs closest to a start page come first. Among equally close ones,
- * the folders of the site take turns, so that a few pages cover much of the site. The result depends only on the order
- * of calls.
+ * Decides which URLs are visited and in which order. URLs closest to a start page come first. Among URLs at the same
+ * distance, the folders of the site alternate, so that a small number of pages covers much of the site. The result
+ * depends only on the order of the calls.
  */
 export class Frontier {
   private readonly known = new Set<string>()
   private readonly families = new Map<string, number>()
   private next: string[] = []
 
-  /** @param isWanted returns whether a URL that was found may be visited */
+  /** @param isWanted returns whether a URL that was found on a page may be visited */
   constructor(private readonly isWanted: (address: string) => boolean) {}
 
   /** Adds a start page. */
@@ -260,7 +261,7 @@ export class Frontier {
     if (this.isNew(address)) this.next.push(address)
   }
 
-  /** Adds a URL to the next level unless it is known, unwanted, or over the limit of its family. */
+  /** Adds a URL to the next level, unless it is already known, is unwanted, or exceeds the page limit of its family. */
   add(address: string): void {
     if (this.known.has(address) || !this.isWanted(address)) return
     const { name, pagesMax } = familyOf(address)
@@ -272,7 +273,7 @@ export class Frontier {
     if (this.isNew(address)) this.next.push(address)
   }
 
-  /** Records the final URL of a page. Returns false when that page is already known under another URL. */
+  /** Records the final URL of a page. Returns false when the page is already known by another URL. */
   isNew(address: string): boolean {
     if (this.known.has(address) || this.known.size >= ADDRESSES_MAX) return false
     this.known.add(address)
@@ -284,7 +285,7 @@ export class Frontier {
     return this.next.length
   }
 
-  /** Returns all URLs added since the last call, in visiting order. */
+  /** Returns all URLs added since the previous call, in the order in which to visit them. */
   level(): string[] {
     const folders = Map.groupBy(this.next, folderOf)
     this.next = []

@@ -7,7 +7,7 @@ const LONG_MS = 1200
 /** A wait too short for the crawl to free its slot. */
 const SHORT_MS = 30
 
-/** Returns a slot that records how it is used. `enter` resolves when the test allows it. */
+/** Returns a slot that records how it is used. `enter` resolves when the test permits it. */
 function watchedPlace(enters: () => Promise<void> = async () => undefined) {
   const log: string[] = []
   const place: Slot = {
@@ -25,7 +25,7 @@ const { signal } = new AbortController()
 test.each([
   ['a long pause', LONG_MS, ['a', 'leave', 'enter', 'a', 'leave', 'enter', 'a']],
   ['a short pause', SHORT_MS, ['a', 'a', 'a']],
-])('the slot is released during long pauses only: %s', async (_, delayMs, expected) => {
+])('the slot is released only during long pauses: %s', async (_, delayMs, expected) => {
   const { log, place } = watchedPlace()
   const pace = new HostDelay(place)
   for (let n = 0; n < 3; n++) {
@@ -37,7 +37,7 @@ test.each([
   expect(log).toEqual(expected)
 })
 
-test('the slot is held while any work is active and released afterwards', async () => {
+test('the slot is occupied while any work is active, and is released afterwards', async () => {
   const { log, place } = watchedPlace()
   const pace = new HostDelay(place)
   const load = Promise.withResolvers<void>()
@@ -80,7 +80,7 @@ test('the delay between loads is respected even if the slot is assigned late', a
       entered.resolve()
     }),
   )
-  // Three delays have elapsed by this time.
+  // By this time, three delays have elapsed.
   setTimeout(() => entered.resolve(), 3 * LONG_MS)
   await Promise.all(turns)
   const gaps = began.slice(1).map((at, n) => at - (began[n] ?? 0))

@@ -2,17 +2,20 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { FIXED_SLOT, type Slot } from '../../browser/browser-task.ts'
 import { SECOND_MS } from '../../core/clock.ts'
 
-/** The crawl keeps its browser slot during shorter waits, because starting another browser takes about this long. */
+/**
+ * The crawl keeps its browser slot during waits shorter than this, because starting another browser takes about as
+ * long.
+ */
 const SHORT_WAIT_MS = SECOND_MS
 
 /**
- * Enforces a minimum delay between the starts of page loads on the same host. While every task of a crawl is waiting
- * for its turn, the crawl frees its browser slot.
+ * Enforces a minimum delay between the starts of page loads on the same host. While all tasks of a crawl are waiting
+ * for their turns, the crawl frees its browser slot.
  */
 export class HostDelay {
   /** Earliest start time of the next load, by host. */
   private readonly nextAt = new Map<string, number>()
-  /** The most recently requested turn of each host. Resolves when the turn starts or is aborted. */
+  /** The most recently requested turn of each host. The promise resolves when the turn starts or is aborted. */
   private readonly latest = new Map<string, Promise<unknown>>()
   private working = 0
   private waiting = 0
@@ -23,7 +26,7 @@ export class HostDelay {
 
   constructor(private readonly place: Slot = FIXED_SLOT) {}
 
-  /** Runs `work`, which uses the browser except while it waits for its turn, and returns its result. */
+  /** Runs `work` and returns its result. `work` uses the browser, except while it waits for its turn. */
   async work<T>(work: () => Promise<T>): Promise<T> {
     this.working++
     try {
@@ -34,7 +37,7 @@ export class HostDelay {
     }
   }
 
-  /** Waits for the caller's turn; turns follow the order of calls. Rejects when `stopping` is aborted. */
+  /** Waits for the caller's turn. Turns are in the order of the calls. Rejects when `stopping` is aborted. */
   turn(host: string, delayMs: number, stopping: AbortSignal): Promise<void> {
     const turn = this.turnAfter(this.latest.get(host), { host, delayMs, stopping })
     this.latest.set(
@@ -58,7 +61,7 @@ export class HostDelay {
     try {
       this.leaveIfIdle()
       await before
-      // During the wait, the host may require a pause, or the slot may be freed.
+      // During the wait, the host may require another pause, or the slot may be freed.
       while (leftMs() > 0 || !this.hasPlace) {
         stopping.throwIfAborted()
         await (leftMs() > 0 ? this.sleep(leftMs(), stopping) : this.enter())

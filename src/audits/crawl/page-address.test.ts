@@ -26,14 +26,14 @@ test.each<[string, string | null]>([
   ['https://shop.example/?sid=17', `${SHOP}/?sid=17`],
   ['https://shop.example/?s=a-long-word-to-search-for', `${SHOP}/?s=a-long-word-to-search-for`],
   ['https://shop.example/(S(3keuf0551sktxb45kd1wft55))/default.aspx', `${SHOP}/default.aspx`],
-  // Parameters are sorted by name. Those with the same name keep their order.
+  // Parameters are sorted by name. Parameters with the same name keep their order.
   ['https://shop.example/?b=2&a=1', `${SHOP}/?a=1&b=2`],
   ['https://shop.example/?a=2&b=0&a=1', `${SHOP}/?a=2&a=1&b=0`],
   ['https://shop.example/?b&&a=', `${SHOP}/?a=&b`],
   ['https://shop.example/?q=a+b&p=%41', `${SHOP}/?p=A&q=a+b`],
   ['https://shop.example/??a', `${SHOP}/??a`],
   ['https://shop.example/?q=%zz', `${SHOP}/?q=%zz`],
-  // Equivalent spellings of a path.
+  // Equivalent forms of a path.
   ['https://shop.example/%7euser/caf%c3%a9/%2f', `${SHOP}/~user/caf%C3%A9/%2F`],
   ['https://shop.example/café', `${SHOP}/caf%C3%A9`],
   // URLs that are not pages.

@@ -1,10 +1,10 @@
-/** Campaign and ad click parameters, which identify the source of a visit but not the page. */
+/** Campaign and ad click parameters, which identify the source of a visit, not the page. */
 const TRACKING =
   /^(?:utm_\w*|mtm_\w*|pk_\w*|matomo_\w*|hsa_\w*|gclid|gclsrc|dclid|gbraid|wbraid|gad_source|gad_campaignid|fbclid|fb_action_ids|fb_action_types|msclkid|yclid|_openstat|ttclid|twclid|li_fat_id|igshid|igsh|epik|rdt_cid|sccid|irclickid|cjevent|awc|zanpid|mc_cid|mc_eid|mkt_tok|vero_id|oly_anon_id|oly_enc_id|_hsenc|_hsmi|__hssc|__hstc|__hsfp|hsctatracking|_ga|_gl|_gac|s_cid|s_kwcid|ef_id|wickedid|wt_mc|etcc_\w*)$/i
 /** Parameters that always contain a session id. */
 const SESSION =
   /^(?:jsessionid|phpsessid|aspsessionid\w*|asp\.net_sessionid|sessionid|session_id|oscsid|zenid|cftoken|cfid)$/i
-/** Parameters that contain a session id only if the value looks like one. */
+/** Parameters that contain a session id only if their value looks like one. */
 const MAYBE_SESSION = /^(?:s|sid|sess|session|token)$/i
 const SESSION_VALUE = /^(?=.*\d)[\w-]{16,}$/
 /** `/cart;jsessionid=1F0C` */
@@ -12,9 +12,12 @@ const SESSION_IN_PATH = /;(?:jsessionid|phpsessid|sid)=[^/;]*/gi
 /** `/(S(3keuf0551sktxb45kd1wft55))/default.aspx` */
 const SESSION_OF_ASP = /\/\((?:[A-Z]\([\w-]+\))+\)(?=\/)/g
 
-/** Longer URLs are crawler traps or mistakes. */
+/** Maximum length of a URL. Longer URLs are crawler traps or mistakes. */
 const MAX_ADDRESS_LENGTH = 2000
-/** More path segments, or one segment repeated more often than `MAX_SAME_PARTS`, are the result of circular links. */
+/**
+ * Maximum number of path segments. More segments, or one segment repeated more often than `MAX_SAME_PARTS`, result from
+ * circular links.
+ */
 const MAX_PATH_PARTS = 20
 const MAX_SAME_PARTS = 3
 
@@ -22,10 +25,10 @@ const isOfNoPage = (name: string, value: string) =>
   TRACKING.test(name) || SESSION.test(name) || (MAYBE_SESSION.test(name) && SESSION_VALUE.test(value))
 
 /**
- * Returns the normalised URL of a page: without fragment, campaign parameters, click ids and sessions, and with its
+ * Returns the normalised URL of a page: without fragment, campaign parameters, click ids and session ids, and with its
  * parameters sorted by name. Null for a URL that is not HTTP, contains a user name, is too long, or repeats its own
  * path segments.
- * @param base base URL of a relative URL
+ * @param base base URL for a relative URL
  */
 export function pageAddress(text: string, base?: string): string | null {
   const url = URL.parse(text, base)
@@ -35,12 +38,12 @@ export function pageAddress(text: string, base?: string): string | null {
   url.hostname = url.hostname.replace(/\.$/, '')
   url.pathname = plainEscapes(url.pathname.replaceAll(SESSION_IN_PATH, '').replaceAll(SESSION_OF_ASP, ''))
   const query = queryOf(url.search)
-  // Includes the `?`, because the setter would remove a question mark at the beginning of the query itself.
+  // Includes the `?`, because the setter would remove a question mark at the beginning of the query.
   url.search = query === '' ? '' : `?${query}`
   return repeatsItself(url.pathname) ? null : url.href
 }
 
-/** Returns the query in its original encoding, because encoding it again would change the values that servers read. */
+/** Returns the query in its original encoding, because re-encoding would change the values that servers read. */
 function queryOf(search: string): string {
   const parts = search
     .slice(1)
@@ -51,7 +54,7 @@ function queryOf(search: string): string {
       return { part: plainEscapes(part), name: readable(name), value: readable(value) }
     })
     .filter(({ name, value }) => !isOfNoPage(name, value))
-  // The sort is stable, because `a=2&a=1` and `a=1&a=2` are different.
+  // The sort must be stable, because `a=2&a=1` and `a=1&a=2` are different.
   return parts
     .toSorted((one, other) => (one.name < other.name ? -1 : one.name > other.name ? 1 : 0))
     .map(({ part }) => part)
@@ -83,7 +86,7 @@ function repeatsItself(path: string): boolean {
   return [...counts.values()].some((count) => count > MAX_SAME_PARTS)
 }
 
-/** Returns the host and port of a URL, which identify its site. A leading `www.` is ignored. */
+/** Returns the host and port of a URL, which identify the URL's site. A leading `www.` is ignored. */
 export const siteOf = (address: string): string => new URL(address).host.replace(/^www\./, '')
 
 const NUMBER = /\d+/g
@@ -92,15 +95,15 @@ const DATE = /^(?:19|20|21)\d\d-?(?:0?[1-9]|1[0-2])(?:-?(?:0?[1-9]|[12]\d|3[01])
 const DAY_OR_MONTH = /^(?:0?[1-9]|[12]\d|3[01])$/
 const DATE_NAMES = /^(?:date|day|month|year|week|from|to|start|end|jahr|monat|tag|datum)$/i
 
-/** A group of similar pages, of which a site may have an unlimited number. */
+/** A group of similar pages. A site may have an unlimited number of pages in such a group. */
 export interface Family {
-  /** Name shared by URLs that differ only in numbers, dates, or parameter values. */
+  /** Name of the family. It is the same for URLs that differ only in numbers, dates or parameter values. */
   name: string
-  /** Maximum number of its pages to visit; null: unlimited. */
+  /** Maximum number of pages of the family to visit; null when unlimited. */
   pagesMax: number | null
 }
 
-/** Maximum number of calendar pages to visit: two years of months. */
+/** Maximum number of calendar pages to visit: one per month for two years. */
 const DATED_PAGES_MAX = 24
 /** Maximum number of pages with the same path that differ in one parameter: `product.php?id=17`. */
 const QUERY_PAGES_MAX = 500
@@ -127,7 +130,7 @@ export function familyOf(address: string): Family {
 
 /**
  * True for `/calendar/2031/4` and `/events/2031-04-17`, which exist for any date. False for `/blog/2031/04/a-title`,
- * which exists only for real articles.
+ * which exists only for a real article.
  */
 function endsInDate(parts: readonly string[]): boolean {
   const [before = '', last = ''] = parts.filter((part) => part !== '').slice(-2)

@@ -7,16 +7,22 @@ import { type Expected, expectedOf } from '../page-expectations.ts'
 import { isBusy } from './busy-hosts.ts'
 import { CrawlTab, type Load, type OnLoaded } from './crawl-tab.ts'
 
-/** Time to wait for a banner on pages after the first, where it appears quickly or has already been answered. */
+/**
+ * Time to wait for a banner on all pages but the first. On these pages, a banner appears quickly or has already been
+ * answered.
+ */
 const LATER_BANNER_MS = 300
 
-/** Result of loading a page. `before`: the load without consent; null unless both are compared. */
+/**
+ * Result of loading a page. `before` is the load without consent, or null unless loads with and without consent are
+ * compared.
+ */
 export interface SeenLoad {
   before: Load | null
   after: Load
 }
 
-/** Reusable tabs in which pages are loaded in parallel. */
+/** Reusable tabs that load pages in parallel. */
 export class PageLoaders {
   private readonly all: PageLoader[] = []
   private readonly idle: PageLoader[] = []
@@ -33,8 +39,8 @@ export class PageLoaders {
   }
 
   /**
-   * Loads a page. With `compare`, it is loaded twice, and a third time if a banner had to be answered. Awaits `turn`
-   * before each load. Rejects like `CrawlTab.load`.
+   * Loads a page. With `compare`, the page is loaded twice, and a third time if a banner had to be answered. Awaits
+   * `turn` before each load. Rejects like `CrawlTab.load`.
    */
   async load(address: string, turn: () => Promise<void>): Promise<SeenLoad> {
     const loader = this.idle.pop() ?? (await this.make())
@@ -59,7 +65,7 @@ export class PageLoaders {
     }
     let loader: PageLoader
     if (mode === 'compare') {
-      // Uses separate cookies, so that every page also shows which tags fire without consent.
+      // Uses a separate cookie store, so that every page can also be loaded without consent.
       this.consented ??= this.browsing.browser.createBrowserContext()
       const tab = this.newTab(await this.consented)
       loader = new PageLoader(this.newTab(shared), tab, answer({ mode: 'accept', selectors }), this.expected)
@@ -72,7 +78,10 @@ export class PageLoaders {
     return new CrawlTab(this.browsing, context, this.plan.settleMs, this.stopping)
   }
 
-  /** Deletes the requests that no tab needs any more, so that memory usage does not grow with the number of pages. */
+  /**
+   * Deletes the requests that are no longer needed by any tab, so that memory usage does not grow with the number of
+   * pages.
+   */
   private forget(): void {
     const { traffic } = this.browsing
     const next = (traffic.requests.at(-1)?.number ?? 0) + 1
@@ -105,7 +114,7 @@ class PageLoader {
     await turn()
     const first = await this.tab.load(address, this.answer, this.expected)
     if (!first.changed) return { before, after: first }
-    // Events fired before the banner was answered must not be attributed to consent, so the page is loaded again.
+    // Events that fired before the banner was answered must not be attributed to consent, so the page is loaded again.
     await turn()
     return { before, after: await this.tab.load(address, this.answer, this.expected) }
   }

@@ -6,28 +6,36 @@ const allows = (lines: string, path: string) => parseRobots(lines).allows(`https
 
 describe('the groups of a robots.txt file', () => {
   test.each<[string, string, boolean]>([
-    ['nothing', '', true],
-    ['rules for all', 'User-agent: *\nDisallow: /', false],
-    ['rules for others', 'User-agent: googlebot\nDisallow: /', true],
-    ['rules for this crawler and rules for all', 'User-agent: *\nDisallow: /\n\nUser-agent: Tagwarden\nAllow: /', true],
-    ['our name with a version', 'User-agent: TAGWARDEN/2.0\nDisallow: /', false],
-    ['a name that begins with ours', 'User-agent: tagwarden-two\nDisallow: /', true],
+    ['an empty file', '', true],
+    ['rules for all crawlers', 'User-agent: *\nDisallow: /', false],
+    ['rules for other crawlers', 'User-agent: googlebot\nDisallow: /', true],
+    [
+      'rules for this crawler and for all crawlers',
+      'User-agent: *\nDisallow: /\n\nUser-agent: Tagwarden\nAllow: /',
+      true,
+    ],
+    ['the name of this crawler with a version', 'User-agent: TAGWARDEN/2.0\nDisallow: /', false],
+    ['a name that begins like the name of this crawler', 'User-agent: tagwarden-two\nDisallow: /', true],
     ['several names', 'User-agent: a\nUser-agent: tagwarden\nUser-agent: b\nDisallow: /', false],
-    ['two groups for us', 'User-agent: tagwarden\nAllow: /\n\nUser-agent: tagwarden\nDisallow: /p', false],
-    ['an empty line within', 'User-agent: *\n\nDisallow: /', false],
-    ['rules before any name', 'Disallow: /\nUser-agent: x\nDisallow: /', true],
-    ['comments, blanks and capitals', '# all\nUSER-AGENT :  *  # us too\n  disallow :/ # no', false],
+    ['two groups for this crawler', 'User-agent: tagwarden\nAllow: /\n\nUser-agent: tagwarden\nDisallow: /p', false],
+    ['an empty line within a group', 'User-agent: *\n\nDisallow: /', false],
+    ['rules before any crawler name', 'Disallow: /\nUser-agent: x\nDisallow: /', true],
+    ['comments, spaces and capital letters', '# all\nUSER-AGENT :  *  # us too\n  disallow :/ # no', false],
     ['other line endings', 'User-agent: *\rDisallow: /\r', false],
     ['a byte order mark', '\uFEFFUser-agent: *\nDisallow: /', false],
-    ['a sitemap between names and rules', 'User-agent: *\nSitemap: https://x.example/s.xml\nDisallow: /', false],
+    [
+      'a sitemap between a crawler name and its rules',
+      'User-agent: *\nSitemap: https://x.example/s.xml\nDisallow: /',
+      false,
+    ],
     ['an empty rule', 'User-agent: *\nDisallow:', true],
-    ['another file than robots.txt', '<html><body>Not found</body></html>', true],
+    ['a file other than robots.txt', '<html><body>Not found</body></html>', true],
   ])('are applied correctly: %s', (_what, lines, expected) => {
     expect(allows(lines, '/page')).toBe(expected)
   })
 })
 
-// Examples from the table in RFC 9309, section 2.2.2, and Google's examples of wildcards.
+// Examples from the table in RFC 9309, section 2.2.2, and from Google's documentation of wildcards.
 test.each<[string, string, boolean]>([
   ['/fish', '/fish', true],
   ['/fish', '/fish.html', true],

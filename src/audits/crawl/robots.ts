@@ -5,10 +5,10 @@ import { plainEscapes } from './page-address.ts'
 /** Name of this crawler in robots.txt. */
 const ROBOT = 'tagwarden'
 
-/** Rules for crawlers on a host (RFC 9309). */
+/** The rules of a host for crawlers (RFC 9309). */
 export interface Robots {
   allows(address: string): boolean
-  /** Required delay between two pages in milliseconds; 0: none. */
+  /** Required delay between two pages in milliseconds; 0 when none is required. */
   delayMs: number
 }
 
@@ -23,9 +23,9 @@ interface Group {
   delayMs: number
 }
 
-/** Maximum size of a robots.txt that is parsed; the rest is ignored (section 2.5). */
+/** Maximum number of bytes of a robots.txt that are parsed. The rest is ignored (section 2.5). */
 export const ROBOTS_MAX_BYTES = 500 * 1024
-/** Maximum accepted delay. A longer one would extend a short crawl to a day. */
+/** Maximum accepted delay. With a longer delay, even a short crawl would take a day. */
 const DELAY_MAX_MS = 30_000
 
 const ALLOWS_ALL: Robots = { allows: () => true, delayMs: 0 }
@@ -71,8 +71,8 @@ const agentOf = (value: string) => (value === '*' ? '*' : (/^[\w-]*/.exec(value)
 const plainPattern = (value: string) => plainEscapes(value.toWellFormed().replaceAll(/[^!-~]/gu, encodeURIComponent))
 
 /**
- * Returns whether a URL is allowed. The longest matching rule applies; if an allowing and a disallowing rule are
- * equally long, the URL is allowed.
+ * Returns whether a URL is allowed. The longest matching rule applies. If an allowing rule and a disallowing rule have
+ * the same length, the URL is allowed.
  */
 function isAllowed(rules: readonly Rule[], address: string): boolean {
   const { pathname, search } = new URL(address)
@@ -88,8 +88,8 @@ function isAllowed(rules: readonly Rule[], address: string): boolean {
 }
 
 /**
- * Matches a URL against a pattern. `*` matches any string, and `$` at the end matches the end. Backtracking only to the
- * last `*` is sufficient.
+ * Returns whether a pattern matches a URL. `*` matches any string, and `$` at the end of the pattern matches the end of
+ * the URL. It is sufficient to backtrack to the last `*`.
  */
 function fits(pattern: string, target: string): boolean {
   const toEnd = pattern.endsWith('$')
@@ -110,16 +110,16 @@ function fits(pattern: string, target: string): boolean {
   }
 }
 
-/** Rules of a host. `fault`: reason why they could not be read, or null. */
+/** Rules of a host. `fault` is the reason why the rules could not be read, or null. */
 interface HostRobots extends Robots {
   fault: string | null
 }
 
-/** Cache of the robots.txt of each host. */
+/** Caches the robots.txt of each host. */
 export class RobotsBook {
   private readonly known = new Map<string, Promise<HostRobots>>()
 
-  /** @param read reads a file; null when robots.txt is ignored and everything is allowed */
+  /** @param read reads a file; null to ignore robots.txt and allow everything */
   constructor(private readonly read: ((url: string) => Promise<Pick<WebFile, 'status' | 'body'>>) | null) {}
 
   of(address: string): Promise<HostRobots> {
@@ -130,8 +130,8 @@ export class RobotsBook {
   }
 
   /**
-   * Reads the rules of a host. A host without a robots.txt allows everything. If reading fails, nothing is allowed (RFC
-   * 9309, section 2.3.1). Status 429 is such a failure.
+   * Reads the rules of a host. A host without a robots.txt allows everything. If the file can't be read, nothing is
+   * allowed (RFC 9309, section 2.3.1). A response with status 429 counts as a file that can't be read.
    */
   private async ask(origin: string): Promise<HostRobots> {
     if (this.read === null) return { ...ALLOWS_ALL, fault: null }

@@ -11,7 +11,7 @@ const index = (...locs: string[]) =>
 
 type Files = Record<string, string | Uint8Array | number>
 
-/** Reads `/sitemap.xml` from a host with these files. Each value is a body or a status. */
+/** Reads `/sitemap.xml` from a host with these files. The value of each file is its body or a status. */
 async function read(files: Files, most = Number.POSITIVE_INFINITY) {
   const addresses: string[] = []
   const asked: string[] = []
@@ -30,19 +30,19 @@ async function read(files: Files, most = Number.POSITIVE_INFINITY) {
 }
 
 test.each<[string, string | Uint8Array, string[]]>([
-  ['addresses', urlset(`${SITE}/`, `${SITE}/a?x=1`), ['/', '/a?x=1']],
-  ['gzip', gzipSync(urlset(`${SITE}/a`)), ['/a']],
+  ['plain URLs', urlset(`${SITE}/`, `${SITE}/a?x=1`), ['/', '/a?x=1']],
+  ['gzip compression', gzipSync(urlset(`${SITE}/a`)), ['/a']],
   ['whitespace around URLs', urlset(`\n  ${SITE}/a\n  `), ['/a']],
   ['entities', urlset(`${SITE}/?a=1&amp;b=&#50;&#x33;`), ['/?a=1&b=23']],
-  ['quoted text', urlset(`<![CDATA[${SITE}/?a=1&b=2]]>`), ['/?a=1&b=2']],
-  ['a prefix', urlset(`${SITE}/a`).replaceAll(/<(\/?)(urlset|url|loc)\b/g, '<$1s:$2'), ['/a']],
+  ['CDATA sections', urlset(`<![CDATA[${SITE}/?a=1&b=2]]>`), ['/?a=1&b=2']],
+  ['a namespace prefix', urlset(`${SITE}/a`).replaceAll(/<(\/?)(urlset|url|loc)\b/g, '<$1s:$2'), ['/a']],
   ['images next to pages', urlset(`${SITE}/a</loc><image:loc>${SITE}/a.png</image:loc><loc>${SITE}/b`), ['/a', '/b']],
-  ['campaigns in URLs', urlset(`${SITE}/a?utm_source=x#top`), ['/a']],
-  ['other schemes', urlset('ftp://shop.example/a', 'javascript:alert(1)', ''), []],
+  ['campaign parameters in URLs', urlset(`${SITE}/a?utm_source=x#top`), ['/a']],
+  ['URLs with other schemes', urlset('ftp://shop.example/a', 'javascript:alert(1)', ''), []],
   ['a text file with one URL per line', `${SITE}/a\r\n\r\nno address\n ${SITE}/b `, ['/a', '/b']],
-  ['no sitemap', '<html><a href="/a">a</a></html>', []],
+  ['a file that is not a sitemap', '<html><a href="/a">a</a></html>', []],
   ['a truncated file', urlset(`${SITE}/a`, `${SITE}/b`).slice(0, -22), ['/a']],
-])('the URLs of a sitemap are read correctly with %s', async (_what, body, addresses) => {
+])('the URLs of a sitemap are read correctly: %s', async (_what, body, addresses) => {
   expect(await read({ '/sitemap.xml': body })).toMatchObject({ fault: null, addresses })
 })
 
@@ -67,7 +67,7 @@ test('an endless index is abandoned after 100 files', async () => {
   expect((await read(files)).asked).toHaveLength(100)
 })
 
-test('reading stops when enough URLs were found', async () => {
+test('reading stops when enough URLs have been found', async () => {
   const many = urlset(...Array.from({ length: 1000 }, (_, n) => `${SITE}/${n}`))
   const files = { '/sitemap.xml': index(`${SITE}/1.xml`, `${SITE}/2.xml`), '/1.xml': many, '/2.xml': many }
   const { addresses, asked } = await read(files, 20)

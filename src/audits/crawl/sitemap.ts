@@ -3,24 +3,24 @@ import type { WebFile } from '../../browser/fetch-web-file.ts'
 import { messageOf } from '../../core/error.ts'
 import { pageAddress } from './page-address.ts'
 
-/** Size limit from sitemaps.org, in bytes. */
+/** Maximum size of a sitemap in bytes, as defined by sitemaps.org. */
 export const SITEMAP_MAX_BYTES = 50 * 1024 * 1024
-/** Maximum number of files read from one index, including nested indexes. */
+/** Maximum number of files read for one sitemap index, including nested indexes. */
 const FILES_MAX = 100
-/** Matches a `loc` element. The URL of a page is never longer than the limit in this pattern. */
+/** Matches a `loc` element. Page URLs are never longer than the limit in this pattern. */
 const LOC = /<(?:([\w-]+):)?loc\b[^>]{0,200}>(?:\s{0,200}<!\[CDATA\[([\s\S]{0,2100}?)\]\]>|([^<]{0,2100})(?=<))/g
 const ROOT = /<(?:([\w-]+):)?(urlset|sitemapindex)\b/
 
 export interface SitemapOptions {
   read(url: string): Promise<Pick<WebFile, 'status' | 'body'>>
-  /** Receives the URL of a page. Returns false when no more are needed. */
+  /** Receives the URL of a page. Returns false when no more URLs are needed. */
   take(address: string): boolean
 }
 
 /**
- * Passes the URLs in a sitemap to `take`, in order. The sitemap is an XML file, an index of such files, or a text file
- * with one URL per line; each may be compressed with gzip. Returns why the sitemap can't be read, or null. Unreadable
- * files in an index are skipped.
+ * Passes the URLs in a sitemap to `take`, in order. The sitemap is an XML file, an index of XML files, or a text file
+ * with one URL per line. Each file may be compressed with gzip. Returns the reason why the sitemap can't be read, or
+ * null. Unreadable files in an index are skipped.
  */
 export async function readSitemap(url: string, { read, take }: SitemapOptions): Promise<string | null> {
   const known = new Set([url])
@@ -56,7 +56,7 @@ async function sitemapText(url: string, read: SitemapOptions['read']): Promise<s
   }
 }
 
-/** Yields the URLs in a file. `isFile`: true for the URL of another sitemap file. */
+/** Yields the URLs in a file. `isFile` is true for the URL of another sitemap file. */
 function* addressesIn(text: string): Generator<[isFile: boolean, address: string]> {
   const root = ROOT.exec(text.slice(0, 10_000))
   if (!root) {
@@ -69,7 +69,7 @@ function* addressesIn(text: string): Generator<[isFile: boolean, address: string
   const [, prefix, name] = root
   const isIndex = name === 'sitemapindex'
   for (const [, of, quoted, plain = ''] of text.matchAll(LOC)) {
-    // `image:loc` and `video:loc` do not contain URLs of pages.
+    // `image:loc` and `video:loc` do not contain page URLs.
     if (of !== prefix) continue
     const written = quoted ?? unescaped(plain)
     const address = isIndex ? URL.parse(written.trim())?.href : pageAddress(written.trim())

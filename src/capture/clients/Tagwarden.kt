@@ -30,7 +30,7 @@ private val SAMPLE_RATES: Map<String, Double> = mapOf("prod" to "{{PROD_RATE}}",
 /** The server accepts up to 1,000 events and 1 MiB per batch, before compression. */
 private const val MAX_BATCH_EVENTS: Int = 100
 private const val MAX_BATCH_BYTES: Int = 512 * 1024
-/** Maximum queue size. Above it, the oldest batches are deleted. */
+/** Maximum queue size. When it is exceeded, the oldest batches are deleted. */
 private const val MAX_QUEUE_BYTES: Int = 5 * 1024 * 1024
 private const val REQUEST_TIMEOUT_MS: Int = 30_000
 private const val MAX_RETRY_MS: Long = 5 * 60_000
@@ -114,7 +114,7 @@ class Tagwarden(
         onDone()
     }
 
-    /** Tries once to send the queued events, for at most 5 s. Any others are sent after the next start. */
+    /** Tries once to send the queued events, for at most 5 s. The remaining events are sent after the next start. */
     fun close() {
         run {
             isClosed = true
@@ -253,7 +253,7 @@ class Tagwarden(
         return true
     }
 
-    /** Waits for the time that the server requested, or doubles the delay. Adds up to 50 % to spread devices. */
+    /** Waits for the time that the server requested, or doubles the delay. Adds up to 50 % at random to spread retries. */
     private fun retryAfter(asked: Long, reason: String) {
         val backoff = minOf(MAX_RETRY_MS, firstRetryMs shl minOf(failures++, 20))
         val wait = if (asked > 0) minOf(asked, HOUR_MS) else backoff

@@ -20,7 +20,7 @@ private let sampleRates: [String: Double] = ["prod": "{{PROD_RATE}}", "dev": "{{
 /// The server accepts up to 1,000 events and 1 MiB per batch.
 private let maxBatchEvents = 100
 private let maxBatchBytes = 512 * 1024
-/// Maximum queue size. Above it, the oldest batches are deleted.
+/// Maximum queue size. When it is exceeded, the oldest batches are deleted.
 private let maxQueueBytes = 5 * 1024 * 1024
 private let requestTimeout: TimeInterval = 30
 private let maxRetry: TimeInterval = 5 * 60
@@ -293,7 +293,7 @@ public final class Tagwarden: @unchecked Sendable {
         send()
     }
 
-    /// Waits for the time that the server requested, or doubles the delay. Adds up to 50 % to spread devices.
+    /// Waits for the time that the server requested, or doubles the delay. Adds up to 50 % at random to spread retries.
     private func retry(after asked: TimeInterval, because reason: String) {
         let backoff = min(maxRetry, firstRetry * pow(2, Double(min(failures, 20))))
         failures += 1

@@ -22,15 +22,15 @@ interface Client {
   label: string
   language: string
   source: string
-  /** Returns the string as a literal of the language. */
+  /** Returns the string as a literal in the client's language. */
   quote(text: string): string
 }
 
 const quoteShell = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`
-/** JSON text is also a valid literal in JavaScript and Python. */
+/** JSON strings are also valid literals in JavaScript and Python. */
 const quoteJson = (text: string) => JSON.stringify(text)
 const hex = (code: number) => code.toString(16).padStart(4, '0')
-/** Escapes all but harmless characters, including `$`, which starts string interpolation. */
+/** Escapes every character that could be special in Kotlin, including `$`, which starts string interpolation. */
 const quoteKotlin = (text: string) => `"${text.replace(/[^ !#%-[\]-~]/g, (unit) => `\\u${hex(unit.charCodeAt(0))}`)}"`
 const quoteSwift = (text: string) =>
   `"${text.replace(/[^ !#-[\]-~]/gu, (char) => `\\u{${hex(char.codePointAt(0) ?? 0)}}`)}"`
@@ -59,7 +59,7 @@ export const CLIENTS = {
 
 export type ClientName = keyof typeof CLIENTS
 
-/** Returns the source code of a client, with the domain's values as literals of its language. */
+/** Returns the source code of a client. The domain's values are inserted as literals of the client's language. */
 export function clientFile(client: ClientName, { eventsUrl, token, sampleRate }: ClientValues) {
   const { source, quote, ...file } = CLIENTS[client]
   const literals: Record<string, string> = {
@@ -74,5 +74,5 @@ export function clientFile(client: ClientName, { eventsUrl, token, sampleRate }:
 /** Placeholders are quoted so that a template is valid code. */
 const PLACEHOLDER = /(['"])\{\{(\w+)\}\}\1/g
 
-/** `1` → `1.0`: a literal of type double in every language. */
+/** `1` → `1.0`, a floating-point literal in every language. */
 const decimal = (value: number) => (Number.isInteger(value) ? `${value}.0` : String(value))

@@ -20,7 +20,7 @@ const TOKEN = '{{TOKEN}}'
 /** The server accepts up to 1,000 events and 1 MiB per batch, before compression. */
 const MAX_BATCH_EVENTS = 500
 const MAX_BATCH_BYTES = 512 * 1024
-/** Maximum queue size. Above it, the oldest batches are deleted. */
+/** Maximum queue size. When it is exceeded, the oldest batches are deleted. */
 const MAX_QUEUE_BYTES = 50 * 1024 * 1024
 const REQUEST_TIMEOUT_MS = 30_000
 const MAX_RETRY_MS = 5 * 60_000
@@ -88,7 +88,7 @@ export class Tagwarden {
     await this.#sending
   }
 
-  /** Tries once to send the queued events. Any others are sent after the next start. */
+  /** Tries once to send the queued events. The remaining events are sent after the next start. */
   async close() {
     this.#isClosed = true
     await this.#sending
@@ -161,7 +161,7 @@ export class Tagwarden {
     return true
   }
 
-  /** Waits for the time that the server requested, or doubles the delay. Adds up to 50 % to spread senders. */
+  /** Waits for the time that the server requested, or doubles the delay. Adds up to 50 % at random to spread retries. */
   #retryAfter(asked, reason) {
     const backoff = Math.min(MAX_RETRY_MS, this.#firstRetryMs * 2 ** Math.min(this.#failures++, 20))
     const wait = asked > 0 ? Math.min(asked, HOUR_MS) : backoff

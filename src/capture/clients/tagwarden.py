@@ -27,7 +27,7 @@ TOKEN = "{{TOKEN}}"
 # The server accepts up to 1,000 events and 1 MiB per batch, before compression.
 MAX_BATCH_EVENTS = 500
 MAX_BATCH_BYTES = 512 * 1024
-# Maximum queue size. Above it, the oldest batches are deleted.
+# Maximum queue size. When it is exceeded, the oldest batches are deleted.
 MAX_QUEUE_BYTES = 50 * 1024 * 1024
 REQUEST_TIMEOUT_S = 30
 MAX_RETRY_S = 5 * 60
@@ -107,7 +107,7 @@ class Tagwarden:
                 self._retry_after(0, str(error))
 
     def close(self):
-        """Tries once to send the queued events. Any others are sent after the next start."""
+        """Tries once to send the queued events. The remaining events are sent after the next start."""
         self._closed.set()
         self._thread.join()
         self.flush()
@@ -155,7 +155,7 @@ class Tagwarden:
         return True
 
     def _retry_after(self, asked, reason):
-        """Waits for the time that the server requested, or doubles the delay. Adds up to 50 % to spread senders."""
+        """Waits for the time that the server requested, or doubles the delay. Adds up to 50 % at random to spread retries."""
         backoff = min(MAX_RETRY_S, self._first_retry_s * 2 ** min(self._failures, 20))
         self._failures += 1
         wait = min(asked, HOUR_S) or backoff

@@ -14,7 +14,7 @@ set -eu
 events_url='{{EVENTS_URL}}'
 token='{{TOKEN}}'
 folder=${1:?specify the folder of the batches}
-# Maximum number of files. Above it, the oldest are deleted.
+# Maximum number of files. When it is exceeded, the oldest are deleted.
 max_batches=1000
 # Maximum random delay in seconds, which spreads the requests of all senders.
 spread_s=${TAGWARDEN_SPREAD_S:-10}

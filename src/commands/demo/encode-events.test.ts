@@ -20,7 +20,7 @@ const DOMAIN: CollectorDomain = {
   pageViewRate: { dev: 1, prod: 1 },
   capture: { enabled: true, sampleRate: { prod: 1, dev: 1 }, sessionMode: 'memory' },
 }
-/** Fields that must be the same after import and after collection. */
+/** Returns the fields that must be the same after import and after collection. */
 const factsOf = (event: StoredEvent | ImportedEvent) => {
   const { vendor, kind, account, host, path, title, sessionId, status, execMs, durMs, version, params, ts, env } = event
   const named = { vendor, kind, event: event.event, account, host, path, title, sessionId, status, version }
@@ -49,7 +49,7 @@ function imported(event: SiteEvent) {
   return [read.event ? factsOf(read.event) : read.error]
 }
 
-test('imported events equal those that the collector would have stored, for each vendor and event', () => {
+test('imported events are the same as the collector would have stored, for each vendor and event', () => {
   const kinds = Map.groupBy(events, ({ host, of, event }) => `${host} ${of.vendor} ${event}`)
   expect(kinds.size).toBeGreaterThan(22)
   for (const own of kinds.values())

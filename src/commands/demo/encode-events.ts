@@ -20,7 +20,7 @@ export interface SentBatch {
   }
 }
 
-/** Returns events as browsers send them: one batch for each page of a visit. */
+/** Returns events in batches, as browsers send them: one batch for each page of a visit. */
 export function batchesOf(events: readonly SiteEvent[], sentAt: Instant): SentBatch[] {
   const pages = Map.groupBy(events, ({ sessionId, path, version }) => `${sessionId} ${path} ${version}`)
   return [...pages.values()].flatMap((own) => {
@@ -44,12 +44,12 @@ function tagOf({ at, of, event, status, durMs, params }: SiteEvent): TagItem[] {
   return [{ ts: at, container: of.account, tagId, name, event, status, execMs: durMs }]
 }
 
-/** One in this many browsers does not report how long code blocks the page. */
+/** One in this many browsers does not report blocking times. */
 const SILENT_BROWSERS = 5n
 /** Duration of a request on a page of average speed, in milliseconds. */
 const MIDDLING_MS = 90
 
-/** Returns the browser's measurements of the vendors' code, for pages whose load is among the events. */
+/** Returns the browser's measurements of vendor code, for the pages whose page view is among the events. */
 function measured(own: readonly SiteEvent[]): { pageStats?: PageStats } {
   const [first] = own
   if (!first || !own.some(({ of }) => of === GTM)) return {}

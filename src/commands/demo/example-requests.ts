@@ -1,4 +1,4 @@
-/** Returns paths of API requests for a new user to try, each with a description of its result. */
+/** Returns paths of API requests for a new user to try, each with a description of the response. */
 export function exampleRequests(domainId: string): [path: string, result: string][] {
   return [
     ['/v1/issues', 'open issues'],

@@ -12,7 +12,7 @@ export interface InboxMessage {
   text: string
 }
 
-/** A real mail server and webhook receiver on loopback that store the messages they receive. */
+/** A real mail server and a webhook receiver on loopback. They store the messages that they receive. */
 export interface Inbox {
   smtpUrl: string
   webhookUrl: string

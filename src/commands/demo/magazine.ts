@@ -2,9 +2,9 @@ import { GA4, PLAUSIBLE } from './sample-vendors.ts'
 import { type Choice, Site, type Visit } from './simulated-site.ts'
 
 const STORIES = ['linen-in-summer', 'a-coat-for-life', 'how-dye-works', 'mending', 'the-tailor'] as const
-/** The third-party video player of this story does not report video titles. */
+/** The story whose third-party video player does not report video titles. */
 const UNTITLED = 'the-tailor'
-/** Share of visitors who read another story, and share who watch its video. */
+/** Share of visitors who read another story, and share of visitors who watch its video. */
 const [READS_ON, WATCHES] = [0.45, 0.2]
 
 /** A fashion magazine with stories, some of which have a video. */

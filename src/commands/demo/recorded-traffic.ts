@@ -5,23 +5,23 @@ import { HOSTS, VERSIONS } from './sample-sites.ts'
 import { GA4, GTM } from './sample-vendors.ts'
 import type { SiteEvent } from './simulated-site.ts'
 
-/** A recorded request without its time and page. */
+/** A recorded request without its time and page URL. */
 export type ReplayedRequest = Omit<RecordedHit, 'ts' | 'pageUrl'>
 
-/** Requests sent by vendors' own code in a real browser. */
+/** Requests sent by the vendors' own code in a real browser. */
 export interface RecordedTraffic {
   google: readonly ReplayedRequest[]
   others: readonly (readonly ReplayedRequest[])[]
 }
 
-/** The container version that goes live during the demo. Its purchases have no transaction id. */
+/** The container version that goes live during the demo. Its purchase events have no transaction id. */
 const FAULTY_VERSION = VERSIONS.harmful + 1
 export const FAULTY_AFTER_MS = 12 * SECOND_MS
 
 const PAGES = ['/', '/category/shirts', '/product/blue-shirt', '/cart', '/checkout', '/thank-you']
 /**
- * Timing of recorded visitors in seconds. They are frequent at first, so that data appears quickly, and then too rare
- * to affect counts.
+ * Timing of recorded visitors in seconds. They are frequent at first, so that data appears quickly, and later so rare
+ * that they do not affect counts.
  */
 const [AT_FIRST, AT_FIRST_EVERY, THEN_EVERY] = [45, 14, 600]
 /**
@@ -35,8 +35,8 @@ export const isRecordedAt = (second: number) =>
   second < AT_FIRST ? second % AT_FIRST_EVERY === 0 : second % THEN_EVERY === 0
 
 /**
- * Returns the batch of a recorded visitor for one page of the shop. It contains the requests to Google Analytics 4 and
- * to one other vendor, each vendor in turn.
+ * Returns the batch that a recorded visitor sends from one page of the shop. It contains the requests to Google
+ * Analytics 4 and to one other vendor; the other vendors alternate.
  */
 export function recordedVisit({ google, others }: RecordedTraffic, second: number, now: Instant): SentBatch {
   const isFaulty = second * SECOND_MS >= FAULTY_AFTER_MS
@@ -57,14 +57,14 @@ export function recordedVisit({ google, others }: RecordedTraffic, second: numbe
   }
 }
 
-/** Returns an event of the shop as sent by the faulty container. */
+/** Returns a shop event as sent by the faulty container. */
 export function withoutTransactionId(event: SiteEvent): SiteEvent {
   if (event.host !== HOSTS.shop) return event
   const { 'ep.transaction_id': id, ...params } = event.params
   return { ...event, version: FAULTY_VERSION, params: event.of === GA4 ? params : event.params }
 }
 
-/** Adds consent to Google's requests, because the recordings were made without a banner. */
+/** Adds consent to requests to Google, because the recordings were made without a banner. */
 function withConsent(hit: ReplayedRequest): ReplayedRequest {
   const url = new URL(hit.url)
   if (!url.pathname.endsWith('/g/collect')) return hit

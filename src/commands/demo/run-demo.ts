@@ -83,9 +83,9 @@ interface Past {
 }
 
 /**
- * Generates the organization's history the way real data arrives. Most events are imported. Events that violate rules
- * and those of the last days go through the collector, with the program's own jobs and routes. Returns the flow tests,
- * which have not run yet.
+ * Generates the organization's history in the same way as real data is received. Most events are imported. Events that
+ * violate rules and those of the last days go through the collector, with the program's own jobs and routes. Returns
+ * the flow tests, which have not run yet.
  */
 async function livePast(config: Config, { sample, sites, plot, clock, inbox, storefront }: Past): Promise<FlowTestIds> {
   const { events, orders } = sites.until(plot.collectedAt)
@@ -130,7 +130,7 @@ async function importPast(
   }
 }
 
-/** Sends continuous visitor traffic, part of it from recorded requests. Returns a function that stops it. */
+/** Sends visitor traffic continuously, partly from recorded requests. Returns a function that stops it. */
 function sendTraffic(
   { url, collectUrl }: RunningServer,
   { owner, domainIds, tokens }: SampleOrganization,
@@ -164,7 +164,7 @@ function withoutTime({ ts, pageUrl, ...hit }: RecordedHit): ReplayedRequest {
   return hit
 }
 
-/** Runs flow tests and an audit in the background after startup. Does nothing without a browser. */
+/** Runs the flow tests and an audit in the background after startup. Does nothing without a browser. */
 function walkInBackground(
   { app }: RunningServer,
   { owner, domainIds }: SampleOrganization,
@@ -216,7 +216,7 @@ function greet(
   )
 }
 
-/** Announces messages received after the greeting. Earlier messages are only stored in the inbox. */
+/** Returns a function that announces messages received after startup. Earlier messages are only stored in the inbox. */
 function announcer() {
   let hasBegun = false
   return {

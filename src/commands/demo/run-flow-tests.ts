@@ -5,13 +5,13 @@ import type { FlowTestInput } from '../../flows/flow-test.ts'
 import type { ShopWebsite } from './shop-website.ts'
 import type { Call } from './simulated-program.ts'
 
-/** Ids of the sample organization's flow tests. */
+/** Ids of the flow tests in the sample organization. */
 export interface FlowTestIds {
   buying: string
   joining: string
 }
 
-/** Initial delay that leaves the processor to the web pages, because a browser occupies a core. */
+/** Initial delay. It leaves the processor to the web pages at first, because a browser occupies a core. */
 const BEGIN_MS = 4 * SECOND_MS
 const ASK_EVERY_MS = SECOND_MS
 /** Generous timeout, so that a busy machine does not make the shop look faulty. */
@@ -83,8 +83,8 @@ const auditOf = (origin: string, domainId: string): AuditInput => ({
 })
 
 /**
- * Runs both flow tests, which pass, and then releases a new version of the shop. After the release, it runs one flow
- * test again, which heals a step and fails, and audits the shop. Ends early when `stopping` is aborted.
+ * Runs both flow tests, which pass, and then releases a new version of the shop. After the release, one flow test runs
+ * again, heals a step and fails, and the shop is audited. Ends early when `stopping` is aborted.
  */
 export async function runFlowTests(
   call: Call,
@@ -103,7 +103,7 @@ export async function runFlowTests(
   }
   await pause(BEGIN_MS)
   for (const testId of [tests.joining, tests.buying]) {
-    // Starting a browser may fail on a busy machine, so a failed run is repeated.
+    // On a busy machine, a browser may fail to start, so a failed run is repeated.
     for (let n = 0; n < MOST_RUNS && !stopping.aborted; n++) if ((await run(testId)) === 'passed') break
   }
   storefront.release()

@@ -7,8 +7,8 @@ export const CART_WITHOUT_CURRENCY = 'Cart without a currency'
 const MARKETING = { type: 'email', target: 'marketing@shop.example' } as const
 
 /**
- * Returns the alerts that the sample organization created on its first day, each related to an event in its history.
- * `onCall`: a webhook.
+ * Returns the alerts that the sample organization created on its first day, each about an event in its history.
+ * `onCall` is the id of a webhook.
  */
 export function firstAlerts(domains: { shop: string; magazine: string }, onCall: string): AlertInput[] {
   const shared = {
@@ -47,7 +47,7 @@ export function firstAlerts(domains: { shop: string; magazine: string }, onCall:
   ]
 }
 
-/** Returns the current alerts, one of each type. `onCall`: a webhook. */
+/** Returns the current alerts, one of each type. `onCall` is the id of a webhook. */
 export function sampleAlerts(domainId: string, onCall: string): AlertInput[] {
   const channels: AlertInput['channels'] = [MARKETING, { type: 'webhook', target: onCall }]
   const shared = { domainIds: [domainId], channels }

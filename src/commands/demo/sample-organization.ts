@@ -10,7 +10,7 @@ import { HOSTS } from './sample-sites.ts'
 /** The sample organization with its members and its domains by host. */
 export interface SampleOrganization {
   owner: { email: string; password: string; key: string }
-  /** API keys of the members who act in the simulated past. */
+  /** API keys of the members who act in the simulated history. */
   keys: { mara: string; jonas: string }
   domainIds: Record<string, string>
   tokens: Record<string, string>

@@ -14,7 +14,7 @@ const ofOutlet = events.filter(({ host }) => host === HOSTS.outlet)
 const bySession = (of: readonly SiteEvent[]) => [...Map.groupBy(of, ({ sessionId }) => sessionId).values()]
 const hasRefused = (own: readonly SiteEvent[]) => own.some(({ params }) => params.gcd?.includes('q'))
 
-test('the history is the same for the same time, in any steps, and differs for another seed', () => {
+test('the history is reproducible for the same end time, whatever the steps, and differs for another seed', () => {
   const parts = new SampleSites(plot)
   const first = parts.until(NOW - DAY_MS - 1)
   const second = parts.until(NOW)
@@ -23,7 +23,7 @@ test('the history is the same for the same time, in any steps, and differs for a
   expect(new SampleSites(plot, 2).until(NOW).orders).not.toEqual(orders)
 })
 
-test('the history covers three weeks in order, with nights and weekends, and ends before now', () => {
+test('the history covers three weeks in chronological order, with nights and weekends, and ends before the current time', () => {
   expect(events.length).toBeGreaterThan(70_000)
   expect(events.length).toBeLessThan(110_000)
   const times = events.map(({ at }) => at)
@@ -64,7 +64,7 @@ test('an e-mail address appears in one parameter for two days', () => {
   for (const { at } of leaking) expect(at >= plot.leakedAt && at < plot.leakedAt + 2 * DAY_MS).toBe(true)
 })
 
-test('advertising events require consent, except at the outlet, where Meta receives events after a denial', () => {
+test('advertising vendors receive events only with consent, except for Meta at the outlet', () => {
   const advertised = (of: readonly SiteEvent[]) => new Set(of.filter((one) => one.of.advertises).map((one) => one.of))
   const refusers = bySession(ofShop).filter(hasRefused)
   expect(refusers.length).toBeGreaterThan(100)
@@ -72,14 +72,14 @@ test('advertising events require consent, except at the outlet, where Meta recei
   expect(advertised(bySession(ofOutlet).filter(hasRefused).flat())).toEqual(new Set([META]))
 })
 
-test('an outlet stops sending events and has no orders afterwards', () => {
+test('the outlet stops sending events and has no orders afterwards', () => {
   const last = Math.max(...ofOutlet.map(({ at }) => at))
   expect(last).toBeLessThan(plot.silentAt)
   expect(last).toBeGreaterThan(plot.silentAt - 2 * HOUR_MS)
   expect(orders.filter(({ id, at }) => id.startsWith('B') && at >= plot.silentAt)).toEqual([])
 })
 
-test('most orders were sent to vendors, some were not sent, and some were sent twice', () => {
+test('most orders are reported to vendors, some are not reported, and some are reported twice', () => {
   const told = events.filter(({ of, event }) => of === GA4 && event === 'purchase')
   const ids = told.map(({ params }) => params['ep.transaction_id'])
   const missing = orders.filter(({ id }) => !ids.includes(id)).length
@@ -95,12 +95,12 @@ test('the shop sends events to all of its vendors', () => {
   expect(new Set(ofShop.map(({ of }) => of))).toEqual(new Set([GTM, GA4, META, TIKTOK, ADS]))
 })
 
-/** Number of missing events at which an hourly series is considered silent, at the sensitivity of automatic signals. */
+/** Number of missing events from which an hourly series counts as silent, at the sensitivity of automatic signals. */
 const SILENT = 22.6
 
 /**
- * Returns the largest number of events expected during a gap in the last day, based on the mean of the hour in which
- * the gap begins.
+ * Returns the largest number of events expected during any gap in the last day, based on the average of the hour in
+ * which the gap begins.
  */
 function worstGap(own: readonly SiteEvent[], from: number, until: number): number {
   const hourOf = (at: number) => new Date(at).getUTCHours()
@@ -114,7 +114,7 @@ function worstGap(own: readonly SiteEvent[], from: number, until: number): numbe
   return Math.max(...gaps)
 }
 
-test('each scenario has its events at any start time, and only the outlet stops sending events', () => {
+test('each scenario contains its events at any start time, and only the outlet stops sending events', () => {
   for (let hours = 0; hours < 7 * 24; hours += 19) {
     const own = demoTimelineOf(NOW + hours * HOUR_MS + 17 * 60_000)
     const { events } = new SampleSites(own).until(own.now)

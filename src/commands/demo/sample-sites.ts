@@ -11,19 +11,19 @@ export const HOSTS = { shop: 'shop.example', outlet: 'outlet.example', magazine:
 export interface DemoTimeline {
   /** Time of the first event. Events before `collectedAt` are imported. */
   from: Instant
-  /** The organization starts using Tagwarden. */
+  /** Time at which the organization starts using Tagwarden. */
   joinedAt: Instant
-  /** A harmless container version goes live. */
+  /** Time at which a harmless container version goes live. */
   harmlessAt: Instant
-  /** A video player without titles opens an issue, which is then muted. */
+  /** Time at which a video player that reports no titles opens an issue, which is then muted. */
   untitledAt: Instant
-  /** A form starts leaking an e-mail address in a parameter, for two days. */
+  /** Time at which a form begins to leak an e-mail address in a parameter, for two days. */
   leakedAt: Instant
-  /** A container version goes live after which cart events lack a currency. */
+  /** Time at which a container version goes live whose cart events lack a currency. */
   harmfulAt: Instant
-  /** All events from this time on are received by the collector. */
+  /** Time from which all events are received by the collector. */
   collectedAt: Instant
-  /** The outlet stops sending events. */
+  /** Time at which the outlet stops sending events. */
   silentAt: Instant
   now: Instant
 }
@@ -56,14 +56,14 @@ export interface SiteActivity {
  * A shop, its outlet and its magazine with about 4,000 events a day, reproducible for the same plot and seed.
  *
  * Google Analytics 4, Meta Pixel, Google Ads, TikTok Pixel and Plausible receive events for page views, products,
- * carts, purchases and videos; Google Tag Manager reports on its own tags. Visitors answer a consent banner. Google's
- * requests carry the answer (`gcs`, `gcd`). Other vendors receive events only with consent, except at the outlet, where
- * Meta also receives events from visitors who refused. One purchase in forty is not reported, and a few are sent to
- * Google twice. Every purchase has a `transaction_id` and a value.
+ * carts, purchases and videos; Google Tag Manager reports on its own tags. Visitors are shown a consent banner, and
+ * requests to Google contain their choice (`gcs`, `gcd`). Other vendors receive events only with consent, except at the
+ * outlet, where Meta also receives events from visitors who refused. One purchase in forty is not reported, and a few
+ * are sent to Google twice. Every purchase has a `transaction_id` and a value.
  */
 export class SampleSites {
   private readonly all: readonly (Shop | Magazine)[]
-  /** Visits have been generated up to this hour. */
+  /** Hour up to which visits have been generated. */
   private madeTo: Instant
 
   constructor(plot: DemoTimeline, seed = 1) {
@@ -87,7 +87,7 @@ export class SampleSites {
     ]
   }
 
-  /** Returns the events and orders before this time that have not been returned yet. */
+  /** Returns the events and orders before this time that have not yet been returned. */
   until(at: Instant): SiteActivity {
     for (; this.madeTo < at; this.madeTo += HOUR_MS) for (const site of this.all) site.hour(this.madeTo)
     const taken = this.all.map((site) => site.take(at))

@@ -1,6 +1,6 @@
 import type { HitItem } from '../../ingest/batch.ts'
 
-/** Parameters that a page sends to a vendor with every event. */
+/** Page data that determines the parameters sent to a vendor with every event. */
 interface OnPage {
   url: string
   title: string
@@ -12,21 +12,24 @@ interface OnPage {
 export interface SampleVendor {
   vendor: string
   account: string
-  /** Kind of its events. `tag`: a tag manager's reports about its own tags. */
+  /** Kind of the vendor's events. `tag`: reports of a tag manager about its own tags. */
   kind: 'event' | 'tag'
-  /** True when its requests report the visitor's banner choice. */
+  /** True when requests to the vendor contain the visitor's choice in the banner. */
   saysConsent?: true
-  /** True when it receives events only from visitors who consented. */
+  /** True when the vendor receives events only from visitors who consented. */
   advertises?: true
-  /** Host and size in bytes of its code, and how long that code blocks a page of average speed, in milliseconds. */
+  /**
+   * Host and size in bytes of the vendor's code, and the time in milliseconds for which the code blocks a page of
+   * average speed.
+   */
   code: { host: string; bytes: number; blockMs: number }
-  /** Returns the parameters that all of its events have, named as by its decoder. */
+  /** Returns the parameters that all of the vendor's events have, named as by its decoder. */
   base(event: string, page: OnPage): Record<string, string>
-  /** Returns its request with these parameters; absent: the container reports the event. */
+  /** Returns the request to the vendor with these parameters. Absent when the container reports the event. */
   request?(params: Record<string, string>): Pick<HitItem, 'url' | 'method' | 'body'>
 }
 
-/** Prefix of parameters that the decoders add to the sent ones. */
+/** Prefix of parameters that the decoders add to those in the request. */
 const ADDED = 'consent.'
 const fieldsOf = (params: Record<string, string>) =>
   new URLSearchParams(Object.entries(params).filter(([key]) => !key.startsWith(ADDED)))
@@ -107,7 +110,7 @@ export const GTM: SampleVendor = {
   base: () => ({ tagId: '7', name: 'GA4 configuration' }),
 }
 
-/** Turns `a.b` into `{a: {b}}`. */
+/** Converts `a.b` to `{a: {b}}`. */
 function nested(params: Record<string, string>): Record<string, unknown> {
   const whole: Record<string, unknown> = {}
   for (const [key, value] of Object.entries(params)) {

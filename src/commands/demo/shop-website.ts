@@ -2,7 +2,10 @@
 export interface ShopWebsite {
   /** URL without a trailing slash. */
   origin: string
-  /** Releases a version that renames a button and omits two tags: the button's and one on the shirts page. */
+  /**
+   * Releases a new version, in which a button is renamed and two tags are missing: the button's tag and one on the
+   * shirts page.
+   */
   release(): void
   close(): Promise<void>
 }
@@ -12,7 +15,7 @@ const STYLE = `body { max-width: 720px; margin: 48px auto; padding: 0 24px; font
   button { padding: 12px 20px; border: 0; border-radius: 6px; background: #2b4acb; color: #fff; font: inherit }
   input { padding: 11px; border: 1px solid #8a93a6; border-radius: 6px; font: inherit }`
 
-/** Requests in the same format that the vendors' code sends. They do not leave the browser of a flow test. */
+/** Requests in the same format as those of the vendors' code. They do not leave the browser of a flow test. */
 const TAGS = `
   const send = (url, params) => navigator.sendBeacon(url + new URLSearchParams(params))
   const ga = (en, params = {}) =>

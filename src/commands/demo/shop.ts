@@ -3,11 +3,11 @@ import { ADS, GA4, META, type SampleVendor, TIKTOK } from './sample-vendors.ts'
 import { type Choice, lasts, Site, type SiteOptions, type Visit } from './simulated-site.ts'
 
 export interface ShopOptions extends SiteOptions {
-  /** Prefix of its order ids: `A` for `A-10000`. */
+  /** Prefix of the shop's order ids: `A` for `A-10000`. */
   orders: string
   /** Time from which Google Analytics 4 cart events lack a currency. */
   lostCurrencyAt?: Instant
-  /** Start of the two days in which a form leaks the user's e-mail address in a parameter. */
+  /** Start of the two days in which a form leaks the visitor's e-mail address in a parameter. */
   leakedAt?: Instant
   /** True when Meta also receives events from visitors who refused consent. */
   tellsRefusers?: true
@@ -35,7 +35,7 @@ export const LEAK_DAYS = 2
 const LEAKED = 'jane.doe@example.com'
 
 /**
- * A clothes shop whose sales peak in the evening and at weekends. One in forty purchases is not reported to any vendor.
+ * A clothes shop whose sales peak in the evening and at weekends. One purchase in forty is not reported to any vendor.
  */
 export class Shop extends Site {
   private orders = 0

@@ -9,18 +9,21 @@ import { LEAK_DAYS } from './shop.ts'
 import type { Call, SimulatedProgram } from './simulated-program.ts'
 import type { Order, SiteEvent } from './simulated-site.ts'
 
-/** An action in the simulated past, with its time. */
+/** An action in the simulated history, with its time. */
 interface Act {
   at: Instant
   do(): Promise<unknown>
-  /** The jobs to run afterwards; absent: none. */
+  /** The jobs to run after the action. Absent when there are none. */
   jobs?: readonly string[]
 }
 
-/** A rule that was violated in the first weeks, and how people responded. */
+/** A rule that was violated in the first weeks, and how members responded. */
 interface Trouble {
   alert: string
-  /** Events that violate the rule between `from` and `to` are validated on arrival. */
+  /**
+   * Start of the period in which events that violate the rule go through the collector, so that they are validated. It
+   * ends at `to`.
+   */
   from: Instant
   to: Instant
   isBrokenBy(event: SiteEvent): boolean
@@ -30,9 +33,9 @@ interface Trouble {
 /** Maximum number of orders per request. */
 const ORDERS_AT_ONCE = 1000
 const STEP_MS = 2 * MINUTE_MS
-/** Delay before a pipeline reports a release; by then, the first visitors have seen it. */
+/** Delay before a pipeline reports a release. By then, the first visitors have already used it. */
 const TOLD_MS = 6 * MINUTE_MS
-/** Delay before the outage of the outlet is noticed. */
+/** Delay before members notice that the outlet has stopped sending events. */
 const FOUND_AFTER_MS = 4 * HOUR_MS
 
 function troublesOf({ untitledAt, leakedAt, harmfulAt }: DemoTimeline): Trouble[] {
@@ -84,7 +87,7 @@ function troublesOf({ untitledAt, leakedAt, harmfulAt }: DemoTimeline): Trouble[
 }
 
 /**
- * Separates the events that violate a rule in the first weeks from the others. The others can be imported, because
+ * Separates the events that violate a rule in the first weeks from all others. Only the others can be imported, because
  * imported events open no issues.
  */
 export function splitViolating(
@@ -98,7 +101,10 @@ export function splitViolating(
   return { noticed, others }
 }
 
-/** Simulates the time from the day the organization joined until the last days. `noticed`: see `splitViolating`. */
+/**
+ * Simulates the time from the day on which the organization joined until the last days. `noticed` contains the
+ * violating events from `splitViolating`.
+ */
 export async function simulateFirstWeeks(
   days: SimulatedProgram,
   sample: SampleOrganization,
@@ -117,7 +123,7 @@ export async function simulateFirstWeeks(
     days.until(at)
     await act()
     if (!jobs) continue
-    // Events received in this millisecond are evaluated in the next one.
+    // Events received in one millisecond are evaluated in the next one.
     days.until(at + SECOND_MS)
     await days.run(...jobs)
   }
@@ -183,7 +189,7 @@ async function makeAlerts(owner: Call, alerts: readonly AlertInput[]): Promise<M
   return ids
 }
 
-/** Returns the actions of the members and their deployment pipelines. */
+/** Returns the actions of the organization's members and deployment pipelines. */
 function actsOf(
   days: SimulatedProgram,
   { keys, domainIds }: SampleOrganization,
@@ -233,8 +239,8 @@ interface LastDays {
 }
 
 /**
- * Simulates the last days through the collector. At the end, the organization creates its remaining alerts and its flow
- * tests, which are returned.
+ * Simulates the last days, in which all events go through the collector. At the end, the organization creates its
+ * remaining alerts and its flow tests. Returns the flow tests.
  */
 export async function simulateLastDays(
   days: SimulatedProgram,
@@ -246,7 +252,7 @@ export async function simulateLastDays(
   const { events, orders } = sites.until(plot.now)
   const foundAt = plot.silentAt + FOUND_AFTER_MS
   let isFound = false
-  // Time advances in short steps because silences are measured in minutes.
+  // Time advances in short steps, because the absence of events is measured in minutes.
   for (const [step, own] of Map.groupBy(events, ({ at }) => Math.ceil(at / STEP_MS))) {
     const at = Math.min(step * STEP_MS, plot.now)
     if (at >= foundAt && !isFound) {

@@ -8,7 +8,7 @@ import { HOUR_MS, systemClock } from '../../core/clock.ts'
 import { gapsBetween } from '../../signals/gap-store.ts'
 import { SimulatedClock, SimulatedProgram } from './simulated-program.ts'
 
-test('days generated an hour ago leave no gap, even if live events begin late', async () => {
+test('a history generated an hour ago leaves no collection gap, even if live events begin late', async () => {
   const data = mkdtempSync(join(tmpdir(), 'demo-days-'))
   const config = readConfig({ listen: '127.0.0.1:0', data }, {})
   const log = { info() {}, warn() {}, error() {} }

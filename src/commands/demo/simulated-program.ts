@@ -6,7 +6,7 @@ import { MIN_GAP_MS } from '../../signals/gap.ts'
 import { tx } from '../../store/database.ts'
 import type { SentBatch } from './encode-events.ts'
 
-/** A clock set to a time in the past. After `letGo`, it follows the system clock. */
+/** A clock that is set to a time in the past. After `letGo`, it follows the system clock. */
 export class SimulatedClock implements Clock {
   private at: Instant | null
 
@@ -30,7 +30,7 @@ export class SimulatedClock implements Clock {
 /** Calls the API and returns the response. Rejects with the response's error unless the call succeeds. */
 export type Call = (method: string, path: string, body?: unknown) => Promise<unknown>
 
-/** Runs the whole program, except for its sockets, with a clock that is advanced manually. */
+/** Runs the whole program without its sockets. Its clock is advanced manually. */
 export class SimulatedProgram {
   private constructor(
     private readonly app: App,
@@ -42,7 +42,9 @@ export class SimulatedProgram {
     return new SimulatedProgram(await openApp({ config, clock, log }), clock)
   }
 
-  /** Advances the clock. Heartbeats continue meanwhile; otherwise the time would be recorded as a gap in collection. */
+  /**
+   * Advances the clock. Heartbeats continue during this time; otherwise it would be recorded as a gap in collection.
+   */
   until(at: Instant): void {
     const { app, clock } = this
     tx(app.db, () => {
@@ -52,7 +54,7 @@ export class SimulatedProgram {
   }
 
   /**
-   * Advances the clock to the present, which includes the time spent generating events, and then follows the system
+   * Advances the clock to the present, including the time spent generating events. From then on it follows the system
    * clock.
    */
   reachPresent(): void {
@@ -60,7 +62,7 @@ export class SimulatedProgram {
     this.clock.letGo()
   }
 
-  /** Runs jobs one after the other and waits until no delivery or run is active. */
+  /** Runs jobs one after another and waits until no delivery or run is active. */
   async run(...names: readonly string[]): Promise<void> {
     for (const name of names) await this.job(name).run()
     await this.app.idle()
@@ -71,7 +73,7 @@ export class SimulatedProgram {
     return callOf(this.app, apiKey)
   }
 
-  /** Sends batches to the collector concurrently. `tokens`: property tokens by host. */
+  /** Sends batches to the collector concurrently. `tokens` contains the property tokens by host. */
   async collect(sent: readonly SentBatch[], tokens: Record<string, string>): Promise<void> {
     const url = 'http://127.0.0.1/api/v1/events?token='
     const requests = sent.map(({ host, batch }) => {

@@ -41,9 +41,9 @@ export interface SiteOptions {
   /** Number of visits on an average day. */
   visits: number
   seed: number
-  /** The vendors that receive events; absent: all vendors the site supports. */
+  /** The vendors that receive events. Absent for all vendors that the site supports. */
   tells?: readonly SampleVendor[]
-  /** Time from which the site sends no more events. */
+  /** Time at which the site stops sending events. */
   until?: Instant
   /** Returns the container version at this time. */
   version(at: Instant): number
@@ -54,7 +54,7 @@ const BY_HOUR = [7, 5, 5, 5, 5, 6, 7, 8, 9, 11, 12, 13, 13, 12, 12, 12, 13, 14, 
 const BY_WEEKDAY = [1.25, 0.95, 0.9, 0.9, 0.95, 1, 1.2]
 const HOUR_SUM = BY_HOUR.reduce((sum, share) => sum + share, 0)
 
-/** Share of visitors who accept the banner, and share who refuse. The others don't answer. */
+/** Share of visitors who accept in the banner, and share of visitors who refuse. All others don't choose. */
 const [AGREE, REFUSE] = [0.72, 0.16]
 const CONSENT = {
   granted: withWords({ gcs: 'G111', gcd: '13r3r3r3r5' }),
@@ -63,14 +63,14 @@ const CONSENT = {
 }
 export type Choice = keyof typeof CONSENT
 
-/** Adds the consent parameters that the collector derives from Google's requests. */
+/** Adds the consent parameters that the collector derives from requests to Google. */
 function withWords(sent: Record<string, string>): Record<string, string> {
   addConsent(sent)
   return sent
 }
 
 /**
- * Returns a generator of numbers from 0 to 1, reproducible for the same seed:
+ * Returns a generator of numbers from 0 to 1. It is reproducible for the same seed:
  * https://en.wikipedia.org/wiki/Linear_congruential_generator
  */
 function randomOf(seed: number): () => number {
@@ -81,7 +81,9 @@ function randomOf(seed: number): () => number {
   }
 }
 
-/** A site whose traffic follows the hour of the day and the day of the week, reproducible for the same seed. */
+/**
+ * A site whose traffic depends on the hour of the day and the day of the week. It is reproducible for the same seed.
+ */
 export abstract class Site {
   protected readonly random: () => number
   private events: SiteEvent[] = []
@@ -92,13 +94,13 @@ export abstract class Site {
     this.random = randomOf(options.seed)
   }
 
-  /** Generates the visits that begin within an hour. */
+  /** Generates the visits that begin within this hour. */
   hour(from: Instant): void {
     const at = new Date(from)
     const share = (BY_HOUR[at.getUTCHours()] ?? 0) / HOUR_SUM
     const expected = this.options.visits * share * (BY_WEEKDAY[at.getUTCDay()] ?? 1)
-    // Varies less than a random distribution would. A visit sends a dozen events, so an hour without visits would look
-    // like an outage.
+    // The number of visits varies less than a random one would. A visit sends a dozen events, so an hour without visits
+    // would look like an outage.
     const chance = this.random() + this.random() + this.random() - 1.5
     const count = Math.round(expected + Math.min(Math.sqrt(expected), expected / 4) * chance)
     for (let n = 0; n < count; n++) {
@@ -106,7 +108,7 @@ export abstract class Site {
     }
   }
 
-  /** Removes and returns the events and orders before this time, unsorted. */
+  /** Removes and returns the events and orders before this time. They are unsorted. */
   take(before: Instant): { events: SiteEvent[]; orders: Order[] } {
     const { events, sold } = this
     this.events = events.filter(({ at }) => at >= before)
@@ -140,8 +142,8 @@ export abstract class Site {
     const { host, version, until, tells } = this.options
     if (tells && !tells.includes(of)) return
     if (of.advertises && visit.choice !== 'granted' && !anyway) return
-    // Events are sent one after another, so Google receives the banner choice before the other vendors receive the page
-    // view.
+    // Each event is sent a little later than the previous one, so Google receives the banner choice before the other
+    // vendors receive the page view.
     visit.at += 1 + Math.floor(this.random() * 90)
     if (until !== undefined && visit.at >= until) return
     const title = this.titleOf(visit.path)

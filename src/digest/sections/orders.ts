@@ -5,7 +5,7 @@ import { countOf } from '../format.ts'
 import { focusRank } from '../reader-focus.ts'
 import { type DigestSection, WEIGHT } from './section.ts'
 
-/** Minimum share of missing orders for a headline. */
+/** Minimum fraction of missing orders for a headline. */
 const MISSING_SHARE = 0.05
 
 /** Paid orders compared with the orders received by each vendor. */

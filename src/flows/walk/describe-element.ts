@@ -6,9 +6,11 @@ import type { Selector } from '../recording.ts'
 import { appearanceOf, pathTo, visibleAmong } from './in-page.ts'
 
 const MAX_TEXT = 200
-/** Maximum number of elements compared with the known one. A page may have thousands of the same kind. */
+/**
+ * Maximum number of elements compared with the known element. A page may have thousands of elements of the same kind.
+ */
 const MAX_COMPARED = 200
-/** Minimum length of typed text that is removed from names. Shorter text is too common. */
+/** Minimum length of typed text that is removed from names. Shorter text occurs too often by chance. */
 const MIN_TYPED = 3
 /** Roles that do not describe an element. */
 const VAGUE_ROLES = new Set(['', 'generic', 'none', 'presentation', 'StaticText', 'InlineTextBox'])
@@ -32,7 +34,7 @@ export async function describe(element: ElementHandle<Element>, discreet: Discre
   return { role, name: said(name), tag, text: said(text) }
 }
 
-/** Returns the known properties of a frame; null when nothing identifies it. */
+/** Returns the known properties of a frame; null when it has no property that identifies it. */
 export function describeFrame(frame: Frame, discreet: Discretion): KnownFrame | null {
   const { host = '', pathname = '' } = URL.parse(frame.url()) ?? {}
   const said = (value: string) => cutText(discreet(value), MAX_TEXT)
@@ -40,7 +42,10 @@ export function describeFrame(frame: Frame, discreet: Discretion): KnownFrame | 
   return name || place ? { name, place } : null
 }
 
-/** Returns tests that recognise a known frame, strictest first, because names and URLs may change with each visit. */
+/**
+ * Returns functions that check whether a frame is the known one, strictest first. Looser checks are needed because
+ * names and URLs may change with each visit.
+ */
 export function likeFrame(known: KnownFrame, discreet: Discretion): ((frame: Frame) => boolean)[] {
   const isSame = (frame: Frame, field: keyof KnownFrame) => describeFrame(frame, discreet)?.[field] === known[field]
   const isPlace = (frame: Frame) => known.place !== '' && isSame(frame, 'place')
@@ -48,10 +53,10 @@ export function likeFrame(known: KnownFrame, discreet: Discretion): ((frame: Fra
   return [(frame) => isPlace(frame) && isName(frame), isPlace, isName]
 }
 
-/** Returns the role and accessible name as computed by Chromium. */
+/** Returns the role and the accessible name as computed by Chromium. */
 async function accessOf(element: ElementHandle<Element>): Promise<{ role: string; name: string }> {
   const { objectId } = element.remoteObject()
-  // Frames from other sites have a separate session, which puppeteer does not declare.
+  // Frames from other sites have a separate CDP session. Puppeteer has this property but does not declare its type.
   const { client } = element.frame as unknown as { client: CDPSession }
   const { nodes } = await client.send('Accessibility.getPartialAXTree', {
     ...(objectId === undefined ? {} : { objectId }),
@@ -63,7 +68,8 @@ async function accessOf(element: ElementHandle<Element>): Promise<{ role: string
 }
 
 /**
- * Returns the visible elements most similar to the known one. There may be none, or several that are equally similar.
+ * Returns the visible elements that are most similar to the known one. The list may be empty, or contain several
+ * elements that are equally similar.
  */
 export async function findAlike(
   frame: Frame,
@@ -83,8 +89,8 @@ export async function findAlike(
 }
 
 /**
- * Returns the similarity: 3 for the same role, name and text; 2 for role and name or text; 1 for tag and name or text;
- * otherwise 0.
+ * Returns the similarity: 3 for the same role, name and text; 2 for the same role and either name or text; 1 for the
+ * same tag and either name or text; otherwise 0.
  */
 function likenessOf(known: KnownElement, seen: KnownElement): number {
   const same = (a: string, b: string) => a !== '' && a.toLowerCase() === b.toLowerCase()
@@ -96,12 +102,12 @@ function likenessOf(known: KnownElement, seen: KnownElement): number {
   return known.tag === seen.tag ? 1 : 0
 }
 
-/** Returns the visible elements that match a selector, without those nested in another match. */
+/** Returns the visible elements that match a selector, without elements nested in another match. */
 async function visible(frame: Frame, selector: string): Promise<ElementHandle<Element>[]> {
   return sift((await frame.$$(selector)) as ElementHandle<Element>[])
 }
 
-/** Returns the visible elements among these; of nested elements, only the outermost. */
+/** Returns the visible elements in this list. Of nested elements, only the outermost is returned. */
 export async function sift(elements: readonly ElementHandle<Element>[]): Promise<ElementHandle<Element>[]> {
   const [first, ...others] = elements
   if (!first) return []
@@ -123,7 +129,10 @@ async function distinct(elements: readonly ElementHandle<Element>[]): Promise<El
   return indexes.flatMap((index) => elements[index] ?? [])
 }
 
-/** Returns a selector that matches only this element, based on its name if possible and otherwise on its position. */
+/**
+ * Returns a selector that matches only this element. The selector is based on the element's name if possible, otherwise
+ * on its position.
+ */
 export async function selectorFor(element: ElementHandle<Element>, known: KnownElement): Promise<Selector> {
   const frame = element.frame
   const named = /^[^[\]"'*]+$/.test(known.name) && !VAGUE_ROLES.has(known.role)

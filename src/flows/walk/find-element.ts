@@ -5,28 +5,33 @@ import { type Selector, selectorText } from '../recording.ts'
 import { type Discretion, describe, findAlike, selectorFor, sift } from './describe-element.ts'
 import { isGone, StepFault, secondsText } from './step-fault.ts'
 
-/** Time for which a selector other than the first must be the only match, because pages are built gradually. */
+/**
+ * Time for which only selectors other than the first must match before their element is accepted. Pages are
+ * built gradually, so the first selector may match later.
+ */
 const OTHER_SELECTOR_AFTER_MS = 1000
-/** Time without a matching selector after which the search for the known element starts. */
+/** Time without a matching selector before the search for the known element starts. */
 const KNOWN_AFTER_MS = 2500
-/** Latest start of the search for the known element, as a share of the step's timeout. */
+/** Latest start of the search for the known element, as a fraction of the step's timeout. */
 const KNOWN_AFTER_SHARE = 0.6
 const LOOK_EVERY_MS = 100
 
 /** A search for an element. */
 export interface Wanted {
   selectors: readonly Selector[]
-  /** Selectors as shown to people, with `{{name}}` in place of values. */
+  /** Selectors in the form shown to people, with `{{name}}` in place of values. */
   texts: readonly string[]
   /** The element found in the last approved run; null when unknown. */
   known: KnownElement | null
-  /** Rejected selectors, as strings, which must not be used. */
+  /** Rejected selectors as strings. They must not be used. */
   refused: readonly string[]
-  /** Returns why the element's tab or frame is missing, or why it may not receive the step's secrets. */
+  /** Returns why the element's tab or frame is missing, or why it must not receive the step's secrets. */
   placeFault(): string
 }
 
-/** The recorded frame, or null when it is missing, and the other frames of its page that may contain the element. */
+/**
+ * The recorded frame, or null when it is missing. Also lists the other frames of the page that may contain the element.
+ */
 export interface SearchedFrames {
   recorded: Frame | null
   others: readonly Frame[]
@@ -41,7 +46,7 @@ export interface Found {
 type Look = { found: Found } | { fault: string }
 
 /**
- * Repeated search for one element. State is kept between attempts, because more kinds of matches are accepted as time
+ * Repeated search for one element. The state is kept between attempts, because looser matches are accepted as time
  * passes.
  */
 export class Search {
@@ -78,7 +83,7 @@ export class Search {
     return { fault }
   }
 
-  /** Returns the selector that was recorded. */
+  /** Returns the first recorded selector. */
   get before(): string {
     return this.wanted.texts[0] ?? ''
   }
@@ -92,12 +97,12 @@ export class Search {
     return { found: { element, healed: { before: this.before, after } } }
   }
 
-  /** Returns whether the recorded selectors have been tried long enough. */
+  /** Returns whether the recorded selectors have been tried for long enough. */
   private isLate(): boolean {
     return performance.now() - this.startedAt >= Math.min(KNOWN_AFTER_MS, this.limitMs * KNOWN_AFTER_SHARE)
   }
 
-  /** Searches other frames with the first selector, and returns its element when exactly one frame has a match. */
+  /** Searches other frames with the first selector. Returns the element when exactly one frame has a match. */
   private async lookElsewhere(frames: readonly Frame[]): Promise<Look | null> {
     const [selector] = this.wanted.selectors
     const met: ElementHandle<Element>[] = []
@@ -121,7 +126,7 @@ export class Search {
 /**
  * Returns the element once it is found and usable.
  * @param frames returns the frames to search
- * @param use returns the required property of the element, or the reason why it can't be used yet
+ * @param use returns the required property of the element, or the reason why the element can't be used yet
  * @throws {StepFault} after `limitMs`, with the most recent reason
  */
 export async function findElement<T>(
@@ -149,13 +154,13 @@ export async function findElement<T>(
   }
 }
 
-/** Returns no elements when the frame was removed during the query. */
+/** Returns an empty list when the frame was removed during the query. */
 function noneWhenGone(error: unknown): ElementHandle<Element>[] {
   if (isGone(error)) return []
   throw error
 }
 
-/** Returns the visible elements that match a selector. An invalid selector matches none. */
+/** Returns the visible elements that match a selector. An invalid selector matches nothing. */
 async function matching(frame: Frame, selector: Selector): Promise<ElementHandle<Element>[]> {
   try {
     return await sift(await allMatching(frame, selector))
@@ -165,7 +170,7 @@ async function matching(frame: Frame, selector: Selector): Promise<ElementHandle
   }
 }
 
-/** Like `matching`, including invisible elements. */
+/** Like `matching`, but includes invisible elements. */
 export async function allMatching(frame: Frame, selector: Selector): Promise<ElementHandle<Element>[]> {
   const [first = '', ...others] = [selector].flat()
   let elements = (await frame.$$(first)) as ElementHandle<Element>[]

@@ -1,11 +1,14 @@
-/* Functions that run in the page. They are sent as source code, so they can't use anything else from this file. */
+/*
+ * Functions that run in the page. They are sent to the browser as source code, so they can't use anything else from
+ * this file.
+ */
 
-/** Returns the indexes of the visible elements, without those that are inside another visible element. */
+/** Returns the indexes of the visible elements, without elements that are inside another visible element. */
 export function visibleAmong(first: Element, ...others: Element[]): number[] {
   const elements = [first, ...others]
   const parentOf = (node: Node) => node.parentNode ?? (node as ShadowRoot).host ?? null
   const isVisible = (element: Element) => {
-    // A document can also match by name, because its title is its name.
+    // A document can also match by name, because the title of a document is its accessible name.
     if (element.nodeType !== Node.ELEMENT_NODE) return false
     if (!element.isConnected || !element.checkVisibility({ visibilityProperty: true })) return false
     const { width, height } = element.getBoundingClientRect()
@@ -19,12 +22,13 @@ export function visibleAmong(first: Element, ...others: Element[]): number[] {
   return elements.flatMap((element, index) => (visible.has(element) && !liesInAnother(element) ? [index] : []))
 }
 
-/** The point at which an element can be clicked, in pixels of its frame, or the reason why it can't be clicked. */
+/** The point at which an element can be clicked, in pixels within its frame, or the reason why it can't be clicked. */
 export type Spot = { x: number; y: number } | { fault: string }
 
 /**
  * Scrolls an element into view, waits until its position is stable for two animation frames, and returns the point to
- * click. The point is at the offset from the element's corner if it is inside the element, otherwise at the centre.
+ * click. If the given offset from the element's corner lies inside the element, that point is returned, otherwise the
+ * centre.
  */
 export async function spotOf(element: Element, offsetX: number | null, offsetY: number | null): Promise<Spot> {
   const picture = () =>
@@ -60,8 +64,8 @@ export async function spotOf(element: Element, offsetX: number | null, offsetY: 
       if (at === outer) return true
     return false
   }
-  // Returns whether a click on `hit` triggers the element: `hit` is a label, or another part of the same link or
-  // button.
+  // Returns whether a click on `hit` activates the element: `hit` is the element's label, or another part of the same
+  // link or button.
   const means = (hit: Element) => {
     const labels = 'labels' in element && element.labels ? [...(element.labels as NodeListOf<Element>)] : []
     const control = element.closest('a,button,label,[role="button"],summary')
@@ -113,7 +117,10 @@ export function pathTo(element: Element): string[] {
   return way
 }
 
-/** Scrolls to a point inside a frame element, and returns its position in pixels of the surrounding frame. */
+/**
+ * Scrolls to a point inside a frame element, and returns the position of the point in pixels within the surrounding
+ * frame.
+ */
 export function pointOutside(holder: Element, x: number, y: number): { x: number; y: number } {
   const { paddingLeft, paddingTop } = getComputedStyle(holder)
   const point = () => {

@@ -48,9 +48,9 @@ function selectAll(element: Element): void {
   else getSelection()?.selectAllChildren(element)
 }
 
-/** Sets the value of a field with a picker, such as a date or colour. Runs in the page. */
+/** Sets the value of a field that has a picker, such as a date or colour field. Runs in the page. */
 function setValue(element: Element, value: string): void {
-  // Frameworks override the setter of the element and ignore values set through their own setter.
+  // Frameworks override the setter on the element and ignore values that are set through it.
   const setter = Object.getOwnPropertyDescriptor(Object.getPrototypeOf(element), 'value')?.set
   if (setter) setter.call(element, value)
   else (element as HTMLInputElement).value = value
@@ -76,7 +76,7 @@ async function strike(key: string, doing: StepContext, way: 'down' | 'up'): Prom
     await keyboard[way](key as KeyInput)
   } catch (error) {
     if (!/unknown key/i.test(messageOf(error))) throw error
-    // Handles characters without a key on this keyboard, such as ß. Names of dead keys have no effect.
+    // Handles characters that have no key on this keyboard, such as ß. Names of dead keys have no effect.
     if ([...key].length === 1 && way === 'down') await keyboard.sendCharacter(key)
   }
 }

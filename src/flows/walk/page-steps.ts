@@ -3,7 +3,7 @@ import { isWebAddress } from '../recording.ts'
 import type { StepContext, StepKind } from './step.ts'
 import { isEmptyError, isGone, navigationSentence, StepFault } from './step-fault.ts'
 
-/** Time after which a page that has responded but is still loading is considered loaded. */
+/** Time after which a page that has responded but is still loading is treated as loaded. */
 const LOAD_MS = 10_000
 
 export const navigate: StepKind<'navigate'> = {
@@ -16,7 +16,7 @@ export const navigate: StepKind<'navigate'> = {
       await within(page.goto(url, { waitUntil: 'domcontentloaded', timeout: 0 }), doing.limitMs, doing.stopping)
     } catch (error) {
       doing.stopping.throwIfAborted()
-      // The walk reports the status of the response.
+      // The runner reports the status of the response.
       if (isEmptyError(error)) return
       throw new StepFault(refusalOf(doing, url) ?? navigationSentence(error, url))
     }
@@ -42,7 +42,7 @@ export async function loaded(doing: StepContext): Promise<void> {
   await until(isComplete, Math.min(LOAD_MS, doing.limitMs), doing.stopping)
 }
 
-/** Returns why a document could not be loaded, as reported by the guard or the network; null when unknown. */
+/** Returns why a document could not be loaded, as reported by the request guard or the network; null when unknown. */
 export function refusalOf({ browsing }: StepContext, url: string): string | null {
   const last = browsing.traffic.requests.findLast(
     ({ resourceType, error }) => resourceType === 'document' && error !== null,
@@ -57,7 +57,7 @@ export const close: StepKind<'close'> = {
   },
 }
 
-/** Has no effect, because the device of the test takes precedence over that of the recording. */
+/** Has no effect, because the device settings of the test take precedence over the recording. */
 export const setViewport: StepKind<'setViewport'> = { causesTags: false, do: async () => {} }
 
 export const emulateNetworkConditions: StepKind<'emulateNetworkConditions'> = {

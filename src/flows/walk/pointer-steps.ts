@@ -56,7 +56,7 @@ async function spot(doing: StepContext, offset: Point | null): Promise<{ page: P
   return { page, point: ready }
 }
 
-/** Converts a point in the element's frame to one in its tab. */
+/** Converts a point in the element's frame to a point in its tab. */
 async function inPage(element: ElementHandle<Element>, point: Point): Promise<Point> {
   let shown = point
   for (let frame: Frame | null = element.frame; frame?.parentFrame(); frame = frame.parentFrame()) {

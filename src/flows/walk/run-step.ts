@@ -13,21 +13,24 @@ import { isEmptyError, navigationSentence, StepFault } from './step-fault.ts'
 import { STEP_KINDS } from './step-kinds.ts'
 import { frameIn, framePath, framesBelow, locationOf } from './step-location.ts'
 
-/** Timeout of steps for which the recording has none. */
+/** Timeout of steps when the recording specifies none. */
 const STEP_MS = 5000
-/** Timeout of a navigation. Longer, because a slow page is not broken. */
+/** Timeout of a navigation, which is longer because a slow page is not broken. */
 const NAVIGATION_MS = 30_000
-/** Additional time for a step that found its element at the last moment. A step that exceeds it is considered hung. */
+/**
+ * Additional time for a step that found its element just before its timeout. A step that exceeds this time is treated
+ * as hung.
+ */
 const GRACE_MS = 5000
-/** Time for which only a tab or frame with exactly the recorded URL is accepted. */
+/** Time during which a tab or frame is accepted only if its URL equals the recorded one. */
 const EXACT_PLACE_MS = 1000
 const LOOK_EVERY_MS = 100
 
-/** A step to execute, with its context. */
+/** A step to execute, and its context. */
 export interface Task {
   /** The step with its variables replaced. */
   step: RecordedStep
-  /** Selectors as recorded, for messages. */
+  /** Recorded selectors, for messages. */
   selectorTexts: readonly string[]
   known: KnownElement | null
   refused: readonly string[]
@@ -36,14 +39,14 @@ export interface Task {
   hasTouch: boolean
   discreet: Discretion
   browsing: Browsing
-  /** Hosts that may receive the secrets used by the step; null when it uses none. */
+  /** Hosts that may receive the secrets used by the step; null when the step uses no secrets. */
   secretHosts: readonly string[] | null
   stopping: AbortSignal
 }
 
-/** Progress of a running step. It is available even when the step fails. */
+/** Progress of a running step, which is available even when the step fails. */
 export interface Done {
-  /** The tab in which the step ran; null when there is none yet. */
+  /** The tab in which the step runs; null until there is one. */
   page: Page | null
   element: KnownElement | null
   healed: { before: string; after: string } | null
@@ -63,11 +66,13 @@ export async function runStep(task: Task, done: Done): Promise<void> {
 const navigationsOf = ({ assertedEvents }: RecordedStep) =>
   ((assertedEvents ?? []) as { type: string; status?: number }[]).filter(({ type }) => type === 'navigation')
 
-/** Returns the expected status of the step's page; null: any status below 400. */
+/** Returns the HTTP status expected by the step. Null means that any status below 400 is accepted. */
 export const wantedStatus = (step: RecordedStep): number | null =>
   navigationsOf(step).findLast(({ status }) => status !== undefined)?.status ?? null
 
-/** Returns the timeout of a step, in milliseconds. The recording's default never shortens that of a navigation. */
+/**
+ * Returns the timeout of a step, in milliseconds. The recording's default never shortens the timeout of a navigation.
+ */
 function limitOf({ step, timeout }: Task): number {
   const own = step.timeout as number | undefined
   return step.type === 'navigate' ? (own ?? Math.max(timeout ?? 0, NAVIGATION_MS)) : (own ?? timeout ?? STEP_MS)
@@ -127,8 +132,8 @@ function faultOfPlace({ target, frame }: RecordedStep): string {
 }
 
 /**
- * Returns the frames that may contain an element: the recorded frame, and others because frame indexes may have
- * changed.
+ * Returns the frames that may contain an element: the recorded frame and, because frame indexes may have changed, the
+ * other frames.
  */
 function framesNow(recorded: Frame | null, { page }: Done, step: RecordedStep): SearchedFrames {
   const isInFrame = framePath(step).length > 0 && page !== null && !page.isClosed()
@@ -189,12 +194,14 @@ async function withNavigation(kind: StepKind<StepType>, doing: StepContext, task
 export const selectorTextsOf = (step: RecordedStep): string[] =>
   ((step.selectors ?? []) as Selector[]).map(selectorText)
 
-/** Prevents hosts from receiving secrets that are not bound to them. */
+/** Prevents hosts from receiving secrets that were not entered for them. */
 class SecretGuard {
-  /** Reason why a frame was last rejected, or null. */
+  /** Reason why the most recent frame was rejected, or null. */
   fault: string | null = null
 
-  /** @param hosts hosts that may receive the secrets, in the form of `secretHostOf`; null: the step uses none */
+  /**
+   * @param hosts hosts that may receive the secrets, in the form of `secretHostOf`; null when the step uses no secrets
+   */
   constructor(private readonly hosts: readonly string[] | null) {}
 
   /** Returns whether the frame may receive the secrets. */
@@ -222,7 +229,7 @@ class SecretGuard {
 }
 
 /**
- * Returns the URL of a frame's document. For a document without one, such as `about:srcdoc`, returns that of the
+ * Returns the URL of a frame's document. When the document has no URL, such as `about:srcdoc`, returns the URL of the
  * surrounding frame.
  */
 function addressOf(frame: Frame): string {

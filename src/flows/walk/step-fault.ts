@@ -4,7 +4,7 @@ import { cutText } from '../../core/text.ts'
 
 const MAX_SENTENCE = 500
 
-/** Error with the reason why a step failed: one readable sentence without a full stop. */
+/** Thrown with the reason why a step failed, as one readable sentence without a full stop. */
 export class StepFault extends Error {}
 
 /** Descriptions of Chromium's network errors. `host` is replaced by the host of the URL. */
@@ -23,7 +23,7 @@ const NETWORK: readonly [error: RegExp, sentence: string][] = [
   [/ERR_\w+/, 'host could not be opened'],
 ]
 
-/** Describes a navigation error in a sentence with the host, followed by Chromium's own error in brackets. */
+/** Describes a navigation error in a sentence that names the host, followed by Chromium's own error in brackets. */
 export function navigationSentence(error: unknown, url: string): string {
   const message = messageOf(error)
   const known = NETWORK.find(([pattern]) => pattern.test(message))

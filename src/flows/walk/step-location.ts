@@ -9,8 +9,8 @@ export interface StepLocation {
 }
 
 /**
- * Tests of similarity between a URL and the recorded one, strictest first. They differ because parts of a URL may
- * change with each visit.
+ * Functions that compare a URL with the recorded one, strictest first. Looser comparisons are needed because parts of a
+ * URL may change with each visit.
  */
 const LIKENESS: readonly ((address: URL, recorded: URL) => boolean)[] = [
   (address, recorded) => address.href === recorded.href,
@@ -23,7 +23,7 @@ const pathOf = ({ pathname, search }: URL): string => pathname + search
 
 /**
  * Returns the tab or cross-site frame specified in a step; null when it does not exist yet.
- * @param isExact false: also accept a tab or frame if it is the only one similar to the recorded one
+ * @param isExact when false, a tab or frame is also accepted if it is the only one with a similar URL
  */
 export function locationOf(browsing: Browsing, step: RecordedStep, isExact: boolean): StepLocation | null {
   const target = typeof step.target === 'string' ? step.target : 'main'
@@ -34,9 +34,10 @@ export function locationOf(browsing: Browsing, step: RecordedStep, isExact: bool
 export type IsKnown = (frame: Frame) => boolean
 
 /**
- * Returns the frame of a step; null when it does not exist yet.
- * @param isKnown tests for a frame whose index may have changed, strictest first; null when nothing is known about it
- * @param isExact false: accept any frame at the recorded index
+ * Returns the frame of a step; null when the frame does not exist yet.
+ * @param isKnown functions that recognise a frame whose index may have changed, strictest first; null when nothing is
+ * known about the frame
+ * @param isExact when false, any frame at the recorded index is accepted
  */
 export function frameIn(
   root: Frame,
@@ -50,12 +51,12 @@ export function frameIn(
   return known ?? (isKnown && isExact ? null : (frame ?? null))
 }
 
-/** Returns the path to a step's frame: the index of a child frame, of a child frame in it, and so on. */
+/** Returns the path to a step's frame: the index of a child frame, then of one of its child frames, and so on. */
 export const framePath = (step: RecordedStep): readonly number[] => (step.frame ?? []) as number[]
 
 /**
- * Returns the recorded frame if a test recognises it; otherwise the only other frame in the page that the test
- * recognises.
+ * Returns the recorded frame if one of the functions recognises it, otherwise the only other frame in the page that the
+ * function recognises.
  */
 function knownFrame(root: Frame, recorded: Frame | undefined, isKnown: readonly IsKnown[]): Frame | undefined {
   const frames = framesBelow(root)
@@ -76,11 +77,12 @@ function mainPlace({ page }: Browsing): StepLocation | null {
   return page.isClosed() ? null : { page, frame: page.mainFrame() }
 }
 
-/** Returns the tab or cross-site frame with this URL, by which the Recorder identifies it. */
+/** Returns the tab or cross-site frame with this URL. The Recorder identifies tabs and frames by URL. */
 function targetPlace(browsing: Browsing, target: string, isExact: boolean): StepLocation | null {
   const tabs = browsing.tabs().filter((page) => !page.isClosed())
   const all = tabs.flatMap((page) => page.frames().map((frame) => ({ page, frame })))
-  // The Recorder calls the first tab's document `main`, so no URL refers to it, even if similar.
+  // The Recorder calls the document of the first tab `main`, so a URL that is merely similar never refers to that
+  // document.
   const places = isExact ? all : all.filter(({ frame }) => frame !== browsing.page.mainFrame())
   const recorded = URL.parse(target)
   if (recorded) {

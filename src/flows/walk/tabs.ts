@@ -1,7 +1,7 @@
 import type { Dialog, HTTPResponse, Page, Target } from 'puppeteer-core'
 import type { Browsing } from '../../browser/browsing.ts'
 
-/** Maximum number of dialogs recorded, because a page may open any number. */
+/** Maximum number of dialogs recorded, because a page may open an unlimited number. */
 const MAX_NOTES = 20
 
 /** Response to the most recent request for a tab's document. */
@@ -11,9 +11,9 @@ export interface DocumentAnswer {
   statusText: string
 }
 
-/** Tracks every tab of a browser. Answers dialogs and records the responses for documents. */
+/** Tracks every tab of a browser. Closes dialogs and records the responses for documents. */
 export class Tabs implements Disposable {
-  /** Descriptions of the pages' dialogs and how they were answered. */
+  /** Descriptions of the dialogs that pages opened, and how the dialogs were closed. */
   readonly notes: string[] = []
   private readonly answers = new Map<Page, DocumentAnswer>()
   private readonly watched = new WeakSet<Page>()
@@ -33,7 +33,7 @@ export class Tabs implements Disposable {
     browsing.browser.on('targetcreated', this.onTarget)
   }
 
-  /** Returns the response for the tab's document; null when there was none since `forgetAnswer`. */
+  /** Returns the response for the tab's document; null when there has been none since `forgetAnswer` was called. */
   answerOf(page: Page): DocumentAnswer | null {
     return this.answers.get(page) ?? null
   }
@@ -57,7 +57,7 @@ export class Tabs implements Disposable {
   private note(page: Page, response: HTTPResponse): void {
     const request = response.request()
     if (!request.isNavigationRequest() || request.frame() !== page.mainFrame()) return
-    // A redirect is ignored, because the final response follows.
+    // Redirects are ignored, because the final response follows.
     if (response.status() >= 300 && response.status() < 400) return
     this.answers.set(page, { url: response.url(), status: response.status(), statusText: response.statusText() })
   }

@@ -33,8 +33,8 @@ export const waitForElement: StepKind<'waitForElement'> = {
 }
 
 /**
- * Returns the number of elements with the required attributes and properties. Only the first selector with a match is
- * considered.
+ * Returns the number of elements with the required attributes and properties. Only the first selector that matches
+ * anything is used.
  */
 async function fitting(frame: Frame | null, step: CheckedStep<'waitForElement'>): Promise<number> {
   if (!frame) return 0

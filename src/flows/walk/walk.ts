@@ -21,18 +21,18 @@ import { StepFault, secondsText, sentenceOf } from './step-fault.ts'
 import { STEP_KINDS } from './step-kinds.ts'
 import { Tabs } from './tabs.ts'
 
-/** Timeout for a screenshot; a page that hangs has none. */
+/** Timeout for a screenshot. A page that hangs has no screenshot. */
 const SCREENSHOT_MS = 5000
-/** Minimum length of a value that is replaced in selectors. Shorter values occur there by chance. */
+/** Minimum length of a value that is replaced in selectors. Shorter values occur in selectors by chance. */
 const MIN_VALUE = 3
 
-/** Executes a recording in a new browser, and reports each step, its events and the outcome. */
+/** Executes a recording in a new browser. Reports each step, its events and the outcome. */
 export const walk: Task<WalkPlan, WalkMessage> = async (plan, tell, stopping) => {
   await using browsing = await openBrowsing(plan.browsing, stopping)
   await walkIn(browsing, plan, tell, stopping)
 }
 
-/** Like `walk`, but in a browser that is already open. */
+/** Like `walk`, but uses a browser that is already open. */
 export async function walkIn(
   browsing: Browsing,
   plan: WalkPlan,
@@ -48,7 +48,7 @@ class Walk implements Disposable {
   private readonly tabs: Tabs
   private readonly expectations: CompiledExpectation[]
   private readonly discreet: Discretion
-  /** Aborted with a reason when the walk can't continue. */
+  /** Aborted with a reason when the recording can't be continued. */
   private readonly end = new AbortController()
   private readonly timer: Timer
   private readonly stopListening: () => void
@@ -56,7 +56,7 @@ class Walk implements Disposable {
   private told = 0
   private current = 0
   private pausedMs = 0
-  /** Hosts for which a banner was answered or did not appear. */
+  /** Hosts on which a consent banner was answered or did not appear. */
   private readonly hosts = new Map<string, 'answered' | 'none'>()
 
   constructor(
@@ -106,7 +106,7 @@ class Walk implements Disposable {
     this.tell({ kind: 'done', error, errors, pausedMs: this.pausedMs })
   }
 
-  /** Executes a step. Returns why it failed, or null. */
+  /** Executes a step. Returns the reason why it failed; null when it did not fail. */
   private async walkStep(index: number, recorded: RecordedStep, title: string): Promise<string | null> {
     const startedAt = systemClock.now()
     const step = withValues(recorded, this.plan.values)
@@ -164,7 +164,10 @@ class Walk implements Disposable {
     }
   }
 
-  /** Returns whether to wait for tags after a step. In a sequence of keys, the walk waits only after the last one. */
+  /**
+   * Returns whether to wait for tags after a step. In a sequence of key steps, the runner waits only after the last
+   * one.
+   */
   private causesTags(index: number): boolean {
     const [type, next] = [index, index + 1].map((at) => this.plan.recording.steps[at]?.type)
     if (type?.startsWith('key') && next?.startsWith('key')) return false
@@ -177,7 +180,7 @@ class Walk implements Disposable {
     this.pausedMs += await waitForTags(this.browsing.traffic, patience, this.end.signal)
   }
 
-  /** Waits after the last step for events that are expected in the whole run. */
+  /** Waits after the last step for events that are expected in the run as a whole. */
   private async waitForRest(): Promise<void> {
     const whole = this.expectations.filter(({ expectation }) => expectation.step === undefined)
     const isMissing =
@@ -189,7 +192,8 @@ class Walk implements Disposable {
   }
 
   /**
-   * Answers the banner of a host once. If no banner appeared at first, the walk checks for one again before each step.
+   * Answers a host's consent banner once. If no banner appears at first, the runner checks for one again before each
+   * step.
    */
   private async answerBanner(isNewPage: boolean): Promise<void> {
     const { consent } = this.plan
@@ -204,7 +208,7 @@ class Walk implements Disposable {
     this.hosts.set(url.host, isAnswered ? 'answered' : 'none')
   }
 
-  /** Throws when a tab shows an error instead of a page, unless the step expects that status. */
+  /** Throws when a tab shows an error instead of a page, unless the step expects the status of the response. */
   private requirePages(step: RecordedStep): void {
     const wanted = wantedStatus(step)
     for (const page of this.browsing.tabs()) {
@@ -214,7 +218,7 @@ class Walk implements Disposable {
         throw new StepFault(wanted === null ? answered : `${answered} instead of ${wanted}`)
       }
       const refused = this.browsing.traffic.requests.findLast(({ resourceType }) => resourceType === 'document')
-      // The browser shows its own error page for a response without a body.
+      // For a response without a body, the browser shows its own error page.
       const isUnanswered = page.url().startsWith('chrome-error:') && !(answer && answer.status >= 400)
       if (isUnanswered) throw new StepFault(refused?.error ?? 'the page could not be opened')
     }
@@ -245,7 +249,7 @@ class Walk implements Disposable {
     this.told = this.caught.length
   }
 
-  /** Replaces values by their names in selectors found on the page. */
+  /** Replaces values with their names in selectors found on the page. */
   private withoutValues({ before, after }: { before: string; after: string }): { before: string; after: string } {
     const values = Object.entries(this.plan.values).filter(([, value]) => value.length >= MIN_VALUE)
     const name = (text: string) => values.reduce((left, [key, value]) => left.replaceAll(value, `{{${key}}}`), text)
@@ -258,7 +262,7 @@ class Walk implements Disposable {
   }
 }
 
-/** Returns the hosts that may receive every secret used in a step; null when the step uses none. */
+/** Returns the hosts that may receive every secret used in a step; null when the step uses no secrets. */
 function secretHostsOf(step: RecordedStep, hosts: WalkPlan['secretHosts']): readonly string[] | null {
   const names = placeholdersIn(step).filter((name) => Object.hasOwn(hosts, name))
   const [first, ...others] = names.map((name) => hosts[name] ?? [])
@@ -268,18 +272,18 @@ function secretHostsOf(step: RecordedStep, hosts: WalkPlan['secretHosts']): read
 const reasonOf = (signal: AbortSignal): string => sentenceOf(signal.reason)
 
 /**
- * Period without requests after which a step ends. Until then, delayed requests are attributed to the step that caused
- * them.
+ * Period without requests after which a step ends. Requests that are delayed by less than this period are attributed to
+ * the step that caused them.
  */
 const SILENCE_MS = 500
-/** Maximum time to wait for such a period, because some pages never stop sending requests. */
+/** Maximum time to wait for a period without requests, because some pages never stop sending requests. */
 const MOST_SILENCE_MS = 3000
 const LOOK_EVERY_MS = 25
 
 /**
  * Waits for the tags of a step: first for expected events, then for a period without requests. Returns the time waited
  * in milliseconds.
- * @param patience returns how long after the step it is worth waiting for missing events, in milliseconds; 0: no longer
+ * @param patience returns how long after the step to wait for missing events, in milliseconds; 0 to stop waiting
  */
 async function waitForTags(traffic: Traffic, patience: () => number, stopping: AbortSignal): Promise<number> {
   const from = performance.now()

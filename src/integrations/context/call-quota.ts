@@ -3,7 +3,7 @@ import { runExclusive } from '../../core/keyed-mutex.ts'
 import { type Db, prepared, tx } from '../../store/database.ts'
 import type { Quota } from '../providers/provider-context.ts'
 
-/** Allowance for the unknown moment at which the other service counts a call, between the call's start and end here. */
+/** Safety margin. The other service counts a call at an unknown time between the start and the end of the call. */
 const MARGIN_MS = SECOND_MS
 
 interface QuotaDeps {
@@ -17,7 +17,7 @@ interface QuotaDeps {
 
 /**
  * Makes one call that counts against a quota, waiting until a slot is free. Organizations take turns, regardless of how
- * many calls each has waiting. Calls of one organization are made in order. Calls made before a restart count as well.
+ * many calls each has waiting. Calls of one organization are made in order. Calls made before a restart also count.
  * Fails as `call` does, and if the signal is aborted while waiting.
  * @param waits Called with the end time of each wait, and with null when the wait is over.
  */

@@ -21,14 +21,14 @@ function toShow() {
   return { ...world, due, first }
 }
 
-test('an organization with very many due syncs does not delay others', () => {
+test('an organization with very many due syncs does not delay other organizations', () => {
   const { due, first, orgId, people } = toShow()
   for (let n = 0; n < 150; n++) due(orgId, 'https://slow.example/a')
   const theirs = due(people.mallory.orgId, 'https://chat.example/b', 5)
   expect(first(100).slice(0, 2)).toContain(theirs)
 })
 
-test('a channel with very many due syncs does not delay others', () => {
+test('a channel with very many due syncs does not delay other channels', () => {
   const { due, first, orgId } = toShow()
   const longest = due(orgId, 'https://slow.example/a')
   for (let n = 0; n < 150; n++) due(orgId, 'https://slow.example/a', 1)

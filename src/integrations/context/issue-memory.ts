@@ -81,7 +81,9 @@ export function linkedIssues(db: Db, integrationId: string, limit: number): Link
   return prepared<[string, number], LinkedRow>(db, sql).all(integrationId, limit).map(linkedOf)
 }
 
-/** Memory of an integration about an issue: in `target` only, or in all its channels if `target` is null. */
+/**
+ * An integration's memory of an issue: for `target` only, or for all of the integration's channels if `target` is null.
+ */
 interface Linked {
   integrationId: string
   issueId: string

@@ -48,7 +48,7 @@ const LARGEST_ANSWER_BYTES = 32 * 1024 * 1024
 const SCRUBBED_LENGTH = 8 * 1024
 const SHOWN_LENGTH = 500
 
-/** Opened target: an integration, or the settings of a direct address. */
+/** A resolved target: an integration, or the settings of a direct address. */
 interface Opened {
   orgId: string
   /** Null for a direct address. */
@@ -57,7 +57,7 @@ interface Opened {
   status: IntegrationStatus
 }
 
-/** Sends the requests of a provider and removes secrets from everything that is logged or shown. */
+/** Sends a provider's requests and removes secrets from everything that is logged or shown. */
 export class LiveContext implements IntegrationContext {
   readonly orgId: string
   readonly integrationId: string | null
@@ -224,7 +224,10 @@ export class LiveContext implements IntegrationContext {
   }
 }
 
-/** Opens a target. Fails with `invalid` if the integration was deleted and with `conflict` if its secrets were lost. */
+/**
+ * Resolves a target to its settings. Fails with `invalid` if the integration was deleted and with `conflict` if its
+ * secrets were lost.
+ */
 export function openTarget(
   { db, box }: ContextDeps,
   provider: Provider,

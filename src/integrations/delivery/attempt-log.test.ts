@@ -77,7 +77,7 @@ describe('the log of a delivery', () => {
     for (const caller of ['member', 'viewer', 'readOnly'] as const) {
       const { log } = await read(id, caller)
       expect(log).toEqual([expect.objectContaining({ outcome: 'broken', reason: 'HTTP 403' })])
-      // The read-only key belongs to an owner, so it has an owner's view.
+      // The read-only key belongs to an owner, so it can see the same data as an owner.
       expect(log[0].answer).toBe(caller === 'readOnly' ? 'who are you?' : null)
     }
     expect((await read(id, 'viewer')).channel.target).toBe('')
@@ -94,7 +94,7 @@ describe('the log of a delivery', () => {
     for (const { id } of deliveries()) expect((await read(id)).log).toMatchObject([{ outcome: 'delivered' }])
   })
 
-  test('contains the last 100 attempts, and is deleted with the delivery', async () => {
+  test('contains the most recent 100 attempts, and is deleted with the delivery', async () => {
     await using server = receiver(() => new Response('no', { status: 400 }))
     const { db, orgId, clock, open, deliver, deliveries, read } = setUp()
     const [id = ''] = open('iss_1', [{ type: 'webhook', target: server.url }]).deliveryIds

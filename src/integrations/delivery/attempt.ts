@@ -21,7 +21,7 @@ export interface DeliveryDeps {
   transport: Transport
   clock: Clock
   box: SecretBox
-  /** Returns a random number from 0 to below 1, used to spread retries. */
+  /** Returns a random number from 0 (inclusive) to 1 (exclusive), used to spread retries. */
   jitter: () => number
   /** True if a mail server is configured. If so, owners are notified of failed deliveries. */
   mailConfigured: boolean
@@ -29,9 +29,9 @@ export interface DeliveryDeps {
   report: (error: unknown, deliveryId: string) => void
   /** Default: `PROVIDERS`. */
   providers?: readonly Provider[]
-  /** Provider settings of the operator, by name. */
+  /** The operator's provider settings, by name. */
   operator?: Readonly<Record<string, string>>
-  /** Adds data from the event history to messages. Absent: messages are sent without it. */
+  /** Adds data from the event history to messages. Absent: messages are sent without this data. */
   enricher?: Pick<MessageEnricher, 'enrich'>
 }
 

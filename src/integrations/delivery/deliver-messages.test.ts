@@ -42,7 +42,7 @@ test('pending messages are sent once', async () => {
   expect(summary()).toEqual(['opened delivered'])
 })
 
-test('nothing is sent after the program stops', async () => {
+test('nothing is sent after the server stops', async () => {
   const { run, sent, stopping, tell, summary } = setUp()
   tell('opened')
   stopping.abort()

@@ -83,7 +83,7 @@ describe('the slot of a throttled notification', () => {
     expect(slotFor(throttle, taken.map(minute), minute(at))).toBe(minute(slot))
   })
 
-  test('the throttle window is `per` times `unit` long', () => {
+  test('is based on a throttle window of `per` times `unit`', () => {
     expect(throttleWindowMs(throttle)).toBe(10 * MINUTE_MS)
     expect(throttleWindowMs({ count: 1, per: 10_080, unit: 'hours' })).toBe(10_080 * HOUR_MS)
   })

@@ -139,8 +139,8 @@ export const RETRY_DELAYS_MS = [
 ] as const
 
 /**
- * Maximum random increase of a delay, as a share of the delay, so that deliveries that failed together are not retried
- * together.
+ * Maximum random increase of a delay, as a fraction of the delay, so that deliveries that failed together are not
+ * retried together.
  */
 const MAX_JITTER_SHARE = 0.2
 /** Maximum delay that a receiver can request. */
@@ -149,7 +149,7 @@ export const MAX_RETRY_AFTER_MS = 24 * HOUR_MS
 /**
  * Delay in ms after attempt number `attempts`. Null if it was the last attempt. The result is the longer of the
  * scheduled delay and the delay requested by the receiver, which is limited to a day.
- * @param jitter From 0 to below 1.
+ * @param jitter From 0 (inclusive) to 1 (exclusive).
  */
 export function retryDelayMs(attempts: number, retryAfterMs: number | null, jitter: number): number | null {
   const delay = RETRY_DELAYS_MS[attempts - 1]
@@ -165,8 +165,8 @@ export function throttleWindowMs({ per, unit }: Throttle): number {
 }
 
 /**
- * Returns the earliest instant, not before `at`, at which another notification keeps every throttle window at or below
- * `count`.
+ * Returns the earliest instant, not before `at`, at which another notification can be sent without exceeding `count` in
+ * any throttle window.
  * @param taken Times of the most recent `count` notifications, newest first, including scheduled ones.
  */
 export function slotFor(throttle: Throttle, taken: readonly Instant[], at: Instant): Instant {

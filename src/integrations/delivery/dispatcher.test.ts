@@ -170,7 +170,7 @@ describe('a permanent rejection', () => {
     [400, 'HTTP 400'],
     [401, 'HTTP 401'],
     [302, 'HTTP 302: redirects are not followed'],
-  ])('with status %i stops the delivery at once', async (code, reason) => {
+  ])('with status %i fails the delivery immediately', async (code, reason) => {
     await using server = receiver(() => status(code, { location: '/elsewhere' }))
     const { clock, issue, tell, deliver, deliveries, hookAt } = setUp()
     issue()
@@ -195,7 +195,7 @@ test.each([
   ['90', 90 * SECOND_MS],
   ['1', 5 * SECOND_MS],
   ['Mon, 05 Jan 2026 12:10:00 GMT', 10 * MINUTE_MS],
-])('Retry-After %s is obeyed', async (retryAfter, waitMs) => {
+])('the delay in Retry-After %s is respected', async (retryAfter, waitMs) => {
   await using server = receiver(() => status(429, { 'retry-after': retryAfter }))
   const { clock, issue, tell, deliver, deliveries, hookAt } = setUp()
   issue()
@@ -223,7 +223,7 @@ test('a receiver that times out is retried', async () => {
 })
 
 describe('an e-mail', () => {
-  test('to several addresses is one message with the id of the delivery', async () => {
+  test('to several addresses is sent as one message with the delivery id', async () => {
     await using box = await mailbox()
     const { issue, tell, deliver, deliveries } = setUp({ smtpPort: box.port })
     issue()
@@ -292,7 +292,7 @@ describe('organization owners', () => {
 describe('an integration', () => {
   const secret = `whsec_${Buffer.alloc(24, 9).toString('base64')}`
 
-  test('is called at its URL with its own secret, and gets the status of the attempt', async () => {
+  test('is called at its URL with its own secret, and its status reflects the attempt', async () => {
     let code = 200
     await using server = receiver(() => status(code))
     const { db, orgId, issue, tell, deliver, integrate } = setUp()
@@ -351,7 +351,7 @@ describe('an integration', () => {
   })
 })
 
-test("a delivery that can't be sent fails with its reason without affecting others", async () => {
+test("a delivery that can't be sent fails with its reason without affecting other deliveries", async () => {
   await using server = receiver()
   const { db, orgId, issue, tell, deliver, deliveries, reported, hookAt, integrate, history } = setUp()
   const { id } = integrate(server.url, 'whsec_')
@@ -387,8 +387,8 @@ test("a delivery that can't be sent fails with its reason without affecting othe
 
 describe('deliveries to one origin', () => {
   /**
-   * A receiver that holds requests to `/held` until `enough` of them are in progress. It records the maximum number of
-   * concurrent ones.
+   * A receiver that delays its responses to `/held` until `enough` requests are in progress. It records the maximum
+   * number of concurrent requests.
    */
   function counting(enough: number) {
     const full = Promise.withResolvers<void>()
@@ -406,7 +406,7 @@ describe('deliveries to one origin', () => {
   }
   const to = (url: string, path: string): Channel => ({ type: 'webhook', target: `${url}/${path}` })
 
-  test('are sent two at a time per organization after the first response', async () => {
+  test('are limited to two concurrent requests per organization after the first response', async () => {
     const { server, most } = counting(2)
     await using _ = server
     const { issue, tell, deliver, deliveries } = setUp({ timeoutMs: 30_000 })
@@ -419,7 +419,7 @@ describe('deliveries to one origin', () => {
     expect(deliveries().every((one) => one.status === 'delivered')).toBe(true)
   })
 
-  test('are sent one at a time before that response, independently of other ports and organizations', async () => {
+  test('are sent one at a time before the first response, regardless of other ports and organizations', async () => {
     const release = Promise.withResolvers<void>()
     // The requests to the two receivers arrive in any order.
     const releaseOnceAllArrived = () => {
@@ -450,7 +450,7 @@ describe('deliveries to one origin', () => {
 })
 
 describe('a killed server', () => {
-  /** Runs `work` with a database file that persists after the process that opened it. */
+  /** Runs `work` with a database file that a second process can open after the first one was killed. */
   async function inFile(work: (path: string) => Promise<void>) {
     const folder = mkdtempSync(join(tmpdir(), 'tagwarden-outbox-'))
     try {
@@ -461,9 +461,9 @@ describe('a killed server', () => {
   }
 
   test.each([
-    ['before sending anything', false, 1],
-    ['after sending, before the outcome was recorded', true, 2],
-  ])('has its delivery sent by the next run with the same id (%s)', async (_name, sentBefore, times) => {
+    ['killed before sending', false, 1],
+    ['killed after sending, before the outcome was recorded', true, 2],
+  ])('sends the delivery after a restart with the same id (%s)', async (_name, sentBefore, times) => {
     await using server = receiver()
     await inFile(async (path) => {
       const before = setUp({ world: outboxFixture(openDatabase(path)) })
@@ -497,7 +497,7 @@ describe('a killed server', () => {
     })
   })
 
-  test('sends no notification of a change that was not stored', async () => {
+  test('sends no notification about a change that was not stored', async () => {
     await inFile(async (path) => {
       const before = setUp({ world: outboxFixture(openDatabase(path)) })
       before.issue()
@@ -511,7 +511,7 @@ describe('a killed server', () => {
   })
 })
 
-test('a hanging receiver does not delay others or later deliveries', async () => {
+test('a hanging receiver does not delay other receivers or later deliveries', async () => {
   const hanging = Promise.withResolvers<Response>()
   let answered = 0
   const { deliver, issue, tell, deliveries, hookAt } = setUp({ timeoutMs: 30_000 })
@@ -529,7 +529,7 @@ test('a hanging receiver does not delay others or later deliveries', async () =>
   expect(deliveries().map(({ status }) => status)).toEqual(['delivered', 'delivered', 'delivered'])
 })
 
-test('the first message to a new receiver is sent immediately while others hang', async () => {
+test('the first message to a new receiver is sent immediately while other receivers hang', async () => {
   const released = Promise.withResolvers<void>()
   const hanging = Array.from({ length: 4 }, () =>
     receiver(async ({ path }) => {

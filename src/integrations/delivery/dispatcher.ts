@@ -8,8 +8,8 @@ import { claimNext, RoundRobin, withdrawExpired } from './queues.ts'
 import { recordAttempt } from './record-attempt.ts'
 
 /**
- * Minimum delay between scans. Attempts that end together trigger a single scan, and scans use at most a tenth of the
- * time.
+ * Minimum delay between scans, so that attempts that end together trigger a single scan. After a slow scan, the delay
+ * is longer, so that scans take at most a tenth of the time.
  */
 const MIN_SCAN_DELAY_MS = 10
 const SCAN_DELAY_FACTOR = 9
@@ -137,8 +137,8 @@ export class Dispatcher {
   }
 
   /**
-   * Scans after a delay of up to a second. The job's next run could be almost a second late, which would halve the rate
-   * for a chat that accepts one message per second.
+   * Scans after a delay of up to a second. The job's next run alone could come almost a second late, which would halve
+   * the rate for a chat that accepts one message per second.
    */
   private scanAfter(ms: number): void {
     if (ms <= SECOND_MS) setTimeout(() => this.scheduleScan(), ms).unref()

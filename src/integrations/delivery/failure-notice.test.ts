@@ -54,7 +54,7 @@ describe('a failed delivery', () => {
     expect(losses()).toEqual([`team_chat ${chat.url}/c delivered`])
   })
 
-  test('is reported to a working channel, preferably one that people read and of another product', async () => {
+  test('is reported to a working channel, preferably of another product and read by people', async () => {
     await using server = gone()
     await using works = receiver()
     await using chat = roomServer()
@@ -81,7 +81,7 @@ describe('a failed delivery', () => {
     ])
   })
 
-  test('is reported at most once an hour, regardless of how many fail', async () => {
+  test('is reported at most once an hour, regardless of the number of failures', async () => {
     await using server = gone()
     await using chat = roomServer()
     const { clock, alertTelling, lose, losses } = setUp()

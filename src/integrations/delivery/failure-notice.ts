@@ -23,7 +23,7 @@ interface FailureNoticeDeps {
 /**
  * Reports a failed delivery to the owners by e-mail, unless the failed delivery was an e-mail, and to one other channel
  * of the alert. A receiver that is down fails many deliveries, so each combination of failing and notified channel is
- * limited to one report per hour. Failed reports are not reported.
+ * limited to one report per hour. If a report cannot be delivered, no further report is sent.
  */
 export function enqueueFailureNotices(db: Db, delivery: DeliveryHead, reason: string, deps: FailureNoticeDeps): void {
   const { orgId, channelType, channelTarget } = delivery

@@ -24,7 +24,7 @@ export interface GroupFixtureOptions {
   timeoutMs?: number
   /** Additional providers, which replace built-in ones of the same type. Default: the fake chat and tracker. */
   providers?: readonly Provider[]
-  /** Provider settings of the operator. */
+  /** The operator's provider settings. */
   operator?: Readonly<Record<string, string>>
 }
 

@@ -19,7 +19,7 @@ const byHand = (
 ) => setStatus(db, { orgId: people.orgId, by: people.bob.userId, now: clock.now() }, issueId, to, () => undefined)
 
 describe('notifications of new issues for one channel', () => {
-  test('are sent immediately for the first issue, and as one message for those of the next 30 s', async () => {
+  test('are sent immediately for the first issue, and as one message for the issues of the next 30 s', async () => {
     await using server = roomServer()
     await using box = await mailbox()
     const { clock, open, deliver, deliveries, history, issueRow } = groupFixture({ smtpPort: box.port })
@@ -94,7 +94,7 @@ describe('notifications of new issues for one channel', () => {
     expect(deliveries().every(({ attempts }) => attempts === 1)).toBe(true)
   })
 
-  test('repeats, resolutions and reopenings are not grouped', async () => {
+  test('are grouped, unlike repeats, resolutions and reopenings', async () => {
     await using server = roomServer()
     const { open, tell, deliver } = groupFixture()
     const channels = [roomAt(server.url)]
@@ -277,7 +277,7 @@ test('a delivered member of a group is replayed on its own', async () => {
   expect(deliveries().every(({ status }) => status === 'delivered')).toBe(true)
 })
 
-test('the lookup of the first notification for a channel uses an index', () => {
+test('the query for the first notification of a channel uses an index', () => {
   const { db, orgId } = groupFixture()
   const plans: string[] = []
   const prepare = db.prepare.bind(db)
@@ -293,7 +293,7 @@ test('the lookup of the first notification for a channel uses an index', () => {
   ])
 })
 
-test('a group waits for the intended time when the clock is set back', async () => {
+test('a group waits as long as intended after the clock is set back', async () => {
   await using server = roomServer()
   const { db, clock, open, deliver } = groupFixture()
   for (const id of numbered(2)) open(id, [roomAt(server.url)])

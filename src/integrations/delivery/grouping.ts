@@ -104,7 +104,7 @@ export function lockKeyOf(db: Db, channel: IssueChannel): string {
   return `issue ${channel.issueId} ${channel.channelType} ${channel.channelTarget}`
 }
 
-/** An opening that was sent together with others in one message. */
+/** An opening that was sent in one message together with other openings. */
 interface GroupedOpening {
   deliveryId: string
   issueId: string

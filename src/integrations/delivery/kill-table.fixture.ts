@@ -32,7 +32,8 @@ export interface KillTable<Server extends AsyncDisposable> {
 type World = ReturnType<typeof groupFixture>
 
 /**
- * Opens three issues, resolves one and acknowledges another. The resulting notifications are expected in this order.
+ * Runs the scenario. Opens three issues, resolves one, acknowledges another, and resolves and reopens the third. Stops
+ * early if `isOver` returns true.
  */
 async function live(world: World, channel: Channel, isOver: () => boolean): Promise<void> {
   const { clock, open, tell, follow, db, people } = world
@@ -78,8 +79,8 @@ async function live(world: World, channel: Channel, isOver: () => boolean): Prom
  * It is then restarted from the stored state. Verifies that no notification is lost or sent under two ids, and that no
  * resolution is sent without an opening.
  *
- * A step is reached before and after each outgoing call and at each read of the clock, which occurs before anything is
- * claimed, remembered or recorded.
+ * A step is reached before and after each outgoing call, and whenever the clock is read. The clock is read before
+ * anything is claimed, remembered or recorded.
  */
 export function testKills<Server extends AsyncDisposable>(name: string, table: KillTable<Server>): void {
   test(`no notification to ${name} is lost or sent under two ids when the server is killed at any step`, async () => {
@@ -162,7 +163,7 @@ function killAtStep({ db, clock, parts, stopping }: World, killAt: number | null
   let calls = 0
   const reach = (what: string) => {
     const state = `${calls} ${db.prepare('SELECT total_changes()').pluck().get()}`
-    // Ignores steps at which nothing was stored or sent since the previous step.
+    // Ignores the step if nothing was stored or sent since the previous step.
     if (killed.image !== null || state === seen) return
     seen = state
     killed.steps.push(what)

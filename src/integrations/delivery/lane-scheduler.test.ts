@@ -112,7 +112,7 @@ const health = fc
   .array(fc.tuple(lane, fc.constantFrom(-1, 0, 1), fc.constantFrom(0, 1, 2)), { maxLength: 12 })
   .map((list) => new Map(list.map(([one, until, hangs]) => [healthKey(one), { until, hangs }])))
 
-/** Attempts in flight that result from earlier choices of the scheduler. */
+/** Attempts in flight that result from earlier decisions of the scheduler. */
 const some = fc
   .record({ before: fc.array(lane, { maxLength: 80 }), waiting: fc.array(lane, { maxLength: 120 }), health })
   .map(({ before, waiting, health }) => {
@@ -171,7 +171,7 @@ describe('scheduling with any pending, running and hanging attempts', () => {
     )
   })
 
-  test('leaves a slot for the first attempt at a new origin while up to four others hang', () => {
+  test('leaves a slot for the first attempt at a new origin while up to four other origins hang', () => {
     const hanging = fc.record({
       waiting: fc.array(fc.integer({ min: 0, max: 3 }), { maxLength: 60 }),
       // Some of these origins have responded before, and some were paused.
@@ -192,7 +192,7 @@ describe('scheduling with any pending, running and hanging attempts', () => {
     )
   })
 
-  test('leaves a slot for an idle organization while ten others use all of theirs', () => {
+  test('leaves a slot for an idle organization while ten other organizations use all of their slots', () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 1, max: 100 }), { maxLength: 10 }), (counts) => {
         const hanging = counts.flatMap((count, index) => hooks(`hostile${index}`, count))
@@ -208,7 +208,7 @@ describe('scheduling with any pending, running and hanging attempts', () => {
     )
   })
 
-  test('leaves a slot at an origin for an organization while eight others use all of theirs', () => {
+  test('leaves a slot at an origin for an organization while eight other organizations use all of their slots', () => {
     const shared = (orgId: string) => hook(orgId, 'shared.example')
     fc.assert(
       fc.property(fc.array(fc.boolean(), { maxLength: 8 }), (answeredBefore) => {

@@ -1,6 +1,6 @@
 import { type Instant, MINUTE_MS, SECOND_MS } from '../../core/clock.ts'
 
-/** Destination of an attempt and the organization that sends it. Concurrency is limited per lane. */
+/** Destination of an attempt and the organization that makes the attempt. Concurrency is limited per lane. */
 export interface Lane {
   orgId: string
   kind: 'http' | 'mail'
@@ -27,14 +27,14 @@ export const MAX_CONCURRENT: Readonly<Record<Lane['kind'], LaneLimits>> = {
 
 /**
  * Number of an organization's slots that an attempt must leave free. `answered`: the organization's only attempt at an
- * origin that answered last time. `unknown`: its only attempt at an untried origin. `paused`: its only attempt at a
+ * origin that responded last time. `unknown`: its only attempt at an untried origin. `paused`: its only attempt at a
  * paused origin. `another`: a further attempt at the same origin.
  */
 const RESERVED = { answered: 0, unknown: 1, paused: 2, another: 4 } as const
 
 /** Health of an origin, as seen by one organization. */
 export interface Health {
-  /** Number of consecutive attempts that hung. 0 if the last attempt was answered. */
+  /** Number of consecutive attempts that hung. 0 if the last attempt received a response. */
   hangs: number
   /** End of the last attempt or, if it hung, end of the pause that follows. */
   until: Instant
@@ -54,13 +54,14 @@ export function healthAfter(health: Health | undefined, hung: boolean, now: Inst
 }
 
 /**
- * Key of an origin's health. It includes the organization, so that one organization cannot pause an origin for others.
+ * Key of an origin's health. It includes the organization, so that an organization's pauses do not affect other
+ * organizations.
  */
 export const healthKey = ({ orgId, kind, origin }: Lane): string => `${orgId} ${kind} ${origin}`
 
 export interface Traffic {
   inFlight: readonly Lane[]
-  /** Health by `healthKey`. Origins that are missing have not been tried recently. */
+  /** Health by `healthKey`. Origins that have not been tried recently are missing. */
   health: ReadonlyMap<string, Health>
   now: Instant
 }
@@ -82,7 +83,7 @@ export function mayStart(lane: Lane, traffic: Traffic): boolean {
 
 /**
  * True if a slot is free, even if the origin is paused. An organization never occupies more slots than remain free, in
- * total and per origin. Others therefore get slots regardless of how many attempts hang.
+ * total and per origin. Other organizations therefore get slots regardless of how many attempts hang.
  */
 export function hasRoom(lane: Lane, { inFlight, health }: Omit<Traffic, 'now'>): boolean {
   const limits = MAX_CONCURRENT[lane.kind]

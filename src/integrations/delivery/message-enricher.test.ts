@@ -66,7 +66,7 @@ test.each<[string, Partial<DeliveryRecord>]>([
 })
 
 describe('a notification without history', () => {
-  test('is sent when the history times out, and later ones do not wait for a while', async () => {
+  test('is sent when the history times out, and later notifications temporarily skip the history', async () => {
     const { complete, open, asked, clock, reported } = setUp(async (signal, id) =>
       id === 'iss_1' ? new Promise((resolve) => signal.addEventListener('abort', () => resolve(null))) : history,
     )
@@ -79,7 +79,7 @@ describe('a notification without history', () => {
     expect(second && (await complete(second))).toBe('The release did it.')
   })
 
-  test('is sent for an organization with a slow history, but not for others', async () => {
+  test('is sent for an organization with a slow history, but other organizations are unaffected', async () => {
     const { complete, open } = setUp(async (signal, id) =>
       id === 'iss_1' ? new Promise((resolve) => signal.addEventListener('abort', () => resolve(null))) : history,
     )
@@ -103,7 +103,7 @@ describe('a notification without history', () => {
     expect(reported).toEqual([new Error('a bug')])
   })
 
-  test('is sent when the program stops', async () => {
+  test('is sent when the server shuts down', async () => {
     const stopping = new AbortController()
     const { complete, open } = setUp(() => {
       stopping.abort()
@@ -114,7 +114,7 @@ describe('a notification without history', () => {
   })
 })
 
-test('e-mails get the history once per notification before they are sent, and webhooks do not', async () => {
+test('the history is added to e-mails, once per notification, but not to webhooks', async () => {
   const world = outboxFixture()
   await using server = receiver()
   const mails: MailOutbound[] = []
@@ -165,7 +165,7 @@ test('e-mails get the history once per notification before they are sent, and we
   expect(server.requests[1]?.body).not.toContain('The release did it.')
 })
 
-test('two issues are queried concurrently, over all organizations', async () => {
+test('at most two issues are queried concurrently across all organizations', async () => {
   let running = 0
   let most = 0
   const { complete, open } = setUp(async () => {

@@ -14,14 +14,14 @@ export type FetchHistory = (issue: { orgId: string; id: string }, signal: AbortS
 
 /** Maximum time that a notification waits for the history. */
 const TIMEOUT_MS = 1500
-/** Share of the timeout after which running queries are cancelled and the finished parts are used. */
+/** Fraction of the timeout after which running queries are cancelled and the finished parts are used. */
 const ANSWER_SHARE = 0.8
 /**
  * Period after a failure or timeout during which the organization's notifications skip the history, so that a slow
  * engine delays only one notification.
  */
 export const PAUSE_AFTER_FAILURE_MS = 30 * SECOND_MS
-/** Repeats and resolutions that are later than this skip the history, because many others are waiting. */
+/** Repeats and resolutions that are later than this skip the history, because many other notifications are waiting. */
 const LATE_MS = 10 * SECOND_MS
 /** Maximum number of issues queried concurrently. */
 const AT_ONCE = 2
@@ -41,7 +41,7 @@ export class MessageEnricher {
   /** Running queries by notice. Several channels of a notice share one query. */
   private readonly pending = new Map<string, Promise<MessageHistory | null>>()
   private readonly queue = new FairQueue(AT_ONCE)
-  /** Time of the last failure by organization, so that a slow organization does not affect others. */
+  /** Time of the last failure by organization, so that a slow organization does not affect other organizations. */
   private readonly failedAt = new Map<string, Instant>()
 
   constructor(private readonly deps: MessageEnricherDeps) {}
@@ -49,7 +49,7 @@ export class MessageEnricher {
   /**
    * Returns the message with data from the history and stores it for all deliveries of its notice. The message is
    * returned unchanged if it does not report an issue's state, was already sent or enriched, or is a late repeat or
-   * resolution. It is also returned unchanged if the history does not answer in time. Never fails.
+   * resolution. It is also returned unchanged if the history does not respond in time. Never fails.
    */
   async enrich(delivery: DeliveryRecord, message: Message, stopping: AbortSignal): Promise<Message> {
     const { issueId, noticeKey, orgId } = delivery

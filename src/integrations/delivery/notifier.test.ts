@@ -47,7 +47,7 @@ function setUp() {
   return { ...world, alert, enqueue, notify, byHand, send }
 }
 
-test('a notification is sent to the channels of the alert with the data of the issue', () => {
+test("a notification is sent to the alert's channels with the issue's data", () => {
   const { notify, send, deliveries } = setUp()
   notify('opened')
   expect(send()).toEqual(['opened webhook', 'opened email'])
@@ -58,7 +58,7 @@ test('a notification is sent to the channels of the alert with the data of the i
   })
 })
 
-test('the throttle of the alert holds back notifications', () => {
+test("the alert's throttle holds back notifications", () => {
   const { notify, send, issueRow } = setUp()
   for (const transition of ['opened', 'repeated', 'repeated', 'repeated'] as const) notify(transition)
   expect(issueRow()).toMatchObject({ capReached: true, heldBack: 1 })

@@ -51,7 +51,7 @@ export function wantedChannels(
   })
 }
 
-/** Transitions that the channel's integration is notified of. Null: all transitions. */
+/** Transitions for which the channel's integration receives notifications. Null: all transitions. */
 function notifyOf(db: Db, { target }: Channel): Transition[] | null {
   const { integrationId } = parseTarget(target)
   if (integrationId === null) return null

@@ -78,7 +78,7 @@ export function outboxFixture(path?: Db, known?: Cast) {
     return id
   }
 
-  /** Enqueues a notification of a transition. Each call is a new instance, unless `values` contains one. */
+  /** Enqueues a notification of a transition. Each call is a new instance, unless `values` specifies an instance. */
   function tell(transition: Transition, issueId = 'iss_1', values: Partial<Notice> = {}): Enqueued {
     const facts = issueFacts(db, issueId)
     if (!facts) throw new Error(`there is no ${issueId}`)

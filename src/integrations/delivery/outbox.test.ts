@@ -49,7 +49,7 @@ describe('the deliveries of a notification', () => {
     ])
   })
 
-  test('are created once per instance of a notification', () => {
+  test('are created once per instance', () => {
     const { issue, tell, deliveries } = setUp()
     issue()
     const first = tell('opened', 'iss_1', { instance: 7 })
@@ -60,7 +60,7 @@ describe('the deliveries of a notification', () => {
     expect(deliveries()).toHaveLength(3)
   })
 
-  test('are stored in the transaction of the caller', () => {
+  test("are stored in the caller's transaction", () => {
     const { db, issue, tell, deliveries } = setUp()
     issue()
     const both = db.transaction(() => {
@@ -93,7 +93,7 @@ describe('claiming deliveries', () => {
     expect(take().map(({ issueId }) => issueId)).toEqual(['iss_2', 'iss_1'])
   })
 
-  test('waits for the due time of a delivery', () => {
+  test('does not return a delivery before its due time', () => {
     const { issue, tell, take, clock } = setUp()
     issue()
     tell('opened', 'iss_1', { delayMs: 10_000 })
@@ -139,8 +139,8 @@ describe('the delivery order for one channel', () => {
 describe('a resolution notification', () => {
   test.each<[string, Outcome | null, string[]]>([
     ['delivered', ok, ['opened delivered', 'resolved delivered']],
-    ['refused', no, ['opened failed']],
-    ['not tried yet', null, ['opened delivered', 'resolved delivered']],
+    ['rejected', no, ['opened failed']],
+    ['not attempted yet', null, ['opened delivered', 'resolved delivered']],
   ])('is sent unless the opening notification failed (opening: %s)', (_name, outcome, expected) => {
     const { issue, tell, summary, take, end, send } = setUp()
     issue()
@@ -151,7 +151,7 @@ describe('a resolution notification', () => {
     expect(summary()).toEqual(expected)
   })
 
-  test('waits for an opening notification that is being retried, and is withdrawn when that fails', () => {
+  test('waits for an opening notification that is being retried, and is withdrawn if the opening fails', () => {
     const { issue, tell, summary, take, end, send, clock } = setUp()
     issue()
     tell('opened')
@@ -177,7 +177,7 @@ describe('a resolution notification', () => {
   })
 
   test.each<Transition>(['reopened', 'repeated'])(
-    'follows a %s notification to a channel that missed the opening one',
+    'is sent to a channel that received a %s notification but not the opening',
     (transition) => {
       const { issue, tell, summary, send } = setUp()
       issue()
@@ -234,7 +234,7 @@ describe('a resolution notification', () => {
     expect(send()).toEqual(['resolved'])
   })
 
-  test('is withdrawn by a new occurrence, unless it was already tried', () => {
+  test('is withdrawn by a new occurrence, unless sending was already attempted', () => {
     const { issue, tell, summary, send, take, end, clock } = setUp()
     issue()
     tell('opened')
@@ -293,7 +293,7 @@ test('no channel ever receives a resolution without an opening notification', ()
 describe('the throttle', () => {
   const throttle: Throttle = { count: 2, per: 10, unit: 'minutes' }
 
-  test('allows `count` notifications, holds back the others and marks the issue', () => {
+  test('allows `count` notifications, holds back the rest and marks the issue', () => {
     const { issue, tell, send, history, issueRow, clock } = setUp()
     for (const id of ['iss_1', 'iss_2', 'iss_3']) issue(id)
     const results = ['iss_1', 'iss_2', 'iss_3'].map((id) => tell('opened', id, { throttle, channels: [hook, mail] }))
@@ -417,7 +417,7 @@ describe('a repeat notification', () => {
     expect(summary()).toEqual([end])
   })
 
-  test('expires while it is being retried, and the next one reports its count', () => {
+  test('expires while it is being retried, and the next repeat reports its count', () => {
     const { issue, tell, send, summary, issueRow, clock } = setUp()
     issue()
     const once: Throttle = { count: 1, per: 1, unit: 'minutes' }

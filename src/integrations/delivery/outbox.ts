@@ -51,8 +51,8 @@ export interface Enqueued {
  *
  * The throttle counts each notification of the alert once, regardless of the number of channels. A notification above
  * the limit is held back: it is counted on the issue, and the next sent notification reports the count. Resolutions are
- * never held back. They wait until the throttle has room, so that everyone notified of an issue is notified of its end.
- * Resolutions are sent only to channels whose last notification was not a resolution.
+ * never held back. They are delayed until the throttle allows them, so that everyone who was notified of an issue also
+ * receives its resolution. Resolutions are sent only to channels whose last notification was not a resolution.
  *
  * An opening that follows another opening in the same channel within a short time is grouped (`grouping.ts`).
  */

@@ -25,7 +25,7 @@ export interface Expected {
 }
 
 export interface Row extends Expected {
-  /** Response of the other service to the tested call, as documented in its reference. */
+  /** Description of the other service's response to the tested call, as documented in its reference. */
   what: string
   answer(now: Instant): Response
 }
@@ -44,21 +44,21 @@ export interface OutcomeTable {
   /** Successful response to the tested call. */
   success(): Response
   /**
-   * Expected outcome of a status. Null for the default: 2xx is delivered. 408, 425, 429 and 5xx are retried. Others
-   * fail.
+   * Expected outcome for a status. Null for the default: 2xx is delivered, 408, 425, 429 and 5xx are retried, and every
+   * other status fails.
    */
   expected?(status: number): Expected | null
   /** Error responses with their expected outcomes. */
   rows?: readonly Row[]
   /** Expected outcomes of broken connections. Default: `retry`. */
   faults?: Partial<Record<FaultName, Expected>>
-  /** Provider settings of the operator for a server at `url`. */
+  /** The operator's provider settings for a server at `url`. */
   operator?(url: string): Record<string, string>
 }
 
 const HTTP_OK = 'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n'
 
-/** Ways in which a connection can end after the complete request was received. */
+/** Ways in which a connection can end after the complete request has been received. */
 const FAULTS = {
   'closed without a response': (socket: Socket) => socket.destroy(),
   reset: (socket: Socket) => socket.resetAndDestroy(),
@@ -196,8 +196,8 @@ async function breaking() {
  * test.
  */
 export function testOutcomes(name: string, table: OutcomeTable): void {
-  describe(`outcomes of deliveries through ${name}`, () => {
-    test('with every status', async () => {
+  describe(`delivery outcomes for ${name}`, () => {
+    test('every HTTP status', async () => {
       await using server = chosen(table)
       const { attempt } = world(table, server.url)
       for (const status of STATUSES) {
@@ -211,7 +211,7 @@ export function testOutcomes(name: string, table: OutcomeTable): void {
       }
     })
 
-    test('with a requested delay', async () => {
+    test('a requested delay', async () => {
       await using server = chosen(table)
       const { attempt, clock } = world(table, server.url)
       const date = () => new Date(clock.now() + 10 * 60 * SECOND_MS).toUTCString()
@@ -244,7 +244,7 @@ export function testOutcomes(name: string, table: OutcomeTable): void {
       })
     }
 
-    test('with broken connections', async () => {
+    test('broken connections', async () => {
       await using server = await breaking()
       const { attempt } = world(table, `http://127.0.0.1:${server.port}`, 300)
       for (const [fault, act] of Object.entries(FAULTS)) {

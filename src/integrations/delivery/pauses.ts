@@ -13,7 +13,7 @@ interface Pause {
   rateLimited: RateLimited[]
 }
 
-/** Maximum pause. If a receiver requests a longer one, deliveries are attempted again after this time anyway. */
+/** Maximum pause. If a receiver requests a longer pause, deliveries are still attempted again after this time. */
 const MAX_PAUSE_MS = 5 * MINUTE_MS
 
 /**

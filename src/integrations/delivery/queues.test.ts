@@ -52,7 +52,7 @@ describe('the lane of a channel', () => {
   })
 })
 
-describe('a round of the dispatcher', () => {
+describe('a dispatcher round', () => {
   const targets = (queues: { queue: Queue }[]) => queues.map(({ queue }) => queue.channelTarget.slice(-1))
 
   test('returns each queue with a due delivery once', () => {
@@ -131,7 +131,7 @@ test('every query for pending deliveries uses an index without sorting', () => {
   }
 })
 
-test('only the first pending delivery of an issue to a channel has `behind` 0', () => {
+test('`behind` is 0 only for the first pending delivery of an issue to a channel', () => {
   type Step = 'tell' | 'resolve' | 'claim' | 'deliver' | 'fail' | 'retry' | 'crash' | 'wait'
   const step = fc.constantFrom<Step>('tell', 'resolve', 'claim', 'deliver', 'fail', 'retry', 'crash', 'wait')
   fc.assert(

@@ -13,7 +13,7 @@ import type { DeliveryHead } from './grouping.ts'
 
 interface RecordingDeps {
   now: Instant
-  /** Returns a number from 0 to below 1. */
+  /** Returns a random number from 0 (inclusive) to 1 (exclusive). */
   jitter: () => number
   /** True if a mail server is configured. If so, owners are notified of failed deliveries. */
   mailConfigured: boolean

@@ -109,7 +109,7 @@ export class Listeners {
       const connection = openIntegration(this.deps.db, this.deps.box, { orgId, id })
       return connection ? listener.connectionKey(connection.settings) : null
     } catch {
-      // The secrets of the integration were lost. Every use of the integration reports that.
+      // The integration's secrets were lost. This is reported whenever the integration is used.
       return null
     }
   }

@@ -11,7 +11,7 @@ import type { Message, MessagePoint } from './message.ts'
 const message = purchaseMessage()
 const start = Date.UTC(2026, 0, 5, 6)
 
-/** A series whose incident started in the third hour and was last seen in the fourth. */
+/** A message with a series. The incident started in the third hour, and its last occurrence was in the fourth. */
 const drawn = (values: readonly number[], expected: number | null = null): Message => ({
   ...message,
   firstBadAt: start + 2 * HOUR_MS,
@@ -19,7 +19,7 @@ const drawn = (values: readonly number[], expected: number | null = null): Messa
   series: values.map((value, hour) => ({ at: start + hour * HOUR_MS, value, expected })),
 })
 
-/** Colours of each bar, sampled in the middle of its column at the given share of the height. */
+/** Colours of each bar, sampled in the middle of its column, at the given fraction of the height. */
 function coloursOf(message: Message, share: number): string[] {
   const { width, height, rgba } = decodePng(chartOf(message))
   const count = message.series?.length ?? 0

@@ -53,7 +53,7 @@ describe('the size limit of 20 kB', () => {
     fields: fc.array(text, { maxLength: 30 }),
   })
 
-  test('holds for any names in an issue, its events and its history', () => {
+  test('is met with any names in an issue, its events and its history', () => {
     fc.assert(
       fc.property(facts, ({ texts, hosts, sample, goodSample, count, fields }) => {
         const [title = '', notes = '', name = '', vendor = '', event = '', summary = '', change = '', cause = ''] =
@@ -89,7 +89,7 @@ describe('the comparison of a violating event with a valid one', () => {
       ({ key, bad, good, isMarked }) => `${isMarked ? '*' : ''}${key} ${bad}|${good}`,
     )
 
-  test('starts with the fields of the rule and keeps the field order of the event', () => {
+  test("starts with the rule's fields and keeps the event's field order", () => {
     const good = { host: 'a', params: { id: '2', value: '5', only: 'x' } }
     expect(pair({ host: 'a', params: { id: '1', value: '' } }, good, ['value'])).toEqual([
       '*params.value |5',

@@ -104,7 +104,10 @@ export interface ComparedRow {
   /** Value in the violating event. Null if the event lacks the field, empty if the value is blank. */
   bad: string | null
   good: string | null
-  /** True if the field differs in a way that the rule checks. False if this is unknown. */
+  /**
+   * True if the rule checks the field and its values differ. If no such field differs, true for parameters that are
+   * missing or masked in only one event.
+   */
   isMarked: boolean
 }
 

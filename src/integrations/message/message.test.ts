@@ -54,7 +54,7 @@ const volume: MessageFacts = {
   finding: tooFew,
 }
 
-test('every message has a summary, expected and observed values, start, place, sample, count and link', () => {
+test('every message has a summary, expected and observed values, start, location, sample, count and link', () => {
   expect(
     textOf({ ...buildMessage(facts), heldBack: 2 }),
   ).toBe(`New issue: Purchase has a value: 12 events broke the rule (GA4 purchase) on Shop.
@@ -82,7 +82,7 @@ https://watch.example/issues/iss_1
 `)
 })
 
-test('an impact value is shown in the currency of the organization', () => {
+test("an impact value is shown in the organization's currency", () => {
   for (const [currency, shown] of [
     ['EUR', '2,500 EUR'],
     [null, '2,500'],
@@ -124,17 +124,17 @@ test.each<['lte' | 'gte', number, string]>([
   }
 })
 
-test('a message of an earlier version without an expectation text shows the number', () => {
+test('a message from an earlier version without an expectation text shows the number', () => {
   const { expectation, ...older } = buildMessage(volume)
   expect(rowsOf(older as Message)[0]).toEqual(['Expected', '10'])
 })
 
-test('a usual value is shown as a number', () => {
+test('an expected value without a text is shown as a number', () => {
   const { expectation: _none, ...usual } = { ...tooFew, summary: '40 events, about 90 expected', expected: 90 }
   expect(rowsOf(buildMessage({ ...volume, finding: { ...facts.finding, ...usual } }))[0]).toEqual(['Expected', '90'])
 })
 
-test('a sample shows the known fields and only one time', () => {
+test('a sample shows the known fields and only one timestamp', () => {
   const { orgId, violations, ...sample } = plainEvent({
     seq: 17,
     ts: at - 1000,
@@ -166,7 +166,7 @@ test('a sample shows the known fields and only one time', () => {
 })
 
 const sentences: [string, MessageFacts, string][] = [
-  ['resolved', { ...facts, transition: 'resolved' }, `${facts.issue.title}: resolved on Shop.`],
+  ['an automatic resolution', { ...facts, transition: 'resolved' }, `${facts.issue.title}: resolved on Shop.`],
   [
     'a resolution by a user',
     { ...facts, transition: 'resolved', issue: { ...facts.issue, resolvedBy: 'Ann' } },
@@ -197,7 +197,7 @@ test.each([
   ['reopened', '[critical] Reopened: '],
   ['repeated', '[critical] Still happening: '],
   ['resolved', '[critical] Resolved: '],
-] as const)('the subject of a message for %s starts with its prefix', (transition, beginning) => {
+] as const)('the subject of a message of kind %s starts with its prefix', (transition, beginning) => {
   expect(subjectOf(buildMessage({ ...facts, transition }))).toBe(`${beginning}${facts.issue.title} (Shop)`)
 })
 
@@ -290,12 +290,12 @@ const nastyFacts: fc.Arbitrary<MessageFacts> = fc.record({
 /** Returns the message after JSON serialization and parsing, as it is in the outbox. */
 const stored = (some: MessageFacts): Message => JSON.parse(JSON.stringify(buildMessage(some)))
 
-describe('a message with hostile names of alerts, events and pages', () => {
+describe('a message with hostile alert, event and page names', () => {
   const parameters = { numRuns: 150 }
 
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters looked for
   const unfit = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/
-  test('has a subject of one short line', () => {
+  test('has a subject on one short line', () => {
     fc.assert(
       fc.property(nastyFacts, (some) => {
         const subject = subjectOf(stored(some))
@@ -320,7 +320,7 @@ describe('a message with hostile names of alerts, events and pages', () => {
     )
   })
 
-  /** All styles in pages with harmless names, for every kind of message. */
+  /** All styles used in pages without hostile text, for every kind of message. */
   const ourStyles = new Set(
     (['opened', 'reopened', 'repeated', 'resolved'] as const).flatMap((transition) =>
       (['low', 'critical'] as const).flatMap((severity) =>
@@ -332,7 +332,7 @@ describe('a message with hostile names of alerts, events and pages', () => {
     ),
   )
 
-  test('has an HTML page with only its own elements, which loads nothing', () => {
+  test('has an HTML page that contains no injected elements and loads no resources', () => {
     fc.assert(
       fc.property(nastyFacts, (some) => {
         const page = htmlOf(stored(some))

@@ -49,7 +49,7 @@ export interface MessagePoint {
 
 /**
  * Data from the event history. It is fetched when a message is first sent, because the transaction that creates the
- * notification cannot wait for it. A part is null if there is no data for it or the history did not answer in time.
+ * notification cannot wait for it. A part is null if there is no data for it or the history did not respond in time.
  */
 export interface MessageHistory {
   /** A valid event, masked. It has the same vendor and event name as the violating event, if there is one. */
@@ -94,7 +94,7 @@ export interface Message extends MessageHistory {
   sample: Record<string, unknown> | null
   /** First occurrence since the issue last opened. Null for a test. */
   firstBadAt: Instant | null
-  /** Changes to the domain whose watch window contains the opening, most recent first. Absent if there are none. */
+  /** Changes to the domain in whose watch window the issue opened, most recent first. Absent if there are none. */
   changes?: MessageChange[]
   /** Currency of the impact value (ISO 4217). Absent if the organization has no currency. */
   currency?: string

@@ -116,7 +116,7 @@ export interface DeliveryContext<S extends object = object, M = unknown, T exten
   readonly isReplay: boolean
 }
 
-/** Context for several issue openings that are sent as one message. The memory belongs to the individual members. */
+/** Context for several issue openings that are sent as one message. Each member has its own memory. */
 export type GroupContext<S extends object = object, M = unknown, T extends object = object, I = unknown> = Omit<
   IssueContext<S, M, T, I>,
   'memory' | 'remember'
@@ -138,7 +138,7 @@ export interface GroupMember<M = unknown> {
   remember(memory: M, ticketKey?: string): Promise<void>
 }
 
-/** An issue whose opening was sent in one message together with others. */
+/** An issue whose opening was sent in one message together with other openings. */
 export interface GroupedIssue {
   issueId: string
   status: IssueStatus
@@ -154,8 +154,8 @@ export interface StatusChange {
   /** The most recent opening message, updated with the issue's current state. */
   message: Message
   /**
-   * All issues whose opening was sent in the same message, in order, including this one. If a provider reads this, the
-   * statuses of all these issues are marked as synchronized, so it must show all of them.
+   * All issues whose opening was sent in the same message, in order, including this one. A provider that reads this
+   * property must show all of these issues, because all of their statuses are then marked as synchronized.
    */
   readonly groupedIssues: readonly GroupedIssue[]
 }
@@ -198,7 +198,7 @@ export interface InboundContext<S extends object = object, M = unknown, T extend
   /** Returns the error to send to the caller, with secrets redacted. */
   refusal(error: unknown): Error
   /**
-   * Records a change of a domain. Ignores a change with the same `source` and `ref` as an earlier one, and changes of
+   * Records a change to a domain. Ignores a change with the same `source` and `ref` as an earlier one, and changes to
    * deleted domains.
    */
   noteChange(change: ProviderChange): void
@@ -209,7 +209,7 @@ export interface InboundContext<S extends object = object, M = unknown, T extend
   setStatusAs(userId: string, issueId: string, status: IssueStatus): { changed: boolean; was: IssueStatus } | null
 }
 
-/** A change that was made at the provider and affects a domain. */
+/** A change made at the provider that affects a domain. */
 export interface ProviderChange {
   domainId: string
   source: string

@@ -55,7 +55,7 @@ describe('the delivery verdict', () => {
   const reply = (status: number): Reply => ({ kind: 'status', status, headers: {}, body: '' })
 
   test.each(named)('for status %i is %s', (status, verdict) => expect(verdictOf(reply(status))).toBe(verdict))
-  test('for every other status is as specified', () => {
+  test('for every status is as specified', () => {
     for (const [status, verdict] of everyStatus) expect([status, verdictOf(reply(status))]).toEqual([status, verdict])
   })
   test.each([
@@ -102,12 +102,12 @@ describe('e-mail addresses', () => {
     expect(() => mailTargets.check(target, guard)).toThrow(expect.objectContaining({ code: 'invalid' }))
   })
 
-  test('`owners` is rejected without an owner', () => {
+  test('cannot be `owners` if the organization has no owner', () => {
     expect(() => mailTargets.settingsOf('owners', { ...org, ownerAddresses: () => [] })).toThrow('no owner')
   })
 })
 
-describe('the channels of an alert', () => {
+describe('alert channels', () => {
   const check = (
     ...channels: { type: 'email' | 'webhook' | 'team_chat' | 'office_chat' | 'issue_tracker'; target: string }[]
   ) => {
@@ -143,7 +143,7 @@ describe('the channels of an alert', () => {
     ['webhook', 'https://10.0.0.1', 'channels[1].target: host 10.0.0.1 is a private address'],
     ['webhook', 'int_other', 'channels[1].target: webhook integration int_other does not exist'],
     ['webhook', 'int_chat', 'channels[1].target: webhook integration int_chat does not exist'],
-  ] as const)('%s to %s is rejected', (type, target, message) => {
+  ] as const)('of type %s with the target %s are rejected', (type, target, message) => {
     expect(() => check(good, { type, target })).toThrow(
       expect.objectContaining({ code: 'invalid', message: expect.stringContaining(message) }),
     )

@@ -60,9 +60,9 @@ interface Configured<S> {
 }
 
 /**
- * The way in which an integration gets its secrets. `none`: it has no secrets. `secret`: the user enters them or
- * `prepare` generates them. `oauth`: the user signs in at the provider, which redirects the browser back with a code.
- * `fields` lists the settings that are stored encrypted and never returned.
+ * Source of an integration's secrets. `none`: it has no secrets. `secret`: the user enters them or `prepare` generates
+ * them. `oauth`: the user signs in at the provider, which redirects the browser back with a code. `fields` lists the
+ * settings that are stored encrypted and never returned.
  */
 type Connect<S extends object, T extends object> =
   | { by: 'none' }
@@ -157,7 +157,10 @@ export interface ProviderTools<S extends object, M, T extends object, I> {
   publicUrl: string
   /** Ids of the organization's integrations of this provider, oldest first. */
   integrations(orgId: string): string[]
-  /** Opens an integration. Fails with `notFound` if the organization has no such integration of this provider. */
+  /**
+   * Returns the context of an integration. Fails with `notFound` if the organization has no such integration of this
+   * provider.
+   */
   open(key: { orgId: string; id: string }, signal: AbortSignal): InboundContext<S, M, T, I>
   /**
    * Runs `work` within the limit of concurrent attempts for its origin. Fails with `conflict` if all slots are
@@ -200,19 +203,22 @@ export interface Provider<S extends object = object, M = unknown, T extends obje
    * example in base64, and URLs that contain a credential.
    */
   derivedSecrets?(settings: S): string[]
-  /** Absent if alerts can name only integrations of this provider. */
+  /** Absent if alerts can target only integrations of this provider. */
   addresses?: Addresses<S>
   /**
    * Checks the detail of the target `int_…:detail`. Fails with `invalid` if it is not usable. Absent: targets have no
    * detail.
    */
   checkDetail?(detail: string): void
-  /** Origin that integrations call. It is used to limit concurrent attempts. Absent: the origin of `config.url`. */
+  /**
+   * Origin to which an integration's calls are sent. It is used to limit concurrent attempts. Absent: the origin of
+   * `config.url`.
+   */
   origin?(settings: S, operator: Readonly<Record<string, string>>): string
   /** Server-wide settings. */
   operator?: readonly OperatorSetting[]
   /**
-   * True if messages contain no valid sample, series or cause. The event history is then not queried before the first
+   * True if messages contain no valid sample, series or cause. If so, the event history is not queried before the first
    * delivery.
    */
   omitsHistory?: true
@@ -220,8 +226,8 @@ export interface Provider<S extends object = object, M = unknown, T extends obje
   deliver?(context: DeliveryContext<S, M, T, I>, message: Message): Promise<Outcome>
   /**
    * Sends one message about several issues that opened shortly after one another. The first `MAX_NAMED` issues are
-   * listed and the others counted. Receives at least two members in order of opening, the same at every attempt. The
-   * outcome applies to every member. Absent: each opening is sent immediately as a separate message.
+   * listed and the others are counted. Receives at least two members in order of opening. They are the same for every
+   * attempt, and the outcome applies to all of them. Absent: each opening is sent immediately as a separate message.
    */
   deliverGroup?(group: GroupContext<S, M, T, I>, members: readonly GroupMember<M>[]): Promise<Outcome>
   /**

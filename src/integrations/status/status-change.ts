@@ -34,7 +34,7 @@ export class CurrentStatusChange implements StatusChange {
     return this.others.length > 0 ? this.others : [this.itself]
   }
 
-  /** Statuses that the other service shows once it has accepted the change. */
+  /** Statuses that the other service shows after it has accepted the change. */
   get shown(): readonly Pick<GroupedIssue, 'issueId' | 'status'>[] {
     return this.others?.length ? this.others : [this.itself]
   }

@@ -20,8 +20,8 @@ const AT_ONCE = 100
 const MENDED_MS = 5 * MINUTE_MS
 
 /**
- * Updates other services, such as tickets and chat messages, when the status of an issue changes. Only a flag that the
- * shown status is outdated is stored. The latest status is therefore always sent, and a crash loses nothing.
+ * Updates other services, such as tickets and chat messages, when the status of an issue changes. The database stores
+ * only whether the shown status is outdated. Therefore, the latest status is always sent, and a crash loses nothing.
  */
 export class StatusSync {
   private readonly inFlight = new Set<string>()

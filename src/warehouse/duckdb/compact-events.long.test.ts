@@ -57,7 +57,7 @@ describe('compaction', () => {
     }
   })
 
-  test('has enough memory for the maximum number of parameter columns, and for joining such hours', async () => {
+  test('has enough memory for the maximum number of parameter columns, and for joining hours with that many columns', async () => {
     await using fixture = await WarehouseFixture.open()
     const params = Object.fromEntries(Array.from({ length: 256 }, (_, n) => [`key${n}`, `value ${n}`]))
     const events = Array.from({ length: 60 }, () => ({ params }))
@@ -119,7 +119,7 @@ describe('compaction', () => {
   })
 })
 
-/** Events with `perEvent` parameters each, out of `names` different names. There are `values` different values. */
+/** Events with `perEvent` parameters each, chosen from `names` different names. There are `values` different values. */
 function wide({ rows, names, perEvent, length, values }: Width): EventFields[] {
   const text = (n: number) => `v${n % values}`.padEnd(length, 'abcdefgh')
   return Array.from({ length: rows }, (_, row) => ({
@@ -139,7 +139,7 @@ interface Width {
   values: number
 }
 
-/** Maximum characters of JSON per case. The engine has 200 MB of memory, and CI only a few minutes. */
+/** Maximum number of characters of JSON per case, because the engine has only 200 MB of memory and CI a few minutes. */
 const MOST_CHARACTERS = 24_000_000
 
 const aWidth: fc.Arbitrary<Width> = fc
@@ -169,8 +169,8 @@ describe('every past hour is compacted', () => {
     expect(planMerges(fixture.manifest.files(), now)).toEqual([])
     expect(await fixture.count()).toEqual({ rows: events.length, events: events.length })
     expect(parquetIn(fixture.folder)).toEqual(pathsOf(fixture.manifest))
-    // Only some events from each file, because reading every map of the widest events takes longer than everything
-    // else.
+    // Checks only the first and the last event, because reading all maps of the widest events takes longer than
+    // everything else.
     const [last] = events.slice(-1)
     for (const event of [events[0], last].filter((event) => event !== undefined)) {
       const [found] = await fixture.query<{ params: Record<string, string> }>(
@@ -182,7 +182,7 @@ describe('every past hour is compacted', () => {
     }
   }
 
-  test('for any number of columns, size and values', async () => {
+  test('for any number of columns, event sizes and values', async () => {
     const segments = fc.array(aWidth, { minLength: 1, maxLength: 2 }).map((widths) => widths.map(wide))
     await fc.assert(fc.asyncProperty(segments, expectCompacted), { numRuns: 6 })
   })
@@ -194,18 +194,18 @@ describe('every past hour is compacted', () => {
       { rows: 2000, names: 20_000, perEvent: 500, length: 12, values: 1e6 },
       2,
     ],
-    ['of long strings that compress well', { rows: 4000, names: 200, perEvent: 20, length: 600, values: 50 }, 2],
-    ['of a few very large events', { rows: 60, names: 500, perEvent: 500, length: 300, values: 1 }, 2],
+    ['for long strings that compress well', { rows: 4000, names: 200, perEvent: 20, length: 600, values: 50 }, 2],
+    ['for a few very large events', { rows: 60, names: 500, perEvent: 500, length: 300, values: 1 }, 2],
   ])('%s', async (_, width, segments) => {
     await expectCompacted(Array.from({ length: segments }, () => wide(width)))
   })
 
-  test.skipIf(capturesFolder === null)('for repeated real recordings', async () => {
+  test.skipIf(capturesFolder === null)('for repeated real captures', async () => {
     const captured = capturedEvents(capturesFolder ?? '', { id: 'dom_1', orgId: 'org_1' })
     await expectCompacted(Array.from({ length: 22 }, () => captured))
   })
 
-  test('with little engine memory, by splitting in half and finally without sorting', async () => {
+  test('with little engine memory, by splitting merges in half and finally without sorting', async () => {
     await using loaded = await WarehouseFixture.open()
     for (const segment of [0, 1]) {
       await loaded.add(wide({ rows: 700, names: 20_000, perEvent: 500, length: 40, values: 1e6 + segment }))
@@ -218,7 +218,7 @@ describe('every past hour is compacted', () => {
     expect(levels.filter(([level]) => level !== 'compacted')).toEqual([])
     expect(await fixture.count()).toEqual({ rows: 1400, events: 1400 })
     expect(await fixture.count({ orgId: 'org_0' })).toEqual({ rows: 700, events: 700 })
-    // Days later, the files are unchanged, and late events are compacted separately.
+    // Three days later, the files are unchanged, and late events are compacted separately.
     await fixture.add(some(5, 'org_0'))
     await fixture.flush()
     await fixture.compact(fixture.clock.now() + 3 * DAY_MS)
@@ -228,7 +228,7 @@ describe('every past hour is compacted', () => {
   })
 })
 
-test('a repeatedly failing merge is reported once, retried with delays, and does not block others', async () => {
+test('a repeatedly failing merge is reported once, retried with delays, and does not block other merges', async () => {
   await using loaded = await WarehouseFixture.open()
   await loaded.add(wide({ rows: 700, names: 20_000, perEvent: 500, length: 40, values: 1e6 }))
   await loaded.flush()
@@ -272,7 +272,7 @@ test.each(['merged', 'compacted'] as const)(
   },
 )
 
-/** Crashes at the point where the manifest would be changed. */
+/** Crashes when the manifest would be changed. */
 class Dying extends Manifest {
   override swap(): void {
     throw new Error('killed')
@@ -304,7 +304,7 @@ describe('a crash during a merge', () => {
     },
   )
 
-  test('after the manifest is updated, before the old files are removed: the next start removes them', async () => {
+  test('after the manifest is updated but before the old files are removed: the next start removes these files', async () => {
     await using fixture = await WarehouseFixture.open()
     for (let n = 0; n < 3; n++) {
       await fixture.add(some(2))

@@ -23,7 +23,7 @@ export interface Compaction {
 }
 
 /**
- * Runs all planned merges that are due. Idempotent and crash-safe. A failed merge does not affect the others and is
+ * Runs all planned merges that are due. Idempotent and crash-safe. A failed merge does not affect other merges and is
  * retried after a delay. Throws the same errors as `attemptEach`.
  */
 export async function compactEvents(compaction: Compaction, now: Instant): Promise<void> {
@@ -79,8 +79,7 @@ export async function runMerge(
   const isScanned = ({ lookedAt }: EventFile) => Boolean(lookedAt)
   const [first] = files
   const store = {
-    // A file that was scanned in the meantime can't be merged with unscanned files, because its events would be scanned
-    // again.
+    // A file scanned in the meantime can't be merged with unscanned files, because its events would be scanned again.
     present: () => manifest.files().filter((file) => first && isScanned(file) === isScanned(first)),
     swap: (removed: readonly EventFile[], added: readonly EventFile[]) => manifest.swap(removed, added),
   }
@@ -99,8 +98,8 @@ export interface FileStore<File> {
 
 /**
  * Replaces `files` with the output of `make`. The swap in the manifest is atomic, and running queries keep using the
- * files they started with. If the process crashes, the old files remain in use. Changes nothing if a file is damaged or
- * was dropped in the meantime. Errors name the first file, because the engine does not always name one.
+ * files with which they started. If the process crashes, the old files remain in use. Changes nothing if a file is
+ * damaged or was dropped in the meantime. Errors name the first file, because the engine does not always name a file.
  */
 export async function replaceFiles<File extends ManifestFile>(
   parquet: ParquetFiles,
@@ -128,7 +127,7 @@ export async function replaceFiles<File extends ManifestFile>(
   await parquet.remove(pathsOf(files))
 }
 
-/** Merged files were either all scanned or all unscanned. */
+/** Returns the scan time of merged files, which are either all scanned or all unscanned. */
 const lookedAt = ([first]: readonly EventFile[]): Pick<EventFile, 'lookedAt'> =>
   first?.lookedAt ? { lookedAt: first.lookedAt } : {}
 
@@ -156,9 +155,9 @@ type Span = Pick<EventFile, 'minReceivedAt' | 'maxReceivedAt' | 'maxSeq' | 'rows
 /** Uncompressed size of a row group when nothing else uses memory. */
 const MERGED_GROUP_BYTES = 32 * 1024 * 1024
 const GROUP_BYTES = { min: 16 * 1024 * 1024, max: 64 * 1024 * 1024 }
-/** Part of the engine's memory that is shared by row groups and sorting. */
+/** Engine memory shared by row groups and sorting. */
 const SHARED_BYTES = 112 * 1024 * 1024
-/** Memory for sorting as a multiple of the uncompressed bytes, measured with events of 0.3 to 1 kB. */
+/** Memory for sorting, as a multiple of the uncompressed bytes. Measured with events of 0.3 to 1 kB. */
 const SORT_FACTOR = 2.3
 
 function groupBytesFor(unpackedBytes: number): number {
@@ -186,7 +185,7 @@ async function compactFiles(parquet: ParquetFiles, folder: string, files: readon
   return added
 }
 
-/** Estimated uncompressed size in bytes of some of the rows in the files. */
+/** Estimated uncompressed size in bytes of the span's rows, based on all rows in the files. */
 function shareOf(files: readonly EventFile[], { rows }: Span): number {
   return Math.round((unpackedBytesIn(files) * rows) / Math.max(1, spanOf(files).rows))
 }

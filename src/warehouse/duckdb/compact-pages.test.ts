@@ -57,7 +57,7 @@ const aPage = fc.record({
 })
 
 describe('pages', () => {
-  test('equal the loaded ones for the requested organization and window, after any merges', async () => {
+  test('match the loaded pages for the requested organization and window, after any merges', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.array(aPage, { minLength: 1, maxLength: 4 }), { maxLength: 6 }),
@@ -106,7 +106,7 @@ describe('pages', () => {
     expect(await ask(fixture, null)).toHaveLength(19)
   })
 
-  test('exist after a restart; files outside the manifest remain, temporary files are removed', async () => {
+  test('survive a restart; files that are not in the manifest remain, and temporary files are removed', async () => {
     await using fixture = await WarehouseFixture.open()
     await load(fixture, [[plainPage({ receivedAt: HOUR })]])
     await Bun.write(join(fixture.folder, 'pages', 'left.parquet'), 'half')

@@ -18,8 +18,8 @@ interface PageMerge {
 const FAN_IN = 16
 
 /**
- * Plans merges for small files of the current hour, ended hours and ended days. All data received before `closedAt` has
- * already arrived.
+ * Plans merges for small files of the current hour, hours that have ended and days that have ended. Everything received
+ * before `closedAt` must already be in a file.
  */
 function planPages(files: readonly PageFile[], closedAt: Instant): PageMerge[] {
   const days = Map.groupBy(files, ({ minReceivedAt }) => startOf(minReceivedAt, DAY_MS))

@@ -10,7 +10,9 @@ import type { Manifest, RollupFile } from './manifest.ts'
 import type { ParquetFiles } from './parquet-files.ts'
 import { GRACE_MS } from './plan-merges.ts'
 
-/** Count files to merge into one file, or one file per organization. `hours` are written in addition. */
+/**
+ * Count files to merge into one file, or one file per organization. `hours` are written in addition to their sources.
+ */
 export interface RollupMerge {
   files: RollupFile[]
   level: Exclude<RollupFile['level'], 'fresh'>
@@ -18,19 +20,19 @@ export interface RollupMerge {
 
 /** Number of small files of the current hour that are merged into one. */
 const FAN_IN = 16
-/** Day windows begin at midnight in any time zone, and time zone offsets are multiples of 15 minutes. */
+/** Windows of whole days begin at midnight in any time zone, and time zone offsets are multiples of 15 minutes. */
 const COARSE_MS = 15 * MINUTE_MS
-/** If a day has fewer counts, hourly counts are not faster to read. */
+/** If a day has fewer counts, reading hourly counts is not faster. */
 const MIN_ROWS = 1000
 /**
- * Maximum number of days that get hourly counts per round. After an upgrade there are hundreds of such days, and other
+ * Maximum number of days that get hourly counts per round. After an upgrade, hundreds of days need them, and other
  * merges would have to wait.
  */
 const MAX_DAYS = 40
 
 /**
- * Plans merges for small files of the current hour, ended hours, ended days, and days whose minutes are no longer
- * needed. All events received before `closedAt` have already arrived.
+ * Plans merges for small files of the current hour, hours that have ended, days that have ended, and days whose minutes
+ * are no longer needed. All events received before `closedAt` must already be in a file.
  */
 function planRollups(files: readonly RollupFile[], closedAt: Instant, now: Instant): RollupMerge[] {
   const counts = files.filter(({ level }) => level !== 'hours')
@@ -45,7 +47,7 @@ function planRollups(files: readonly RollupFile[], closedAt: Instant, now: Insta
   return merges.length > 0 ? merges : daysWithoutHours(files)
 }
 
-/** An organization's days with many counts but no hourly counts. */
+/** Days of each organization that have many counts but no hourly counts. */
 function daysWithoutHours(files: readonly RollupFile[]): RollupMerge[] {
   const present = new Set(files.flatMap(({ level, path }) => (level === 'hours' ? [path] : [])))
   return [...Map.groupBy(files.filter(isOfDay), dayKey).values()]
@@ -54,7 +56,7 @@ function daysWithoutHours(files: readonly RollupFile[]): RollupMerge[] {
     .map((days) => ({ files: days, level: 'hours' }))
 }
 
-/** Outdated hourly counts. */
+/** Hourly counts that no longer match the counts of their day. */
 function withoutDays(files: readonly RollupFile[]): RollupFile[] {
   const days = Map.groupBy(files.filter(isOfDay), dayKey)
   return files.filter((file) => file.level === 'hours' && file.path !== hoursPath(days.get(dayKey(file)) ?? []))
@@ -79,7 +81,8 @@ export async function compactRollups(
   const plan = (closedAt: Instant) => planRollups(manifest.rollups(), closedAt, now)
   const first = plan(now - GRACE_MS)
   if (first.length === 0) return
-  // After a failure, events may wait longer than usual. Determined before the files are listed, so that none is missed.
+  // After a failure, events may wait longer than usual. This time is determined before the files are listed, so that no
+  // file is missed.
   const waiting = first.some(({ level }) => level !== 'merged') ? await parquet.firstUnloadedAt() : null
   const merges = plan(Math.min(now - GRACE_MS, waiting ?? now))
   await attemptEach('merges', merges, (merge) => runRollupMerge(parquet, manifest, folder, merge))

@@ -102,7 +102,7 @@ const aStep: fc.Arbitrary<Step> = fc.oneof(
   },
 )
 
-/** Crashes at the point where the manifest would be changed. */
+/** Crashes when the manifest would be changed. */
 class Dying extends Manifest {
   override addSegment(): void {
     throw new Error('killed')
@@ -125,7 +125,10 @@ async function carryOut(fixture: WarehouseFixture, step: Step): Promise<void> {
   else await dieIn(fixture, step.do)
 }
 
-/** The manifest is changed last, so everything else is already on disk. */
+/**
+ * Kills the fixture just before the manifest is changed. The manifest is changed last, so everything else is already on
+ * disk.
+ */
 async function dieIn(fixture: WarehouseFixture, what: 'killed loading' | 'killed merging'): Promise<void> {
   const { addSegment, swapRollups } = Dying.prototype
   Object.assign(fixture.manifest, { addSegment, swapRollups })
@@ -137,7 +140,7 @@ async function dieIn(fixture: WarehouseFixture, what: 'killed loading' | 'killed
 }
 
 describe('counts', () => {
-  test('equal those of the events, wherever the events are stored and after any crash', async () => {
+  test('match the events, regardless of where the events are stored and after any crash', async () => {
     const reached = new Set<string>()
     await fc.assert(
       fc.asyncProperty(fc.array(aStep, { minLength: 4, maxLength: 16 }), async (steps) => {
@@ -160,7 +163,7 @@ describe('counts', () => {
     expect([...reached].toSorted()).toEqual(['day', 'fresh', 'hour'])
   })
 
-  test('for a window cover its whole minutes for the organization, across files', async () => {
+  test('for a window cover its whole minutes for one organization, across files', async () => {
     await using fixture = await WarehouseFixture.open()
     const random = fc.sample(aCounted, { numRuns: 60, seed: 7 })
     for (const [index, event] of random.entries()) {
@@ -182,7 +185,7 @@ describe('counts', () => {
     expect(await countsOf(fixture, { orgId: 'org_3' })).toEqual([])
   })
 
-  test('without events are empty, with the same columns', async () => {
+  test('are empty without events, and have the same columns', async () => {
     await using fixture = await WarehouseFixture.open()
     const columns = async () =>
       (
@@ -212,7 +215,7 @@ describe('counts', () => {
     await agree(fixture)
   })
 
-  test('recognise page views by name, regardless of case', async () => {
+  test('recognize page views by name, regardless of case', async () => {
     await using fixture = await WarehouseFixture.open()
     const names = PAGE_VIEWS.flatMap((name) => [name, name.toUpperCase()])
     await fixture.add(
@@ -263,7 +266,7 @@ describe('count files', () => {
     expect(fixture.manifest.rollups()).toBe(before)
   })
 
-  test('for an hour wait for its events that are not loaded yet', async () => {
+  test('for an hour are merged only after all of its events are loaded', async () => {
     await using fixture = await WarehouseFixture.open()
     await fixture.add([{ sessionId: 'a' }])
     await fixture.flush()
@@ -297,7 +300,7 @@ describe('count files', () => {
     expect(await fixture.query('SELECT sum(events) AS n FROM counts', {}, { over: 'counts' })).toEqual([{ n: 3 }])
   })
 
-  test('older than 70 days are aggregated by quarter of an hour, with the same sums', async () => {
+  test('older than 70 days are aggregated by quarter-hour, with the same sums', async () => {
     await using fixture = await WarehouseFixture.open()
     for (const event of fc.sample(aCounted, { numRuns: 80, seed: 3 })) {
       await fixture.add([event])
@@ -332,7 +335,7 @@ describe('count files', () => {
     expect(fixture.manifest.rollups()).toBe(rows)
   })
 
-  test('for days also exist by the hour, and those are read when whole hours are requested', async () => {
+  test('for days are also written by the hour, and hourly files are read when whole hours are requested', async () => {
     await using fixture = await WarehouseFixture.open()
     const day = Math.ceil(HOUR / DAY_MS) * DAY_MS
     fixture.clock.set(day)
@@ -364,7 +367,7 @@ describe('count files', () => {
     await fixture.compactCounts()
     expect(fixture.manifest.rollups()).toBe(planned)
 
-    // Hourly counts survive a restart. Files that are listed again or damaged are not counted twice.
+    // Hourly counts survive a restart. Counts are not doubled when a file is marked as damaged and restored.
     await fixture.reopen()
     expect(hours().map(({ path }) => path)).toEqual([first?.path ?? ''])
     const days = fixture.manifest.rollups().filter(({ level, orgId }) => level === 'day' && orgId === 'org_1')
@@ -373,7 +376,7 @@ describe('count files', () => {
     fixture.manifest.restore(days[0]?.path ?? '')
     expect((await sums(HOUR_MS)).answers).toEqual(before[0] ?? [])
 
-    // Late counts are in every result, both before and after they are merged into the day.
+    // Late counts are in every result, both before and after they are merged into their day.
     const { path = '' } = days[0] ?? {}
     const [lateFile] = fixture.manifest.rollups().filter((file) => file.path === path)
     if (!lateFile) throw new Error('expected a day')
@@ -388,7 +391,7 @@ describe('count files', () => {
     expect((await sums(HOUR_MS)).answers).toEqual(doubled)
     expect(filesIn(fixture)).toEqual(pathsOf(fixture))
 
-    // Quarter-hours later replace minutes, and have their own hourly counts.
+    // Later, quarter-hours replace minutes and have their own hourly counts.
     await fixture.compactCounts(day + DAY_MS + MINUTES_MS)
     await fixture.compactCounts(day + DAY_MS + MINUTES_MS)
     expect(new Set(levelsOf(fixture))).toEqual(new Set(['quarters', 'hours']))
@@ -428,7 +431,7 @@ describe('count files', () => {
     }
   })
 
-  test('missing from the manifest remain, but are not read', async () => {
+  test('that are not in the manifest remain, but are not read', async () => {
     await using fixture = await WarehouseFixture.open()
     await fixture.add([{}])
     await fixture.flush()

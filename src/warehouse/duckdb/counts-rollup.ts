@@ -25,11 +25,11 @@ const KEY = 'orgId, domainId, vendor, event, env'
 const IS_PAGE_VIEW = `lower(event) IN (${PAGE_VIEWS.map(quoteText).join(', ')})`
 const SESSIONS = 'list_distinct(flatten(list(sessionHashes)))'
 
-/** Open counts store the hashes of a minute's sessions, final counts only their number. */
+/** Open counts store the hashes of a minute's sessions; final counts store only the number of sessions. */
 export const isOpen = ({ level }: Pick<RollupFile, 'level'>) => level === 'fresh' || level === 'merged'
 
 /**
- * The relation `counts` as one SELECT. Final counts are read unchanged; open counts and those from the spool are
+ * The relation `counts` as one SELECT. Final counts are read unchanged; open counts and counts from the spool are
  * aggregated. Skips files that are outside the window or belong to other organizations. Filters rows only if the
  * manifest does not guarantee that all of them match.
  */
@@ -63,7 +63,7 @@ export const hoursPath = (days: readonly RollupFile[]) => nameOf(`${COUNTS}/o`, 
 export const dayKey = ({ orgId, minMinute }: RollupFile) => `${orgId} ${Math.floor(minMinute / DAY_MS)}`
 export const isOfDay = ({ level }: RollupFile) => level === 'day' || level === 'quarters'
 
-/** Selects the files to read. When whole hours are requested, hourly counts replace those of their days. */
+/** Selects the files to read. When whole hours are requested, hourly counts replace the other counts of their days. */
 function chosen(all: readonly RollupFile[], { window, orgId, stepMs = MINUTE_MS }: CountScope): RollupFile[] {
   const rollups = all.filter((file) => orgId === null || file.orgId === null || file.orgId === orgId)
   const others = rollups.filter(({ level }) => level !== 'hours')
@@ -96,7 +96,7 @@ export function named(source: string, crowds: readonly NameOverflow[]): string {
     const values = rows.map((row) => `(${row.map(quoteText).join(', ')})`)
     return `(${columns}) IN (VALUES ${values.join(', ')})`
   }
-  // A list of values must not be empty. No id is an empty string, so this matches nothing.
+  // A list of values must not be empty. No id is an empty string, so this row matches nothing.
   const nothing = ['', '', '']
   const names = crowds.flatMap((crowd) => crowd.names.map(({ vendor, event }) => [crowd.domainId, vendor, event]))
   const vendors = crowds.flatMap(({ domainId, vendors }) => vendors.map((vendor) => [domainId, vendor]))

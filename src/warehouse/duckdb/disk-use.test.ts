@@ -3,7 +3,7 @@ import { MINUTE_MS } from '../../core/clock.ts'
 import { useOf } from '../plan-disk-deletions.ts'
 import { HOUR, WarehouseFixture } from '../warehouse.fixture.ts'
 
-test('disk use and the oldest event of an organization include shared files and the spool', async () => {
+test("an organization's disk usage and oldest event include shared files and the spool", async () => {
   await using fixture = await WarehouseFixture.open()
   const use = async (orgId: string) => useOf(await fixture.warehouse.pieces(), orgId)
   expect(await use('org_1')).toEqual({ diskBytes: 0, oldestEventAt: null })

@@ -9,7 +9,7 @@ import type { EventFile, PageFile, RollupFile } from './manifest.ts'
 import type { ParquetFiles } from './parquet-files.ts'
 import { spooledEvents } from './spool-relation.ts'
 
-/** Each organization's share of a file, with its first `receivedAt`. The shares add up to 1. */
+/** Each organization's fraction of a file, with its first `receivedAt`. The fractions add up to 1. */
 type Shares = readonly { orgId: string; share: number; from: Instant }[]
 
 /** A file listed in the manifest. */
@@ -25,7 +25,7 @@ interface Held {
 
 /** Disk usage by organization. Includes files of events, counts and `pages`, and the spool. */
 export class DiskUse {
-  /** Cached shares of files with several organizations, by path. Files never change. */
+  /** Cached fractions for files that several organizations use, by path. Files never change. */
   private shares = new Map<string, Shares>()
 
   constructor(
@@ -42,8 +42,8 @@ export class DiskUse {
   }
 
   /**
-   * Disk usage by organization. A file shared by several organizations is divided according to the approximate size of
-   * their rows. Unreadable files are omitted.
+   * Disk usage by organization. A file with data from several organizations is divided according to the approximate
+   * size of their rows. Unreadable files are omitted.
    */
   async pieces(): Promise<Piece[]> {
     const { files, rollups, pages } = this.parquet.sources()

@@ -10,7 +10,7 @@ const { parquet } = fixture
 /** Simulates how DuckDB compares identifiers: the case of ASCII letters is ignored. */
 const folded = (name: string) => name.replace(/[A-Z]/g, (letter) => letter.toLowerCase())
 
-describe('the column name of a key', () => {
+describe('the column name', () => {
   test.each([
     ['userid', 'p:userid'],
     ['userId', 'p:user^id'],
@@ -18,7 +18,7 @@ describe('the column name of a key', () => {
     ['', 'p:'],
     ['ep.value', 'p:ep.value'],
     ['É', 'p:^201;'],
-  ])('for %p is %p', (key, name) => {
+  ])('for the key %p is %p', (key, name) => {
     expect(columnName(key)).toBe(name)
   })
 
@@ -36,7 +36,7 @@ describe('the column name of a key', () => {
     expect(new Set(names.map((name) => name.toLowerCase())).size).toBe(names.length)
   })
 
-  test('can be used with all others in one table', async () => {
+  test('can be used with all other column names in one table', async () => {
     const columns = NASTY_KEYS.map((key, at) => `${at} AS ${quoteName(columnName(key))}`).join(', ')
     for (const [at, key] of NASTY_KEYS.entries()) {
       const rows = await parquet.run(`SELECT ${quoteName(columnName(key))} AS n FROM (SELECT ${columns})`)

@@ -40,7 +40,7 @@ const TYPES = { text: 'VARCHAR', integer: 'BIGINT' }
 
 /** A non-ASCII character in UTF-8, as printed when a BLOB is cast to VARCHAR. */
 const UTF8 = String.raw`\\x[CD].\\x[89AB].|\\xE.(?:\\x[89AB].){2}|\\xF.(?:\\x[89AB].){3}`
-/** Matches an entire string that contains a byte which is neither ASCII text nor part of such a character. */
+/** Matches an entire string that contains a byte that is neither ASCII text nor part of such a character. */
 const BINARY = String.raw`^.*\\x(?:[189A-F].|0[0-8BCEF]|7F).*$`
 const ESCAPED_BYTE = String.raw`\\x[0-9A-F]{2}`
 const ESCAPED_CHARACTER = String.raw`\\{1,8}u00([0-7][0-9A-Fa-f])`

@@ -14,14 +14,17 @@ import { type ColumnTypes, STAGED_COLUMNS, selectRows } from './import-select.ts
 import type { ParquetFiles } from './parquet-files.ts'
 
 /**
- * Staged files are read hour by hour, so small row groups avoid reading unnecessary rows. However, the metadata of each
- * group is kept in memory: 2,400 groups with ten million events took 500 MB.
+ * Staged files are read hour by hour, and small row groups avoid reading unnecessary rows. However, the metadata of
+ * each group is kept in memory: 2,400 groups with ten million events took 500 MB.
  */
 const STAGED = 'COMPRESSION lz4, ROW_GROUP_SIZE 16384, WRITE_BLOOM_FILTER false'
-/** Maximum ratio of rows read to rows needed. Above it, the staged events are sorted first. */
+/** Maximum ratio of rows read to rows needed. If it is exceeded, the staged events are sorted first. */
 const MAX_READ_RATIO = 6
 
-/** An import of past events. Staged events are stored in temporary files, which the next start removes. */
+/**
+ * An import of past events. Staged events are stored in temporary files. If the process is killed, the next start
+ * removes them.
+ */
 export class DuckdbImport implements EventImport {
   events = 0
   private staged: string[] = []
@@ -66,7 +69,7 @@ export class DuckdbImport implements EventImport {
     await this.sortIfScattered()
     const events = this.source()
     const naming = await nameEvents((sql) => this.run(sql), manifest.names, events)
-    // Here, the latest event is the one received last, because sequence numbers are assigned later.
+    // The latest event is determined by `receivedAt`, because sequence numbers are assigned later.
     const found = await this.run<ProfileRow>(profileOf(`(SELECT *, receivedAt AS seq FROM ${events})`))
     const spans = await this.run<ImportedSpan>(
       `SELECT domainId, min(receivedAt) AS firstAt, max(receivedAt) AS lastAt FROM ${events} GROUP BY domainId`,

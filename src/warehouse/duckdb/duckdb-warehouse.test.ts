@@ -85,7 +85,7 @@ describe('loading a segment', () => {
     }
     await again()
     expect(fixture.manifest.files()).toEqual(files)
-    // Loading the segment again has no effect after its file was merged into another file, either.
+    // Loading the segment again has no effect even after its file has been merged into another file.
     await fixture.compact()
     await again()
     expect(fixture.levels()).toEqual(['compacted'])
@@ -181,7 +181,7 @@ describe('a crash while a segment is loaded', () => {
     expect(fixture.levels()).toEqual(['fresh'])
   })
 
-  test('after the manifest is updated, before the segment is removed: the next start removes it', async () => {
+  test('after the manifest is updated but before the segment is removed: the next start removes the segment', async () => {
     await using fixture = await WarehouseFixture.open()
     await fixture.add(some(4))
     const segment = await sealedOf(fixture)
@@ -328,7 +328,7 @@ describe('a query that fails', () => {
 
   test.each([
     ['is not SQL', 'SELEKT 1'],
-    ['names a missing column', 'SELECT nothing FROM events'],
+    ['refers to a missing column', 'SELECT nothing FROM events'],
     ['fails during execution', "SELECT CAST(vendor || 'x' AS INTEGER) FROM events"],
   ])('because it %s returns a generic error, and the reason only to the operator', async (_why, sql) => {
     const reported: string[] = []
@@ -340,7 +340,7 @@ describe('a query that fails', () => {
     expect(reported).toEqual([expect.stringMatching(/ Error: /)])
   })
 
-  test('because it takes too long is cancelled without affecting others', async () => {
+  test('because it takes too long is cancelled without affecting other queries', async () => {
     await using fixture = await WarehouseFixture.open({ timeoutMs: 100 })
     await fixture.add(some(1))
     const long = fixture.query(
@@ -401,7 +401,7 @@ test('a file is not removed while a query might read it', async () => {
   expect(await running).toEqual([{ n: 30_000_000 }])
   await removal
   expect(existsSync(path)).toBe(false)
-  // A file that is already missing does not prevent the others from being deleted.
+  // A file that is already missing does not prevent other files from being deleted.
   writeFileSync(join(fixture.folder, 'other'), '')
   await fixture.parquet.remove([path, join(fixture.folder, 'other')])
   expect(existsSync(join(fixture.folder, 'other'))).toBe(false)

@@ -43,7 +43,7 @@ const JOB_TIMEOUT_MS = MINUTE_MS
 /** Maximum number of attempts per query. Each attempt excludes files found to be damaged. */
 const MAX_ATTEMPTS = 4
 /**
- * When a query fails, files that were found intact this recently are not checked, so that repeated failures don't
+ * When a query fails, files that were found intact within this time are not checked, so that repeated failures don't
  * reread them.
  */
 const RECHECK_MS = MINUTE_MS
@@ -247,10 +247,7 @@ export class DuckdbWarehouse implements Warehouse {
     }
   }
 
-  /**
-   * Returns whether a query on these files failed because one of them is damaged. Damaged files are excluded from now
-   * on.
-   */
+  /** Returns whether a query on these files failed because one of them is damaged. Damaged files are then excluded. */
   private async foundDamage(error: unknown, files: readonly ManifestFile[], isFirst: boolean): Promise<boolean> {
     const { check } = this.parquet
     const message = messageOf(error)
@@ -271,7 +268,7 @@ const tookTooLong = (timeoutMs: number) =>
 
 /**
  * The relation `names` as one SELECT that returns each parameter name once. Names with columns come from the manifest,
- * whether or not an event in the window has them. All other names are searched for.
+ * even if no event in the window has them. All other names are read from the events.
  */
 function namesRelation({ files, folder, spool }: Sources, { orgId, window }: Pick<Query, 'orgId' | 'window'>): string {
   const inScope = files.filter((file) => isInScope(file, { orgId, window }))
@@ -289,7 +286,9 @@ function namesRelation({ files, folder, spool }: Sources, { orgId, window }: Pic
   return `SELECT DISTINCT name FROM (${branches.join('\nUNION ALL\n')})`
 }
 
-/** Names in the maps of either compacted files or files that store JSON. */
+/**
+ * Parameter names in the maps of these files. Either all files must be compacted, or all must store parameters as JSON.
+ */
 function namesIn(folder: string, files: readonly EventFile[], filter: string): string {
   const list = files.map(({ path }) => quoteText(`${folder}/${path}`)).join(', ')
   const keys = files[0]?.keys === null ? 'json_keys(params)' : 'map_keys(params)'

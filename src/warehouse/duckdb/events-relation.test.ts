@@ -51,7 +51,7 @@ describe('a parameter', () => {
     )
   })
 
-  test('with any unusual name is distinct from all others, before and after compaction', async () => {
+  test('with any unusual name is distinct from all other parameters, before and after compaction', async () => {
     await using fixture = await WarehouseFixture.open()
     for (const [at, key] of NASTY_KEYS.entries()) await fixture.add([{ params: Object.fromEntries([[key, `${at}`]]) }])
     const expected = NASTY_KEYS.map((_, row) => NASTY_KEYS.map((_, at) => (row === at ? `${at}` : null)))
@@ -109,7 +109,7 @@ describe('a parameter', () => {
     expect(await ask()).toEqual([{ a: '1' }])
   })
 
-  test("that is not requested costs nothing: the relation has only the event's and the requested columns", async () => {
+  test('that is not requested is not read: the relation has only the event columns and the requested columns', async () => {
     await using fixture = await WarehouseFixture.open()
     const columnsOf = async () =>
       (
@@ -184,7 +184,7 @@ describe('a query', () => {
           if (typeof step === 'number') fixture.clock.advance(step * MINUTE_MS)
           else await carryOut(fixture, step)
         }
-        // Windows whose boundaries fall between two events.
+        // Windows that begin or end between two events.
         const at = fixture.events.map(({ receivedAt }) => receivedAt)
         const exact = [at[0], at[at.length >> 1], at.at(-1)].flatMap((receivedAt) =>
           receivedAt === undefined ? [] : [{ orgId: null, window: { from: receivedAt, to: receivedAt + 1 } }],
@@ -218,7 +218,7 @@ describe('a query', () => {
     await fixture.compact()
     const [first, second] = fixture.manifest.files()
     if (!first || !second) throw new Error('expected two files')
-    // If the file were read, it would be found to be missing.
+    // Reading the file would fail, because it is missing.
     await fixture.parquet.remove([`${fixture.folder}/${second.path}`])
     expect(await fixture.count({ orgId: 'org_1' })).toEqual({ rows: 1, events: 1 })
     expect(await fixture.count({ window: { from: 0, to: HOUR + HOUR_MS } })).toEqual({ rows: 1, events: 1 })

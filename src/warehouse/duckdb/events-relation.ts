@@ -78,9 +78,9 @@ function parquetBranch(folder: string, files: readonly EventFile[], scope: Scope
 }
 
 /**
- * SQL that reads compacted files. Uses `union_by_name` only if some files lack a requested column: with it, the engine
- * opens every file during planning, each time the source occurs in a query. This takes most of the time of a short
- * query.
+ * SQL that reads compacted files. Uses `union_by_name` only if some files lack a requested column. With this option,
+ * the engine opens every file during planning, each time the source occurs in a query, and a short query spends most of
+ * its time there.
  */
 export function shreddedSource(folder: string, files: readonly EventFile[], keys: readonly string[]): string {
   const paths = files.map(({ path }) => quoteText(`${folder}/${path}`)).join(', ')
@@ -91,7 +91,7 @@ export function shreddedSource(folder: string, files: readonly EventFile[], keys
   return `read_parquet([${paths}]${isEach ? '' : ', union_by_name = true'})`
 }
 
-/** The columns of `eventsRelation`, from a source of whole events that has parameters as a map. */
+/** The columns of `eventsRelation`, from a source of whole events that stores parameters as a map. */
 export function wholeEventsBranch(source: string, scope: Scope): string {
   return branch(source, [], scope)
 }
@@ -116,7 +116,7 @@ function branch(source: string, shredded: readonly string[], scope: Scope, said 
   return `SELECT ${[COLUMNS, ...passed].join(', ')} FROM (${within}) WHERE ${where}`
 }
 
-/** True if the JSON text of the parameters is enough to select events. */
+/** True if the events can be selected with only the JSON text of their parameters. */
 const asksTexts = ({ keys = [], anyTests = [], either }: Scope) =>
   either !== undefined && keys.length === 0 && anyTests.length > 0 && anyTests.every(({ text }) => text !== undefined)
 
@@ -145,7 +145,7 @@ const columnOf = (key: string) => quoteName(columnName(key))
 /** True if any parameter passes the test, whether it is in a column or in the map. Never NULL. */
 function anyOf({ of }: AnyTest, shredded: readonly string[]): string {
   const test = (key: string | null, value: string) => of(key).replaceAll('{value}', () => value)
-  // Because events are sorted by vendor, most of these columns are NULL for thousands of rows, which the engine detects
+  // Most of these columns are NULL for thousands of rows, because events are sorted by vendor. The engine detects this
   // quickly.
   const columns = shredded.map(
     (key) => `CASE WHEN ${columnOf(key)} IS NULL THEN false ELSE ${test(key, columnOf(key))} END`,

@@ -12,7 +12,7 @@ afterAll(() => fixture[Symbol.asyncDispose]())
 
 const query = (sql: string, more: Pick<Query, 'read'> = {}): Query =>
   plainQuery({ sql, orgId: 'org_1', window: { from: HOUR, to: HOUR + HOUR_MS }, ...more })
-/** Would run for hours, but often checks for cancellation. */
+/** Runs for hours, but often checks for cancellation. */
 const ENDLESS = 'SELECT count(*) AS n FROM range(10000000) a, range(10000000) b WHERE (a.range * b.range) % 7 = 3'
 const numbers = (count: number) => `SELECT range AS n FROM range(${count}) ORDER BY n`
 const abortedError = { code: 'unavailable', message: 'the client disconnected before the response was ready' }
@@ -27,7 +27,7 @@ describe('reading rows', () => {
     },
   )
 
-  test('yields to the event loop regardless of its duration', async () => {
+  test('yields to the event loop, regardless of how long reading takes', async () => {
     let turns = 0
     const others = setInterval(() => turns++, 0)
     const turnsBefore: number[] = []
@@ -39,7 +39,7 @@ describe('reading rows', () => {
     }
     await fixture.warehouse.query(query(numbers(20), { read }))
     clearInterval(others)
-    // If all twenty rows were read in one go, other work would get one turn at most.
+    // If all twenty rows were read at once, other work would run at most once in between.
     expect(new Set(turnsBefore).size).toBeGreaterThan(5)
   })
 })

@@ -13,7 +13,7 @@ import type { Query, WrittenQuery } from '../query.ts'
 /** Re-exported so that only this module imports the library, which can then be loaded lazily. */
 export { DuckDBInstance }
 
-/** Number of rows converted at a time. Events can have hundreds of parameters. */
+/** Number of rows converted at a time. Kept low because events can have hundreds of parameters. */
 const ROWS_PER_STEP = 50
 /** Interrupts are repeated, because the engine ignores any that arrive before the query starts. */
 const INTERRUPT_EVERY_MS = 20
@@ -31,7 +31,7 @@ export async function execute<T>(engine: DuckDBInstance, sql: string, options: E
   const connection = await engine.connect()
   const end = cancelOn(connection, signals)
   try {
-    // Without values, no statement is prepared: this is faster, and cleanup happens off the event loop.
+    // Without values, no statement is prepared, which is faster and moves cleanup off the event loop.
     const values = Object.keys(params).length > 0 ? params : undefined
     end.check()
     const result = await connection.run(sql, values, values && typesOf(params))
@@ -90,10 +90,7 @@ interface Column {
   isMap: boolean
 }
 
-/**
- * Converts a chunk of the engine's result to objects. Works column by column, which is four times as fast as row by
- * row.
- */
+/** Converts a chunk of a query result to objects. Works column by column, which is four times as fast as row by row. */
 function rowsOf(chunk: DuckDBDataChunk, columns: readonly Column[], from: number, to: number) {
   const rows: Record<string, unknown>[] = Array.from({ length: to - from }, () => ({}))
   for (const [at, { name, isMap }] of columns.entries()) {

@@ -52,7 +52,7 @@ test('each file is checked once a day', async () => {
   expect(told.map(({ file }) => file.path)).toEqual([path])
 })
 
-test('the files of a query that always fails are read once a minute, not each time', async () => {
+test('the files of a query that always fails are read once a minute, not after each failure', async () => {
   const { fixture, told } = await filesOf(1)
   await using _ = fixture
   const { path = '' } = fixture.manifest.files()[0] ?? {}

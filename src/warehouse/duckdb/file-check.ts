@@ -19,7 +19,7 @@ export interface FileCheckDeps {
   clock: Clock
   /** Decodes the entire file at this path; throws if that fails. Used for files without a checksum. */
   decode(path: string): Promise<void>
-  /** Called with files that have just been excluded. */
+  /** Called with newly excluded files. */
   damaged(flaws: readonly Flaw[]): void
   /** Called with files that are intact again and back in use. */
   restored(files: readonly ManifestFile[]): void
@@ -73,8 +73,8 @@ export class FileCheck {
   }
 
   /**
-   * Checks these files, except those found intact since `since`, and excludes the damaged ones. Returns whether any
-   * file was damaged.
+   * Checks these files, except those found intact since `since`, and excludes damaged files. Returns whether any file
+   * was damaged.
    */
   async excludeDamaged(files: readonly ManifestFile[], since = Number.POSITIVE_INFINITY): Promise<boolean> {
     const flaws: Flaw[] = []
@@ -89,7 +89,7 @@ export class FileCheck {
 
   private exclude(flaws: readonly Flaw[]): void {
     const { manifest, clock, damaged } = this.parts
-    // A file that was removed from the manifest in the meantime was deleted deliberately.
+    // A file removed from the manifest in the meantime was deleted deliberately.
     const left = flaws.filter(({ file }) => manifest.markDamaged(file.path, clock.now()))
     if (left.length > 0) damaged(left)
   }

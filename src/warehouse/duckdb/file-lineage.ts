@@ -1,8 +1,8 @@
 import { quoteText } from './duckdb-dialect.ts'
 
 /**
- * Metadata in a merged file that distinguishes it from its sources without the list of files. A file that contains a
- * single segment has none.
+ * Metadata that distinguishes a merged file from its sources without the manifest. Files with a single segment have no
+ * such metadata.
  */
 export interface Lineage {
   /** Paths of the replaced files, relative to the events folder. */

@@ -19,7 +19,8 @@ export interface ProfileRow {
 }
 
 /**
- * Maximum number of hosts per domain and hour. All other hosts are probably invented, and are counted without a host.
+ * Maximum number of hosts per domain and hour. Hosts beyond this limit are probably fabricated, and their events are
+ * counted without a host.
  */
 const MAX_HOSTS = 1000
 
@@ -42,10 +43,10 @@ export function profileOf(events: string): string {
 
 const NAMES = 'domainId, vendor, event, count(*) AS events, max(receivedAt) AS lastReceivedAt'
 
-/** Number of names per domain that is enough to find every name that can get a slot. */
+/** Maximum number of candidate names per domain. Includes every name that could get a slot. */
 const MAX_CANDIDATES = 2 * MAX_NAMES
 
-/** A name in a file, with the number of names of its domain. */
+/** A name in a file, with the number of names in its domain. */
 type NameRow = NameCount & { names: number }
 
 /** Decides how the events in a new file are counted. `run` executes SQL. */
@@ -97,7 +98,7 @@ export function foldedIn(counts: readonly SegmentCount[], crowds: readonly NameO
   })
 }
 
-/** Counts from a profile, with the latest version last. */
+/** Counts from a profile. The counts with the latest version are last. */
 export function countsFrom(rows: readonly ProfileRow[]): SegmentCount[] {
   return rows
     .toSorted((a, b) => (a.versionSeq ?? 0) - (b.versionSeq ?? 0))

@@ -10,7 +10,7 @@ export interface FileShape<File extends { path: string }> {
   json?: readonly (keyof File & string)[]
   /** Columns that are NULL when the file lacks the field. */
   optional?: readonly (keyof File & string)[]
-  /** Sort key of files. Files with equal keys are sorted by path. */
+  /** Sort key of a file. Files with equal keys are sorted by path. */
   orderOf(file: File): number
 }
 
@@ -43,7 +43,7 @@ export class FileTable<File extends { path: string }> {
     return exists ? this.db.prepare<[], File & { damagedAt?: Instant | null }>(`SELECT * FROM ${table}`).all() : []
   }
 
-  /** The current files, in order. The array is never modified, so running queries can hold on to it. */
+  /** The current files, in order. The array is never modified, so running queries can keep using it. */
   present(): readonly File[] {
     return this.files
   }
@@ -71,7 +71,7 @@ export class FileTable<File extends { path: string }> {
     return true
   }
 
-  /** Part of a `commit`: removes the files with these paths, including damaged ones. */
+  /** Operation in a `commit`: removes the files with these paths, including damaged ones. */
   drop(paths: ReadonlySet<string>): Mirror {
     const known = [...this.files, ...this.damagedFiles.map(({ file }) => file)]
     return this.write(
@@ -85,7 +85,7 @@ export class FileTable<File extends { path: string }> {
     commit(this.db, () => [this.write(removed, added)])
   }
 
-  /** Part of a `commit`: replaces `removed` with `added`. An existing entry with the same path is overwritten. */
+  /** Operation in a `commit`: replaces `removed` with `added`. An existing entry with the same path is overwritten. */
   write(removed: readonly File[], added: readonly File[]): Mirror {
     const { table, columns } = this.shape
     const remove = prepared(this.db, `DELETE FROM ${table} WHERE path = ?`)
@@ -134,8 +134,8 @@ export class FileTable<File extends { path: string }> {
 type Mirror = () => void
 
 /**
- * Writes several tables in one transaction, and updates memory after the commit. Throws within another transaction,
- * because memory could not be rolled back with it.
+ * Writes several tables in one transaction, and updates memory after the commit. Throws if called within another
+ * transaction, because a rollback could not undo the changes in memory.
  */
 export function commit(db: Db, work: () => Mirror[]): void {
   if (db.inTransaction) throw new Error('the manifest must be changed outside of other transactions')

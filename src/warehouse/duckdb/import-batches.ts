@@ -15,7 +15,7 @@ export interface StagedHour {
 
 /** Staged events from consecutive hours. */
 export interface Batch {
-  /** In order. An hour may occur more than once, for several organizations. */
+  /** In chronological order. An hour occurs once for each organization. */
   hours: readonly StagedHour[]
   from: Instant
   to: Instant
@@ -26,7 +26,7 @@ export interface Batch {
 }
 
 const SEQ_PER_MS = 1000
-/** Far more than the number of events in any hour. */
+/** Range of sequence numbers for one hour. Far larger than the number of events in any hour. */
 const ROOM = HOUR_MS * SEQ_PER_MS
 /** Maximum number of events in the engine's memory, unless a single hour has more. */
 const MAX_BATCH_ROWS = 100_000
@@ -45,7 +45,7 @@ export function batchesOf(staged: readonly StagedHour[]): Batch[] {
     if (open && open.rows + rows <= MAX_BATCH_ROWS) {
       Object.assign(open, { hours: [...open.hours, ...own], to: hour + HOUR_MS, rows: open.rows + rows, last })
     } else {
-      // If very many events have the same time, their sequence numbers extend beyond their hour.
+      // If a great many events have the same time, their sequence numbers extend beyond their hour.
       const floor = open ? Math.max(open.floor, open.last * SEQ_PER_MS) + open.rows : 0
       batches.push({ hours: own, from: hour, to: hour + HOUR_MS, rows, last, floor })
     }
@@ -54,9 +54,9 @@ export function batchesOf(staged: readonly StagedHour[]): Batch[] {
 }
 
 /**
- * Selects the events of a batch with `seq`, and with `place` (starting at 1) in the order of `seq`. Numbers are
- * assigned as for arriving events: ordered by time, then by position in the file. They are unique and at least a
- * thousand times the time.
+ * Selects the events of a batch with `seq`, and with their position `place` in the order of `seq`, starting at 1.
+ * Sequence numbers are unique and at least `receivedAt` × `SEQ_PER_MS`, like those of events that arrive live. They are
+ * ordered by time, then by position in the file.
  */
 export function numbered(parquet: ParquetFiles, events: string, batch: Batch): string {
   const ofBatch = `${events} WHERE receivedAt >= ${batch.from} AND receivedAt < ${batch.to}`
@@ -70,7 +70,7 @@ function numbersOf(taken: string | null, ofBatch: string, { floor }: Batch): str
   const above = (least: string, floor: string) =>
     `place + greatest(max(${least} - place) OVER (ORDER BY place ROWS UNBOUNDED PRECEDING), ${floor})`
   if (taken === null) return `SELECT row, place, ${above('least', String(floor))} AS seq FROM (${placed})`
-  // Events are numbered among the free numbers first; the results are then mapped to all numbers.
+  // Events are first numbered as if only unused numbers existed. These positions are then mapped to sequence numbers.
   const isBefore = `(SELECT count(*) FROM taken WHERE seq < ${floor})`
   return `WITH taken AS MATERIALIZED (SELECT seq, row_number() OVER (ORDER BY seq) AS rank FROM (${taken})),
     free AS (
@@ -81,7 +81,7 @@ function numbersOf(taken: string | null, ofBatch: string, { floor }: Batch): str
     FROM free ASOF LEFT JOIN (SELECT seq - (rank - 1) AS before, max(rank) AS rank FROM taken GROUP BY before) AS gaps ON free.number >= gaps.before`
 }
 
-/** Selects the used sequence numbers that are close to the batch; null if there are none. */
+/** Selects the sequence numbers near the batch that are already used; null if there are none. */
 function takenRowsIn(parquet: ParquetFiles, { from, last, rows, floor }: Batch): string | null {
   const least = from * SEQ_PER_MS
   const most = Math.max(floor, last * SEQ_PER_MS) + rows + ROOM

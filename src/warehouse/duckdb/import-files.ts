@@ -11,7 +11,7 @@ import type { ParquetFiles } from './parquet-files.ts'
 import { RELATION_COLUMNS, VIOLATED } from './spool-relation.ts'
 import type { NameOverflow } from './tracked-names.ts'
 
-/** Imported events to split into files of the history. */
+/** Imported events to write to several files. */
 export interface Cut {
   parquet: ParquetFiles
   /** 16 hexadecimal digits. */
@@ -31,8 +31,8 @@ export interface CutFiles {
 /** Maximum number of files written concurrently; each takes about one thread. */
 const CONCURRENCY = 2
 /**
- * Maximum rows per file. An hour with more events is split into several files, because sorting must fit in the engine's
- * memory.
+ * Maximum number of rows per file. An hour with more events is split into several files, because sorting must fit in
+ * the engine's memory.
  */
 const MAX_ROWS = 500_000
 
@@ -50,14 +50,14 @@ interface Part {
   orgId: string
   /** One hour, or several consecutive hours with few events, from one organization and UTC day. */
   hours: readonly StagedHour[]
-  /** Events in the batch with `after < place <= through`, restricted to these hours and the organization. */
+  /** Selects events in the batch with `after < place <= through`, restricted to these hours and the organization. */
   after: number
   through: number
 }
 
 /**
- * Writes event files, sorted and shredded, for each organization and hour (hours with few events share one file per
- * day), and count files for each day.
+ * Writes event files, sorted and shredded, for each organization and hour, and count files for each day. Hours with few
+ * events share one file per day.
  */
 export async function cutIntoFiles(cut: Cut, progress: (done: number) => void): Promise<CutFiles> {
   const written: WrittenPart[] = []
@@ -78,7 +78,7 @@ interface WrittenPart {
   keys: string[]
 }
 
-/** The files replace nothing. Until they are listed, the next start treats them as leftovers. */
+/** The files replace no other files. Until they are in the manifest, the next start treats them as leftovers. */
 const OWN: Lineage = { replaces: [], parts: 1 }
 
 const startOfDay = (instant: Instant) => Math.floor(instant / DAY_MS) * DAY_MS
@@ -133,10 +133,7 @@ function groupsOf(hours: readonly StagedHour[]): StagedHour[][] {
   })
 }
 
-/**
- * Parameters of each part by path, most frequent first. Includes at most one more than the number that can get a
- * column.
- */
+/** Parameters of each part, by path, most frequent first. Includes at most one more parameter than can get a column. */
 async function keysOf(parquet: ParquetFiles, parts: readonly Part[]): Promise<Map<string, KeyCount[]>> {
   const hours = parts.flatMap(({ path, orgId, hours }) =>
     hours.map(({ hour }) => `(${quoteText(path)}, ${quoteText(orgId)}, ${hour})`),

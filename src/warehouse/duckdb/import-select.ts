@@ -154,7 +154,7 @@ function domainColumns(types: ColumnTypes, { domains }: ImportRules): Record<str
     [...denied].map((host) => `(${quoteText(id)}, ${quoteText(host)})`),
   )
   const host = raw('host')
-  // True for characters that browsers leave unchanged. The last label must not be a number, as in an IP address.
+  // True for hostnames that browsers leave unchanged. The last label must not be a number, as in an IP address.
   const isPlain = `(strlen(${host}) <= 253 AND regexp_full_match(${host}, '([a-z0-9-]+\\.)*[a-z][a-z0-9-]*') AND NOT contains(${host}, 'xn--'))`
   const isAllowed = denied.length > 0 ? ` AND (own.domainId, ${host}) NOT IN (VALUES ${denied.join(', ')})` : ''
   const customer = `${raw('customerId')}::VARCHAR`
@@ -172,7 +172,7 @@ function domainColumns(types: ColumnTypes, { domains }: ImportRules): Record<str
   }
 }
 
-/** The domain for each row: `own.domainId`, `own.orgId`, `own.salt`; NULL if there is none. */
+/** SQL that joins the domain to each row: `own.domainId`, `own.orgId`, `own.salt`; NULL if there is none. */
 function domainsJoin(types: ColumnTypes, { domains, domainId }: ImportRules): string {
   const rows = [...domains.values()]
     .filter(({ id }) => domainId === null || id === domainId)
@@ -193,7 +193,7 @@ function paramsOf(types: ColumnTypes): SelectedColumn {
   if (!IS_JSON.test(type)) return { ...absent(PARAMS), value: none, test: `${column} IS NULL` }
   const [text, json] = [`${column}::VARCHAR`, `TRY_CAST(${column} AS JSON)`]
   const map = `TRY_CAST(${json} AS ${PARAMS})`
-  // Inside a CASE branch, because the engine fails to convert a string that is not an object to a map.
+  // In a CASE branch, because the engine fails when it converts a string that is not an object to a map.
   const isFine = `CASE WHEN json_type(${json}) = 'OBJECT'
     THEN NOT list_has_any(json_type(${json}, '$.*'), ['OBJECT', 'ARRAY', 'NULL'])
       AND NOT regexp_matches(${text}, ${quoteText(UNUSUAL_NUMBER)}) AND ${isFlat(map)}

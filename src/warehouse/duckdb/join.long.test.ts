@@ -11,7 +11,7 @@ import { planMerges } from './plan-merges.ts'
 import { RELATION_COLUMNS } from './spool-relation.ts'
 import { filesOnDisk } from './unlisted-files.ts'
 
-/** A time after the days of all events have ended. */
+/** A time after all days with events have ended. */
 const later = (fixture: WarehouseFixture) => fixture.clock.now() + 2 * DAY_MS
 
 /** Loads each of these batches in a different hour, then compacts the hours. */
@@ -32,7 +32,7 @@ const pathsOf = ({ manifest }: WarehouseFixture) =>
     .toSorted()
 const onDisk = ({ folder }: WarehouseFixture) => readdirSync(folder).filter((name) => name.endsWith('.parquet'))
 
-/** Queries events in each of the ways in which files are read: all parameters, a few keys, any parameter, none. */
+/** Queries events in each way that files are read: all parameters, a few keys, any parameter, and none. */
 async function answersOf(fixture: WarehouseFixture) {
   const window = { from: 0, to: Number.MAX_SAFE_INTEGER }
   const asked = {
@@ -106,7 +106,7 @@ describe('days with small hourly files', () => {
   })
 })
 
-/** Crashes at the point where the manifest would be changed. */
+/** Crashes when the manifest would be changed. */
 class Dying extends Manifest {
   override swap(): void {
     throw new Error('killed')
@@ -148,7 +148,7 @@ describe('a crash while hours are joined', () => {
   })
 })
 
-/** Writes a compacted file in the format of version 0.1: every column is filled, with Parquet 1 encodings. */
+/** Writes a compacted file in the format of version 0.1, with every column filled and Parquet 1 encodings. */
 async function rewriteAsBefore(fixture: WarehouseFixture, path: string, keys: readonly string[]): Promise<void> {
   const file = join(fixture.folder, path)
   const columns = RELATION_COLUMNS.map((name) => (name === 'ts' ? 'coalesce(ts, receivedAt) AS ts' : name))

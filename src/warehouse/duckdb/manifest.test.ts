@@ -7,7 +7,7 @@ import { type EventFile, Manifest, type PageFile, type RollupFile, type SegmentF
 
 const aPath = fc.integer({ min: 0, max: 11 }).map((n) => `${n}.parquet`)
 const ofAnyOrg = fc.constantFrom(null, 'org_1', 'org_2')
-/** Only a few different times, so that many files share the same time. */
+/** Only a few different times, so that many files have the same time. */
 const aMoment = fc.integer({ min: 0, max: 4 }).map((n) => n * HOUR_MS)
 const common = { path: aPath, orgId: ofAnyOrg, rows: fc.nat(), sizeBytes: fc.nat(), sum: fc.option(fc.nat()) }
 
@@ -41,7 +41,7 @@ type Step = { fails: boolean } & (
   | { do: 'swap'; of: 'pages'; removed: PageFile[]; added: PageFile[] }
 )
 
-/** A swap of files that may not be in use, and may be the same on both sides. */
+/** A swap of files that may not be in use, and may be both removed and added. */
 const aSwap = <File, Of extends string>(of: Of, file: fc.Arbitrary<File>) => {
   const some = fc.array(file, { maxLength: 4 })
   return fc.record({

@@ -4,8 +4,8 @@ import { commit, type DamagedFile, FileTable } from './file-table.ts'
 import { type NamePlan, TrackedNames } from './tracked-names.ts'
 
 /**
- * `fresh`: one segment, unsorted; `merged`: several segments; `compacted`: an hour or a day of one organization, sorted
- * and shredded.
+ * `fresh`: one segment, unsorted; `merged`: several segments; `compacted`: one organization's hour or day, sorted and
+ * shredded.
  */
 type FileLevel = 'fresh' | 'merged' | 'compacted'
 
@@ -13,7 +13,7 @@ type FileLevel = 'fresh' | 'merged' | 'compacted'
 export interface EventFile {
   /** Path relative to the folder `events/`. */
   path: string
-  /** Null if the file has events of several organizations. */
+  /** Null if the file has events from several organizations. */
   orgId: string | null
   /** Start of the hour in which its first event was received. */
   hour: Instant
@@ -45,7 +45,7 @@ type RollupLevel = 'fresh' | 'merged' | 'hour' | 'day' | 'quarters' | 'hours'
 export interface RollupFile {
   /** Path relative to the folder `events/`. */
   path: string
-  /** Null if the file has counts of several organizations. */
+  /** Null if the file has counts from several organizations. */
   orgId: string | null
   /** Starts of the first and the last minute. */
   minMinute: Instant
@@ -60,7 +60,7 @@ export interface RollupFile {
 export interface PageFile {
   /** Path relative to the folder `events/`. */
   path: string
-  /** Null if the file has pages of several organizations. */
+  /** Null if the file has pages from several organizations. */
   orgId: string | null
   minReceivedAt: Instant
   maxReceivedAt: Instant
@@ -100,8 +100,8 @@ export interface SegmentFiles {
 }
 
 /**
- * The list of files in the history. Stored in SQLite, so that files are swapped in a single transaction; mirrored in
- * memory.
+ * The manifest: the files that make up the history. Stored in SQLite, so that files are swapped in a single
+ * transaction, and mirrored in memory.
  */
 export class Manifest {
   private readonly events: FileTable<EventFile>
@@ -132,7 +132,7 @@ export class Manifest {
     })
   }
 
-  /** Current event files, sorted by first event. The array is never modified, so running queries can hold on to it. */
+  /** Current event files, sorted by first event. The array is never modified, so running queries can keep using it. */
   files(): readonly EventFile[] {
     return this.events.present()
   }
@@ -161,7 +161,7 @@ export class Manifest {
     return this.tables().flatMap((table) => table.damaged())
   }
 
-  /** Upper bound for the `receivedAt` of everything that the manifest has ever listed; 0 if it has listed nothing. */
+  /** Upper bound for the `receivedAt` of all data that the manifest has ever contained; 0 if there was none. */
   lastKnownAt(): Instant {
     const loadedAt = this.db.prepare<[], Instant | null>('SELECT max(loadedAt) FROM segment').pluck().get() ?? 0
     const pagesAt = this.pages().reduce((latest, file) => Math.max(latest, file.maxReceivedAt), 0)
@@ -183,7 +183,7 @@ export class Manifest {
     return this.tables().flatMap((table) => [...table.present()])
   }
 
-  /** Removes files of any kind, including damaged ones, from the list in a new transaction. */
+  /** Removes files of any kind, including damaged ones, from the manifest in a new transaction. */
   drop(paths: ReadonlySet<string>): void {
     if (paths.size > 0) commit(this.db, () => this.tables().map((table) => table.drop(paths)))
   }
@@ -228,7 +228,7 @@ export class Manifest {
     })
   }
 
-  /** Lists imported files, and runs `account` in the same new transaction. */
+  /** Adds imported files, and runs `account` in the same new transaction. */
   addImported(
     { files, rollups, naming }: { files: EventFile[]; rollups: RollupFile[]; naming: NamePlan | null },
     account: () => void,
@@ -242,8 +242,8 @@ export class Manifest {
   }
 
   /**
-   * Lists existing files, removes missing files from the list, and ensures that new segments are named later than
-   * `segment`. Uses a new transaction.
+   * Adds existing files, removes missing files, and ensures that the names of new segments sort after `segment`. Uses a
+   * new transaction.
    */
   relist(
     { files, rollups, pages }: { files: EventFile[]; rollups: RollupFile[]; pages: PageFile[] },
@@ -300,7 +300,7 @@ function segmentBefore(name: string, distance: number): string {
   return String(Math.max(0, Number.parseInt(name, 10) - distance)).padStart(name.length, '0')
 }
 
-/** The list of files contains an invalid value. */
+/** The manifest contains an invalid value. */
 export class ListError extends Error {}
 
 /** Throws `ListError` and SQLite errors. */

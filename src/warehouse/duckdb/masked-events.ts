@@ -22,7 +22,7 @@ const LINES_AT_ONCE = 500
 const COLUMNS = Object.keys(EVENT_COLUMNS).join(', ')
 
 /**
- * Returns the relation `events` in which each event affected by masking is replaced with its masked copy. The copies
+ * Returns the relation `events`, in which each event affected by masking is replaced with its masked copy. The copies
  * are in a temporary file that belongs to this query. Events that arrive in the meantime are excluded, because they
  * have no copy.
  */
@@ -55,7 +55,7 @@ export async function maskedEvents(
   }
   await run(`SELECT ${COLUMNS}, params FROM events WHERE seq <= ${last}`, statement, { params: binder.params, read })
   const written = await copies.end()
-  // Tests on the text of all parameters would use the unmasked text.
+  // Tests on the text of all parameters are dropped, because they would use the unmasked text.
   const { either: _, ...asked } = scope
   const stored = `SELECT * FROM (${eventsRelation(sources, asked)}) WHERE seq <= ${last}`
   if (written === 0) return stored
@@ -71,7 +71,7 @@ function copiesIn(path: string): string {
   return `(SELECT ${COLUMNS}, violations IS NOT NULL AS ${VIOLATED}, params FROM ${lines})`
 }
 
-/** Writes events as lines of JSON, in order. */
+/** Writes masked events as lines of JSON, in order. */
 class Copies {
   private lines: string[] = []
   private writing: Promise<unknown> = Promise.resolve()

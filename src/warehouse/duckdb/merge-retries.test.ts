@@ -10,7 +10,7 @@ const merge = (...paths: string[]): Merge => ({
   level: 'compacted',
 })
 
-test('a failed merge is retried after doubling delays, up to six hours', () => {
+test('a failed merge is retried with delays that double up to six hours', () => {
   const retries = new MergeRetries()
   let now = HOUR
   for (const pauseMs of [1, 2, 4, 8, 16, 32, 64, 128, 256, 360, 360].map((minutes) => minutes * MINUTE_MS)) {

@@ -35,7 +35,7 @@ export class MergeRetries {
     this.failures.set(keyOf(merge), { files: merge.files.map(({ path }) => path), attempts, nextAt: now + pauseMs })
   }
 
-  /** Forgets failures of merges that are no longer planned, because they succeeded or their files are gone. */
+  /** Drops the failures of merges that are no longer planned, because they succeeded or their files no longer exist. */
   keep(planned: readonly Merge[]): void {
     const known = new Set(planned.map(keyOf))
     for (const key of this.failures.keys()) if (!known.has(key)) this.failures.delete(key)

@@ -5,8 +5,8 @@ import type { ParquetFiles } from './parquet-files.ts'
 import { freshTexts, PARAMS, STORED_COLUMNS, VIOLATED } from './spool-relation.ts'
 
 /**
- * Minimum share of a file's events in which a parameter must occur to get its own column. At most `MAX_KEYS` parameters
- * do.
+ * Minimum fraction of a file's events that must have a parameter for it to get its own column. At most `MAX_KEYS`
+ * parameters get a column.
  */
 const MIN_SHARE = 0.01
 export const MAX_KEYS = 256
@@ -29,10 +29,7 @@ const EVER = { from: 0, to: Number.MAX_SAFE_INTEGER }
 const columnOf = (key: string) => quoteName(columnName(key))
 const listOf = (keys: readonly string[]) => `[${keys.map(quoteText).join(', ')}]::VARCHAR[]`
 
-/**
- * Returns the parameters frequent enough for a column, most frequent first. Returns one more than `MAX_KEYS` if there
- * are more.
- */
+/** Returns the parameters that are frequent enough for a column, most frequent first; at most `MAX_KEYS`. */
 export function keysWorthIt(found: readonly KeyCount[], rows: number): Shredding {
   const worthIt = found.slice(0, MAX_KEYS).filter(({ events }) => events >= rows * MIN_SHARE)
   return { keys: worthIt.map(({ key }) => key), isAll: worthIt.length === found.length }
@@ -47,7 +44,7 @@ export function shredded(source: string, { keys, isAll }: Shredding): string {
   return `SELECT ${[...STORED_COLUMNS, ...columns, `${rest} AS params`].join(', ')} FROM ${source}`
 }
 
-/** Filtering the map of every event costs more than everything else, and usually nothing remains in the map. */
+/** Filtering the map of every event costs more than everything else, and the map is usually empty afterwards. */
 const restOfMap = (keys: readonly string[]) =>
   `map_from_entries(list_filter(map_entries(params), lambda e: NOT list_contains(${listOf(keys)}, e.key)))`
 
@@ -55,9 +52,9 @@ const restOfMap = (keys: readonly string[]) =>
 export const inOrder = (source: string) => `(SELECT * FROM ${source} ${ORDER})`
 
 /**
- * The events of files of any level, in the order of a compacted file, with whole maps. `orgId` limits them to one
- * organization; null means all. Sorting holds rows in memory, so where possible events are sorted while their
- * parameters are still JSON text.
+ * The events in files of any level, in the order of a compacted file, with whole maps. `orgId` limits them to one
+ * organization; null means all. Sorting keeps rows in memory, so events are sorted while their parameters are still
+ * JSON text, where possible.
  */
 export function sortedEvents(folder: string, files: readonly EventFile[], orgId: string | null): string {
   const own = orgId === null ? '' : ` WHERE orgId = ${quoteText(orgId)}`
@@ -81,8 +78,8 @@ export async function shreddingOf(parquet: ParquetFiles, source: string, rows: n
 }
 
 /**
- * Selects the events of an organization's compacted files for a joined file. Columns are not converted to maps, and the
- * events are not sorted: concatenated sorted files are just as fast to read, and sorting would double the cost.
+ * Selects the events in an organization's compacted files for a joined file. Columns are not converted to maps, and the
+ * events are not sorted. Concatenated sorted files are just as fast to read, and sorting would double the cost.
  */
 export async function joined(
   parquet: ParquetFiles,

@@ -33,8 +33,8 @@ export function parameterRelations(sources: Sources, scope: Scope): string[] {
 }
 
 /**
- * Keys that have columns are counted by column. For keys in maps, a row is created for each parameter, which costs ten
- * times as much.
+ * Keys that have columns are counted by column. For keys in maps, a row is created for each parameter, which is ten
+ * times as slow.
  */
 function parametersRelation(sources: Sources, scope: Scope, form: ParameterForm): string {
   const { folder, spool } = sources
@@ -47,8 +47,8 @@ function parametersRelation(sources: Sources, scope: Scope, form: ParameterForm)
   }
   if (compacted.length > 0) {
     const keys = keysOf(compacted, form)
-    // Scanning separately for each filter would require separate hash tables, which cost more than the unnecessary
-    // tests.
+    // All files share one scan with the filters of all files. A separate scan for each filter would require separate
+    // hash tables, which cost more than evaluating filters that a file doesn't need.
     const tests = new Set(compacted.map((file) => filterFor(file, scope).replace(' WHERE ', '')))
     const where = [...tests, scope.where ?? ''].filter(Boolean).join(' AND ')
     const source = `(FROM ${shreddedSource(folder, compacted, keys)}${where ? ` WHERE ${where}` : ''})`
@@ -87,8 +87,8 @@ function inColumns(source: string, keys: readonly string[], form: ParameterForm)
 }
 
 /**
- * The intermediate rows for each key and event contain only numbers, which is cheaper than reading the events once per
- * key.
+ * Creates intermediate rows for each key and event that contain only numbers. This is cheaper than reading the events
+ * once per key.
  */
 function marksInOnePass(source: string, keys: readonly string[], { by }: ParameterForm): string {
   const hashes = keys.map((key) => `CASE WHEN NOT ${isBlank(columnOf(key))} THEN hash(${columnOf(key)}) END`)
@@ -158,7 +158,7 @@ function counted(source: string, { by, as, among }: ParameterForm): string {
   return `SELECT ${columns}, value, NULL::INTEGER AS bucket, NULL::INTEGER AS rank, ${COUNTED} FROM (${values}) GROUP BY ${columns}, value`
 }
 
-/** SQL for the value. NULL if the value's list is restricted to values that do not include it. */
+/** SQL for the value. NULL if the list is restricted and does not include the value. */
 function namedOnly(columns: readonly string[], among: NonNullable<ParameterForm['among']>): string {
   if (among.length === 0) return 'text'
   const lists = among.map(({ list }) => `(${list.slice(0, columns.length).map(quoteText).join(', ')})`)
@@ -170,7 +170,7 @@ function namedOnly(columns: readonly string[], among: NonNullable<ParameterForm[
   return `CASE WHEN NOT (${isListed}) OR ${isNamed} THEN text END`
 }
 
-/** Most values begin with printable ASCII, so a comparison is tried first: it is cheaper than a pattern. */
+/** Most values begin with printable ASCII, so a comparison is tried before the pattern, which is slower. */
 const isBlank = (text: string) =>
   `(${text} = '' OR CASE WHEN ${text} < '!' OR ${text} > '~' THEN regexp_matches(${text}, '(${BLANK_PATTERN})') ELSE false END)`
 

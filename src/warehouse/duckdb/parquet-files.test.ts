@@ -5,7 +5,7 @@ import { OutOfMemoryRetry } from './parquet-files.ts'
 
 const noMemory = new Error('Out of Memory Error: failed to allocate data')
 
-/** Work that runs until the test ends it, with a list of its calls so far. */
+/** Returns work that runs until the test ends it, and a list of its calls so far. */
 function held() {
   const calls: PromiseWithResolvers<string>[] = []
   const work = () => {
@@ -19,7 +19,7 @@ function held() {
 /** Lets all pending promises and callbacks run. */
 const settle = () => Bun.sleep(0)
 
-test('work that runs out of memory is retried after running work and before new work', async () => {
+test('work that runs out of memory is retried after running work has ended and before new work starts', async () => {
   const queries = new OutOfMemoryRetry()
   const [first, second, third] = [held(), held(), held()]
   const [one, two] = [queries.run(first.work), queries.run(second.work)]
@@ -38,7 +38,7 @@ test('work that runs out of memory is retried after running work and before new 
   expect(await Promise.all([one, two, three])).toEqual(['one', 'two', 'three'])
 })
 
-test('work fails if it runs out of memory alone or twice, or for another reason', async () => {
+test('work fails if it runs out of memory twice or while running alone, or fails for another reason', async () => {
   const queries = new OutOfMemoryRetry()
   await expect(queries.run(() => Promise.reject(noMemory))).rejects.toBe(noMemory)
   const [other, failing, twice] = [held(), held(), held()]
@@ -58,7 +58,7 @@ test('work fails if it runs out of memory alone or twice, or for another reason'
 test("queries that together exceed the engine's memory all return results", async () => {
   const engine = await DuckDBInstance.create(':memory:', { memory_limit: '100MB', threads: '1' })
   const queries = new OutOfMemoryRetry()
-  // DuckDB can't spill lists to disk, and two of these lists exceed the engine's memory.
+  // DuckDB can't spill lists to disk, and two of these lists together exceed the engine's memory.
   const sql = 'SELECT len(list(range)) AS n FROM range(3000000)'
   const answers = await Promise.all([1, 2, 3, 4].map(() => queries.run(() => execute<{ n: number }>(engine, sql))))
   expect(answers.flat().map(({ n }) => Number(n))).toEqual([3e6, 3e6, 3e6, 3e6])

@@ -22,10 +22,13 @@ export interface ParquetOptions {
   folder: string
   manifest: Manifest
   clock: Clock
-  /** Spool files with events that are not loaded yet. With a window, only files that may have events received in it. */
+  /**
+   * Spool files with events that are not loaded yet. With a window, only files that may have events received in the
+   * window.
+   */
   spoolFiles(window?: Query['window']): string[]
   memoryLimit?: string
-  /** Called with files that are found to be damaged, and are excluded from now on. */
+  /** Called with files that were found to be damaged and have been excluded. */
   damaged?(flaws: readonly Flaw[]): void
   /** Called with damaged files that are intact again and back in use. */
   restored?(files: readonly ManifestFile[]): void
@@ -37,8 +40,8 @@ const READER_MEMORY = '400MB'
 const READER_THREADS = Math.min(4, availableParallelism())
 
 /**
- * An engine that starts on first use. Many data folders are opened for a single task, and every running engine has
- * threads. The first engine to start loads the library (40 MB).
+ * An engine that starts on first use. Many data folders are opened for a single task, and every running engine has its
+ * own threads. The first engine to start loads the library (40 MB).
  */
 class Engine {
   private instance: Promise<DuckDBInstance> | null = null
@@ -76,8 +79,8 @@ interface FileForm {
 }
 
 /**
- * Memory for dictionaries. The writer reserves it per text column, so hundreds of columns would use up the engine's
- * memory. Lower if row groups are limited, because rows are sorted in the same memory.
+ * Memory for dictionaries. The writer reserves it per text column, so the default for hundreds of columns would use up
+ * the engine's memory. Lower if row groups are limited, because rows are then sorted in the same memory.
  */
 const DICTIONARIES_BYTES = { usual: 64 * 1024 * 1024, limited: 16 * 1024 * 1024 }
 /** The engine's default size per column. */
@@ -102,7 +105,7 @@ async function startEngine(settings: Record<string, string>): Promise<DuckDBInst
   return instance
 }
 
-/** Kinds of queries. Each kind has its own engine, so that they don't compete for memory. */
+/** Kinds of queries. Each kind has its own engine, so that different kinds don't compete for memory. */
 export type Reader = 'search' | 'insights' | 'jobs'
 
 /** The files of the history, with the engines that write and read them. */
@@ -116,7 +119,7 @@ export class ParquetFiles {
 
   private constructor(
     private readonly readers: Record<Reader, Engine>,
-    /** The engine that loads and compacts. It uses one core and leaves the others to the collector. */
+    /** The engine that loads and compacts. It uses one core and leaves the other cores to the collector. */
     private readonly writer: Engine,
     private readonly options: ParquetOptions,
   ) {
@@ -134,8 +137,7 @@ export class ParquetFiles {
         memory_limit: options.memoryLimit ?? memory,
         threads: String(threads),
         temp_directory: tmp,
-        // Without this, freed memory is not returned to the system while the engine is idle, but only when it next
-        // works.
+        // Without this, an idle engine returns freed memory to the system only when it is next used.
         allocator_background_threads: 'true',
         // The system already caches files. The engine's own cache would use up all of its memory.
         enable_external_file_cache: 'false',
@@ -177,14 +179,14 @@ export class ParquetFiles {
     return (await this.runTracked<{ first: Instant | null }>(sql))[0]?.first ?? null
   }
 
-  /** Number of running queries, whose files are not deleted. */
+  /** Number of running queries. The files that they use are not deleted. */
   get runningQueries(): number {
     return this.running.size
   }
 
   /**
-   * Runs a query, and keeps its files until the query ends. A query that runs out of memory while others are running is
-   * retried alone. Throws if the engine fails or one of the signals aborts.
+   * Runs a query, and keeps its files until the query ends. A query that runs out of memory while other queries are
+   * running is retried alone. Throws if the engine fails or one of the signals aborts.
    */
   read<T>(reader: Reader, sql: string, options: ExecuteOptions): Promise<T[]> {
     const engine = this.readers[reader]
@@ -201,12 +203,12 @@ export class ParquetFiles {
     return this.execute<T>(this.writer, sql, options)
   }
 
-  /** Like `run`, but on all cores. For a process that serves no requests. */
+  /** Like `run`, but on all cores. For processes that serve no requests. */
   runWide<T>(sql: string): Promise<T[]> {
     return this.execute<T>(this.readers.search, sql)
   }
 
-  /** Runs work that needs much memory per core, such as sorting, on a single core. */
+  /** Runs work that needs a lot of memory per core, such as sorting, on a single core. */
   async runAlone<T>(work: () => Promise<T>): Promise<T> {
     await this.runWide('SET threads = 1')
     try {

@@ -44,16 +44,16 @@ describe('the limit on unpacked bytes sorted together', () => {
     ],
     ['wide events', files(3, { unpackedBytes: 15 * MB, rows: 1001 }), ['compacted: 1001 + 1001', 'compacted: 1001']],
     [
-      'a single file above the limit',
+      'a single file above the limit, which is merged alone',
       [file({ unpackedBytes: 300 * MB, rows: 7 }), file({ rows: 8 })],
       ['compacted: 7', 'compacted: 8'],
     ],
     [
-      'files from earlier versions, by an estimate',
+      'files from earlier versions, based on an estimate',
       files(2, { rows: 3 * M }).map(({ unpackedBytes: _, ...file }) => file),
       ['compacted: 3000000', 'compacted: 3000000'],
     ],
-  ])('%s', (_, all, expected) => {
+  ])('applies to %s', (_, all, expected) => {
     expect(inShort(all, ENDED)).toEqual(expected)
   })
 
@@ -90,7 +90,7 @@ describe('planMerges merges', () => {
       ['compacted: 1500000 + 1500000', 'compacted: 1500000 + 1500000', 'compacted: 1500000'],
     ],
     [
-      'a single file above that limit',
+      'a single file above the limit for sorting',
       [file({ rows: 5 * M }), file({ rows: 1 })],
       ENDED,
       ['compacted: 5000000', 'compacted: 1'],
@@ -103,7 +103,7 @@ describe('planMerges merges', () => {
     ],
     ['no files with many bytes during their hour', files(16, { sizeBytes: 2 * MB }), RUNNING, []],
     [
-      'no compacted file that would be alone',
+      'no compacted file on its own',
       [file({ level: 'compacted', rows: 2 * M }), file({ rows: 3 * M })],
       ENDED,
       ['compacted: 3000000'],
@@ -114,7 +114,7 @@ describe('planMerges merges', () => {
       RUNNING,
       [`merged: ${Array(16).fill(2).join(' + ')}`],
     ],
-    ['no fifteen small files during their hour', files(15), RUNNING, []],
+    ['nothing if there are only fifteen small files during their hour', files(15), RUNNING, []],
     ['sixteen small files at a time', files(40, { rows: 1 }), RUNNING, [`merged: ${Array(16).fill(1).join(' + ')}`]],
     [
       'sixteen small merged files',
@@ -144,9 +144,9 @@ const hours = (count: number, values: Partial<EventFile> = {}) =>
 describe('planMerges joins', () => {
   test.each<[string, EventFile[], number, string[]]>([
     ['small files of a day that has ended', hours(4), OVER, ['compacted: 1 + 2 + 3 + 4']],
-    ['no files while late segments of the last hour are possible', hours(4), OVER - 1, []],
+    ['no files while late segments of the last hour may still arrive', hours(4), OVER - 1, []],
     ['no single file', hours(1), OVER, []],
-    ['no files of different days', [...hours(1), ...hours(1, { hour: DAY - HOUR_MS })], OVER, []],
+    ['no files from different days', [...hours(1), ...hours(1, { hour: DAY - HOUR_MS })], OVER, []],
     [
       'the files of each organization separately',
       [...hours(2), ...hours(2, { orgId: 'org_2' })],
@@ -200,7 +200,7 @@ describe('planMerges joins', () => {
 })
 
 const rowsOf = (some: readonly EventFile[]) => some.reduce((sum, { rows }) => sum + rows, 0)
-/** Files that a merge produces, for planning: one for each organization. */
+/** Returns the files that a merge would produce, one for each organization. */
 function mergedFiles({ files, level }: ReturnType<typeof planMerges>[number]): EventFile[] {
   const [first] = files
   const orgs = level === 'merged' ? [null] : [...new Set(files.map(({ orgId }) => orgId ?? 'org_1'))]

@@ -17,7 +17,7 @@ const MAX_ROWS = 4_000_000
 export const MAX_SORTED_BYTES = 32 * 1024 * 1024
 /**
  * Maximum number of uncompressed bytes that are sorted together. Wide events (more than `WIDE_BYTES` each) must fit in
- * the engine's memory, where sorting uses about 2.3 times their size. For other events the engine spills to disk.
+ * the engine's memory, and sorting uses about 2.3 times their size. For other events, the engine spills to disk.
  */
 const MAX_UNPACKED_BYTES = { narrow: 1024 * 1024 * 1024, wide: 32 * 1024 * 1024 }
 const WIDE_BYTES = 1024
@@ -30,9 +30,9 @@ export const JOINED_ROWS = 1_000_000
 export const GRACE_MS = 2 * MINUTE_MS
 
 /**
- * Plans merges, most urgent first: files of ended hours into sorted files, small files of the current hour, and small
- * sorted files of ended days into one. Scanned and unscanned files are never mixed. When planning is repeated until no
- * merges remain, each organization has at most one small file per day.
+ * Plans merges, most urgent first: files of hours that have ended into sorted files, small files of the current hour,
+ * and small sorted files of days that have ended into one. Scanned and unscanned files are never mixed. When planning
+ * is repeated until no merges remain, each organization has at most one small file per day.
  */
 export function planMerges(files: readonly EventFile[], now: Instant): Merge[] {
   const hours = groupsOf(files, ({ hour }) => String(hour))
@@ -75,7 +75,7 @@ function joins(files: readonly EventFile[], now: Instant): Merge[] {
   const unfinished = new Set(files.flatMap((file) => (isCompacted(file) ? [] : dayOf(file))))
   const waiting = files.filter((file) => {
     const day = dayOf(file)
-    // A file without columns could not be sorted, so it is not joined either.
+    // A file without columns was too large to be sorted, so it is not joined either.
     return isSmall(file) && file.keys !== null && day + DAY_MS + GRACE_MS <= now && !unfinished.has(day)
   })
   return groupsOf(waiting, (file) => `${dayOf(file)} ${file.orgId}`)
@@ -93,8 +93,8 @@ function firstOf(merges: readonly Merge[]): Merge[] {
 }
 
 /**
- * Splits files into runs that are small enough to sort. `fillOf` returns the fraction of a run that a file uses. Skips
- * finished files that are full, and runs in which all files are finished.
+ * Splits files into runs that are small enough to sort. `fillOf` returns the fraction of a run that a file fills. Skips
+ * finished files that fill a run, and runs in which all files are finished.
  */
 export function runsOf<File>(
   files: readonly File[],

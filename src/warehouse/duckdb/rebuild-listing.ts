@@ -14,8 +14,8 @@ import type { ParquetFiles } from './parquet-files.ts'
 import type { UnlistedFile } from './unlisted-files.ts'
 
 /**
- * Selects the unlisted files to list. Omits files that were replaced by other files, and files that are an incomplete
- * replacement of other files. The omitted files become leftovers once the selected files are listed.
+ * Selects the unlisted files to add to the manifest. Omits files that were replaced by other files, and files that are
+ * an incomplete replacement of other files. The omitted files become leftovers once the selected files are listed.
  */
 export function selectListable(strays: readonly UnlistedFile[], onDisk: readonly string[]): string[] {
   const replaced = new Set(strays.flatMap(({ lineage }) => lineage?.replaces ?? []))
@@ -87,12 +87,12 @@ function pageLevel(name: string): PageFile['level'] {
 
 const EVERYTHING = { orgId: null, window: { from: 0, to: Number.MAX_SAFE_INTEGER } }
 
-/** An organization and domain that have events. */
+/** An organization and a domain that have events. */
 export interface Owner {
   orgId: string
   domainId: string
   firstAt: Instant
-  /** Most frequent hostname in its events; null if no event has one. */
+  /** Most frequent hostname in the domain's events; null if no event has one. */
   host: string | null
 }
 
@@ -112,7 +112,7 @@ export async function ownersOf(
   )
 }
 
-/** Number of events of a domain in one hour. */
+/** Number of a domain's events in one hour. */
 export interface HourUsage {
   orgId: string
   domainId: string
@@ -128,7 +128,7 @@ export async function contentOfFiles(
 ): Promise<{ content: SegmentContent; usage: HourUsage[] }> {
   const events = eventsRelation({ files, folder, spool: [] }, { ...EVERYTHING, keys: [] })
   const counts = countsRelation({ rollups, folder, spool: [] }, EVERYTHING)
-  // The number of names per domain in the counts is limited.
+  // The counts have a limited number of names per domain.
   const vendors = await parquet.run<VendorSighting>(
     `SELECT domainId, vendor, max(minute) AS lastReceivedAt FROM (${counts})
      WHERE vendor <> ${quoteText(OTHER)} GROUP BY domainId, vendor`,

@@ -31,7 +31,7 @@ const DEFAULTS: Partial<Record<Column, string>> = {
 }
 
 /**
- * Columns whose defaults are stored as NULL in compacted files, too. For other columns, repeated strings compress
+ * Columns whose defaults are stored as NULL in compacted files as well. In other columns, repeated strings compress
  * better.
  */
 const COMPACTED_DEFAULTS = ['id', 'ts'] as const
@@ -52,8 +52,8 @@ export const COMPACTED_COLUMNS = RELATION_COLUMNS.map((name) => {
 })
 
 /**
- * The events of spool files in the form in which a fresh file stores them: default values as NULL, and `params` as
- * JSON. Skips the lines that commit batches, and incomplete lines.
+ * The events in spool files, in the form in which a fresh file stores them: default values as NULL, and `params` as
+ * JSON. Skips incomplete lines, and the lines that commit batches.
  */
 export function spooledEvents(paths: readonly string[], params: 'JSON' | typeof PARAMS | null = 'JSON'): string {
   const shared = COLUMNS.filter((name) => SHARED.has(name))
@@ -73,12 +73,12 @@ export function spooledEvents(paths: readonly string[], params: 'JSON' | typeof 
   return `(SELECT ${whole}, violations IS NOT NULL AS ${VIOLATED} FROM (${events}))`
 }
 
-/** The events of spool files, with parameters as a map or, which is cheaper, without parameters. */
+/** The events in spool files, with parameters as a map or, which is cheaper, without parameters. */
 export function spoolRelation(paths: readonly string[], withParams = true): string {
   return withDefaults(spooledEvents(paths, withParams ? PARAMS : null), withParams ? 'params' : null)
 }
 
-/** The events of fresh files, with parameters as a map. `paths` are absolute. */
+/** The events in fresh files, with parameters as a map. `paths` are absolute. */
 export function freshRelation(paths: readonly string[]): string {
   return withDefaults(`read_parquet([${paths.map(quoteText).join(', ')}])`, `params::JSON::${PARAMS} AS params`)
 }

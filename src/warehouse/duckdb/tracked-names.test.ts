@@ -17,7 +17,7 @@ const nameOf = (event: string, events = 1, day = TODAY): NameCount => ({
 const keyOf = (event: string) => `V\0${event}`
 const places = (...all: [event: string, events: number, lastDay: number][]) =>
   new Map(all.map(([event, events, lastDay]) => [keyOf(event), { vendor: 'V', events, lastDay }]))
-/** All slots are in use, by names with these totals. */
+/** Returns names that use all slots, each with these totals. */
 const full = (events: number, lastDay: number) =>
   places(...Array.from({ length: MAX_NAMES }, (_, at): [string, number, number] => [`e${at}`, events, lastDay]))
 
@@ -36,7 +36,7 @@ describe('a slot for a tracked name', () => {
     ['a name with few events, the last of them yesterday', 99, TODAY - 1, true],
     ['a name with a hundred events, the last of them 35 days ago', 100, TODAY - 35, false],
     ['a name with a hundred events, the last of them 36 days ago', 100, TODAY - 36, true],
-  ])('is freed only if needed and inactive: %s', (_, events, lastDay, isFree) => {
+  ])('is freed only if it is needed and its name is inactive: %s', (_, events, lastDay, isFree) => {
     const { entering, leaving } = admitNames(full(events, lastDay), [nameOf('new')])
     expect([entering.size, leaving.length]).toEqual(isFree ? [1, 1] : [0, 0])
     expect(admitNames(full(events, lastDay), [nameOf('e7')])).toEqual({ entering: new Set(), leaving: [] })
@@ -92,7 +92,7 @@ const invented = (count: number, of: EventFields = {}): EventFields[] =>
   Array.from({ length: count }, (_, at) => ({ vendor: `v${at}`, event: `e${at}`, ...of }))
 
 describe('names beyond the limit', () => {
-  test('are grouped by vendor, or together without one, and every event still counts once', async () => {
+  test('are grouped by vendor, or all together without a vendor, and every event is counted once', async () => {
     const { fixture, add, sums } = await openFixtureWith()
     await using _ = fixture
     await add([{ vendor: 'Shop', event: 'purchase' }])

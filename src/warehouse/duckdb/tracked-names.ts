@@ -3,19 +3,19 @@ import type { VendorSighting } from '../../domains/record-sightings.ts'
 import { type Db, prepared } from '../../store/database.ts'
 
 /**
- * Maximum number of names (vendor and event) per domain that are counted separately. The token used in browsers is
- * public, so anyone can invent names.
+ * Maximum number of names (vendor and event) per domain that are counted separately. Tokens used in browsers are
+ * public, so anyone can make up names.
  */
 export const MAX_NAMES = 1000
 /** A name with this many events is considered established. */
 const ESTABLISHED_EVENTS = 100
 /**
- * Days that an established name keeps its slot after its last event. Longer than the time after which a signal without
- * traffic is dropped.
+ * Number of days for which an established name keeps its slot after its last event. Longer than the time after which a
+ * signal without traffic is dropped.
  */
 const RETENTION_DAYS = 35
 
-/** Number of events with a name in one segment. */
+/** Number of a name's events in one segment. */
 export interface NameCount {
   domainId: string
   vendor: string
@@ -27,9 +27,9 @@ export interface NameCount {
 /** A name that is counted separately. */
 interface TrackedName {
   vendor: string
-  /** Number of its events, counted only up to `MIN_WEEKLY_EVENTS`. */
+  /** Number of the name's events, counted only up to `MIN_WEEKLY_EVENTS`. */
   events: number
-  /** UTC day of its last event, in days since 1970-01-01. */
+  /** UTC day of the name's last event, in days since 1970-01-01. */
   lastDay: number
 }
 
@@ -45,7 +45,9 @@ export interface NameOverflow {
   vendors: readonly string[]
 }
 
-/** Which of a segment's names are counted separately, and the resulting changes to the tracked names. */
+/**
+ * Decides which of a segment's names are counted separately, and contains the resulting changes to the tracked names.
+ */
 export interface NamePlan {
   /** Empty when every name is counted separately. */
   overflows: readonly NameOverflow[]
@@ -58,7 +60,7 @@ export interface NamePlan {
 }
 
 /**
- * Names that are counted separately. Stored in SQLite, so changes are part of the transaction that adds a segment.
+ * Names that are counted separately. Stored in SQLite, so that changes are part of the transaction that adds a segment.
  * Cached in memory.
  */
 export class TrackedNames {
@@ -74,7 +76,7 @@ export class TrackedNames {
 
   /**
    * Decides how the names in one segment are counted. `cutOff`: domains that have more names in the segment than `seen`
-   * contains. For them, `seen` has all tracked names, plus the untracked names with the most events.
+   * contains. For these domains, `seen` has all tracked names, plus the untracked names with the most events.
    */
   plan(seen: readonly NameCount[], cutOff: ReadonlySet<string>): NamePlan {
     const plan = {
@@ -146,8 +148,9 @@ export class TrackedNames {
 }
 
 /**
- * Decides which new names get a slot and which names lose theirs. New names with the most events come first. A name
- * with fewer than 100 events may lose its slot from the next day, any other name 35 days after its last event.
+ * Decides which new names get a slot and which names lose their slot. New names with the most events come first. A name
+ * with fewer than 100 events may lose its slot on the next day; any other name may lose it 35 days after its last
+ * event.
  */
 export function admitNames(
   names: TrackedNamesByKey,
@@ -160,7 +163,7 @@ export function admitNames(
   return { entering: new Set(candidates.slice(0, free + leaving.length)), leaving }
 }
 
-/** Names that may lose their slot, starting with the one not seen for longest. */
+/** Names that may lose their slot, starting with the name whose last event is the oldest. */
 function weakest(names: TrackedNamesByKey, seen: readonly NameCount[]): string[] {
   const today = seen.reduce((last, { lastReceivedAt }) => Math.max(last, dayOf(lastReceivedAt)), 0)
   const present = new Set(seen.map(keyOf))
@@ -173,7 +176,7 @@ function weakest(names: TrackedNamesByKey, seen: readonly NameCount[]): string[]
     .map(([key]) => key)
 }
 
-/** Returns the updated entry for a name. Null if nothing changed, which is the case for most names in most segments. */
+/** Returns the updated entry for a name. Null if nothing changed, as for most names in most segments. */
 function updatedEntry(entry: TrackedName | undefined, name: NameCount): Omit<TrackedName, 'vendor'> | null {
   const events = Math.min(ESTABLISHED_EVENTS, (entry?.events ?? 0) + name.events)
   const lastDay = Math.max(entry?.lastDay ?? 0, dayOf(name.lastReceivedAt))
@@ -182,7 +185,7 @@ function updatedEntry(entry: TrackedName | undefined, name: NameCount): Omit<Tra
 
 const dayOf = (instant: Instant) => Math.floor(instant / DAY_MS)
 
-/** Names never contain NUL. */
+/** Key of a name. Names never contain NUL. */
 const keyOf = ({ vendor, event }: { vendor: string; event: string }) => `${vendor}\0${event}`
 
 function nameOf(key: string): { vendor: string; event: string } {

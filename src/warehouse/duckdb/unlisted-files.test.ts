@@ -44,7 +44,7 @@ async function filled(): Promise<WarehouseFixture> {
   return fixture
 }
 
-/** Returns the list that a rebuild would create. */
+/** Returns the manifest entries that a rebuild would create. */
 async function relisted(fixture: WarehouseFixture): Promise<Listing> {
   const strays: UnlistedFile[] = (await findDifferences(partsOf(fixture, emptyManifest(fixture)))).strays
   const listing: Listing = { files: [], rollups: [], pages: [] }
@@ -71,13 +71,13 @@ describe('a manifest rebuilt from the files alone', () => {
     expect(new Set(fixture.levels())).toEqual(new Set(['fresh', 'compacted']))
     const { files, rollups } = await relisted(fixture)
     const sorted = (list: typeof files) =>
-      // Values that are not in the file are estimated.
+      // `unpackedBytes` is not in the file, so a rebuild estimates it.
       byPath(list).map(({ unpackedBytes: _, ...file }) => ({ ...file, keys: file.keys && [...file.keys].sort() }))
     expect(sorted(files)).toEqual(sorted([...fixture.manifest.files()]))
     expect(byPath(rollups)).toEqual(byPath(fixture.manifest.rollups()))
   })
 
-  test('omits files that were replaced, wherever a merge was interrupted', async () => {
+  test('omits replaced files, regardless of where a merge was interrupted', async () => {
     await using fixture = await WarehouseFixture.open()
     for (const orgId of ['org_1', 'org_2', 'org_1']) {
       await fixture.add([{ orgId }])
@@ -100,7 +100,7 @@ describe('a manifest rebuilt from the files alone', () => {
     expect(await listedNow()).toEqual([made[1] ?? ''])
   })
 
-  test('has the names of the parameters that became columns', () => {
+  test('contains the names of the parameters that became columns', () => {
     for (const key of NASTY_KEYS) expect(keyOfColumn(columnName(key))).toBe(key)
     fc.assert(fc.property(aKey, (key) => expect(keyOfColumn(columnName(key))).toBe(key)))
     expect(keyOfColumn('receivedAt')).toBeNull()
@@ -108,7 +108,7 @@ describe('a manifest rebuilt from the files alone', () => {
 })
 
 describe('a manifest that is older than the files', () => {
-  test('is detected by a later segment, by later events, and by files that replaced its own', async () => {
+  test('is detected from a later segment, from later events, and from files that replaced listed files', async () => {
     await using fixture = await filled()
     const older = async (manifest: Manifest) => {
       const parts = partsOf(fixture, manifest)
@@ -123,7 +123,7 @@ describe('a manifest that is older than the files', () => {
     expect(await older(view(() => before, { lastSegment: () => '000000000001' }))).toBe(true)
     const knownAt = last === undefined ? 0 : last.maxReceivedAt
     expect(await older(view(() => before, { lastKnownAt: () => knownAt - 1 }))).toBe(true)
-    // If an unlisted file is as old as listed ones, someone put it there, or a deletion left it behind.
+    // An unlisted file that is as old as listed files was added manually or left behind by a deletion.
     const first = all.slice(1)
     expect(await older(view(() => first))).toBe(false)
     expect(await older(emptyManifest(fixture))).toBe(true)
@@ -139,7 +139,7 @@ test.each([
   expect(segmentOf(path)).toBe(segment)
 })
 
-test('only the first few of many paths are named', () => {
+test('only the first few of many paths are listed', () => {
   expect(firstFew(['a', 'b', 'c'])).toBe('a, b, c')
   expect(firstFew(['a', 'b', 'c', 'd', 'e'])).toBe('a, b, c and 2 more')
 })

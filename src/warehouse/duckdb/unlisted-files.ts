@@ -19,7 +19,7 @@ export interface UnlistedFile {
 
 /** Differences between the files on disk and the manifest. */
 export interface Differences {
-  /** Files that are listed but missing. */
+  /** Files in the manifest that are missing on disk. */
   missing: string[]
   /** Unlisted files without unique data, left behind by a killed process. */
   leftovers: string[]
@@ -66,14 +66,14 @@ export async function findDifferences({ parquet, manifest, folder, spoolFolder }
   const isSpooled = isNamedAfter(spooledSegments(spoolFolder))
   const isUnfinished = unfinishedIn(present)
   const unexplained = unlisted.filter((file) => !isSpooled(file) && !isUnfinished(file))
-  // Names of replaced files are in the metadata of thousands of files, which is rarely required.
+  // Names of replaced files are in the metadata of thousands of files, so they are read only when required.
   const replaced = unexplained.length > 0 ? await replacedBy(parquet, folder, present) : new Set<string>()
   const strays = unexplained.filter(({ path }) => !replaced.has(path))
   const leftovers = unlisted.filter((file) => !strays.includes(file)).map(({ path }) => path)
   return { missing, leftovers, strays }
 }
 
-/** Returns null for a file that does not replace others, and for an unreadable file. */
+/** Returns null for a file that does not replace other files, and for an unreadable file. */
 async function readLineage(parquet: ParquetFiles, folder: string, path: string): Promise<Lineage | null> {
   const sql = `SELECT decode(value) AS text FROM parquet_kv_metadata(${quoteText(join(folder, path))})
     WHERE decode(key) = ${quoteText(LINEAGE_KEY)}`
@@ -86,13 +86,13 @@ async function readLineage(parquet: ParquetFiles, folder: string, path: string):
   }
 }
 
-/** True for the file of a segment that is still in the spool: the file will be written again. */
+/** True for the file of a segment that is still in the spool, because that file will be written again. */
 function isNamedAfter(segments: readonly string[]): (file: UnlistedFile) => boolean {
   const names = new Set(segments)
   return ({ path }) => names.has(segmentOf(path) ?? '')
 }
 
-/** True for the result of an unfinished merge: all of the files it replaces still exist. */
+/** True for the result of an unfinished merge: all files that it replaces still exist. */
 function unfinishedIn(present: readonly string[]): (file: UnlistedFile) => boolean {
   const inForce = new Set(present)
   return ({ lineage }) => lineage?.replaces.every((path) => inForce.has(path)) ?? false
@@ -127,8 +127,8 @@ async function lastInstantOf(parquet: ParquetFiles, folder: string, path: string
 }
 
 /**
- * True if some files are newer than everything the manifest has ever listed. The manifest then does not belong to these
- * files.
+ * True if some files are newer than everything that the manifest has ever contained. The manifest then does not belong
+ * to these files.
  */
 export async function isManifestOlder(
   { parquet, manifest, folder }: FolderDeps,

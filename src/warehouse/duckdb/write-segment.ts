@@ -19,10 +19,10 @@ import type { NameOverflow, NamePlan } from './tracked-names.ts'
  */
 const FRESH = 'ROW_GROUP_SIZE 20480, WRITE_BLOOM_FILTER false'
 
-/** Events of one kilobyte each fill half of a group within `STALE_MS`. */
+/** Events of one kilobyte each fill half of such a group within `STALE_MS`. */
 const FRESH_GROUP_BYTES = 32 * 1024 * 1024
 
-/** Files of a segment that are written but not listed yet, and their content. */
+/** Files of a segment that are written but not in the manifest yet, and their content. */
 interface LoadedSegment extends SegmentFiles {
   content: SegmentContent
 }
@@ -51,8 +51,8 @@ export async function writeSegment(
 }
 
 /**
- * Writes the events of a segment and returns their number. The engine reads 2,048 lines at a time. If they exceed its
- * memory, the lines are first copied to smaller files.
+ * Writes the events of a segment and returns their number. The engine reads 2,048 lines at a time. If these lines
+ * exceed its memory, all lines are first copied to smaller files.
  */
 async function writeEvents(parquet: ParquetFiles, own: string, segment: string): Promise<number> {
   const form = { options: FRESH, groupBytes: FRESH_GROUP_BYTES }

@@ -1,4 +1,4 @@
-/** An error answered by the API, or a failure to reach it. */
+/** An error returned by the API, or a failure to reach it. */
 export class ApiError extends Error {
   override name = 'Refusal'
 
@@ -21,8 +21,8 @@ export const isTransient = ({ status }: ApiError): boolean => status === 0 || st
 export const errorMessage = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
 /**
- * An error message without its field prefix, and the name of that field; null when the message starts with no form
- * field.
+ * An error message without its field prefix. `field` is the name of that form field; null when the message does not
+ * start with one.
  */
 export interface FieldError {
   field: string | null

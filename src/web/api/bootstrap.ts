@@ -15,12 +15,12 @@ export interface LinkParams {
 
 const OIDC_KEY = 'tagwarden-oidc-began'
 
-/** Stores the session from a sign-in response. Members of several organizations start in the first one. */
+/** Stores the session from a sign-in response. Members of several organizations start in the first organization. */
 export function keepSession({ token, orgs }: Pick<SignedIn, 'token' | 'orgs'>): void {
   session.open({ credential: token, orgId: orgs.length > 1 ? (orgs[0]?.id ?? null) : null })
 }
 
-/** Records that this tab started an OIDC sign-in, and the page from which it started. */
+/** Records that this tab started an OIDC sign-in, and on which page. */
 export const beginAtProvider = (): void => sessionStorage.setItem(OIDC_KEY, location.pathname + location.search)
 
 /** Reads and removes the URL fragment, and signs in if it contains a credential. */

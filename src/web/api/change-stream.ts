@@ -19,12 +19,12 @@ export interface LiveState {
   newIssues: (NewIssueSummary & { at: number }) | null
 }
 
-/** Message between tabs: a stream event, or a lost connection (`isSilent`: lost by timeout). */
+/** Message between tabs: a stream event, or a lost connection. `isSilent`: the connection timed out. */
 type StreamMessage = { is: 'event'; name: string; id: string | null; data: unknown } | { is: 'lost'; isSilent: boolean }
 
 /** The server sends a pulse every 10 s. After two missing pulses the connection is considered dead. */
 const SILENCE_MS = 25_000
-/** Delay before a lost connection is shown; most connections recover earlier. */
+/** Delay before a lost connection is shown, because most connections recover earlier. */
 const PATIENCE_MS = 10_000
 const RETRY_MS = { first: 500, most: 15_000 }
 
@@ -46,8 +46,8 @@ export const live = {
 
 /**
  * Subscribes to the server's change stream and keeps queries up to date. One tab per browser acquires a lock and reads
- * the stream for all tabs. Where locks are unavailable, for example over plain HTTP, each visible tab reads its own
- * stream. `name` identifies the user and organization. Returns a function that unsubscribes.
+ * the stream for all tabs. Where locks are unavailable, for example over plain HTTP, each visible tab reads the stream
+ * separately. `name` identifies the user and organization. Returns a function that unsubscribes.
  */
 export function followChanges(name: string): () => void {
   const end = new AbortController()
@@ -82,7 +82,7 @@ class Follower {
       if (this.telling) clearTimeout(this.telling)
       change({ newIssues: null })
     })
-    // A tab that doesn't read the stream itself receives nothing until the next pulse.
+    // A tab that doesn't read the stream receives nothing from the other tabs until the next pulse.
     this.waitForMore(SILENCE_MS)
   }
 
@@ -153,7 +153,7 @@ class Follower {
       const { stream } = await streamChanges({ headers, signal, onSseEvent, sseMaxRetryAttempts: 1 })
       for await (const _data of stream);
     } catch {
-      // The caller reconnects after any error.
+      // The calling function reconnects after any error.
     }
     clearTimeout(timer)
     window.removeEventListener('offline', loseNetwork)

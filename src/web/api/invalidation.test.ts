@@ -32,7 +32,7 @@ describe('the queries invalidated by a change', () => {
     expect(questions.filter((question) => !ROUTES.has(question))).toEqual([])
   })
 
-  test('are the only ones refetched, and only for the changed item', async () => {
+  test('are the only ones refetched, and only for the changed resource', async () => {
     const { queries, asked } = screen(
       ...[{ _id: 'listIssues' }, { _id: 'listAlerts' }, { _id: 'listMembers' }, { _id: 'listDeliveries' }],
       ...['iss_1', 'iss_2'].map((id) => ({ _id: 'getIssue', path: { id, toString: () => id } })),
@@ -75,7 +75,7 @@ describe('the queries invalidated by a change', () => {
     freshness.stop()
   })
 
-  test('complete despite changes in the meantime, and are then refetched', async () => {
+  test('are not interrupted by changes, and are refetched afterwards', async () => {
     const queries = new QueryClient({ defaultOptions: { queries: { staleTime: Number.POSITIVE_INFINITY } } })
     const queryKey = [{ _id: 'listCauses' }]
     queries.setQueryData(queryKey, 'old')
@@ -101,7 +101,7 @@ describe('the queries invalidated by a change', () => {
     freshness.stop()
   })
 
-  test('are updated in place in a list with many loaded pages', async () => {
+  test('are updated in place if the list has many loaded pages', async () => {
     const queries = new QueryClient({ defaultOptions: { queries: { staleTime: Number.POSITIVE_INFINITY } } })
     const queryKey = [{ _id: 'listIssues', _infinite: true }]
     const page = (index: number) => ({ issues: [{ id: `iss_${index}`, status: 'open', severity: 'low' }] })

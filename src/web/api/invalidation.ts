@@ -31,7 +31,7 @@ const TOLD = new Set(Object.values(QUERIES_BY_CHANGE).flat())
 
 const questionOf = (key: QueryKey) => (key[0] as { _id?: string } | undefined)?._id ?? ''
 
-/** Queries for a single resource; refetched only when that resource changed. */
+/** Queries for a single resource, refetched only when that resource has changed. */
 const OF_ONE = new Set(['getIssue', 'investigateIssue', 'getDelivery', 'getAlert', 'getDomain', 'getIntegration'])
 
 /** Minimum time between refetches. */
@@ -50,7 +50,7 @@ export class Invalidator {
   private timer: ReturnType<typeof setTimeout> | null = null
   private askedAt = 0
   private isAllOld = false
-  /** Hashes of queries that became stale while they were being fetched. */
+  /** Hashes of queries that became stale while they were being fetched. They are refetched afterwards. */
   private readonly late = new Set<string>()
 
   /** `isSeen` returns whether the tab is visible. */
@@ -61,8 +61,8 @@ export class Invalidator {
   ) {}
 
   /**
-   * Called when the stream starts. Earlier responses may be outdated, so they are marked as stale. Only issues are
-   * refetched immediately.
+   * Called when the stream starts. Earlier responses may be outdated, so their queries are marked as stale. Only issues
+   * are refetched immediately.
    */
   begin(): void {
     void this.queries.invalidateQueries({
@@ -115,7 +115,7 @@ export class Invalidator {
       if (pages > MOST_PAGES) return false
       return late.has(queryHash) || (key?._id !== undefined && (isAllOld || isOld(moved, key._id, key.path?.id)))
     }
-    // Restarting a slow query on every change would keep it from completing, so it is refetched afterwards.
+    // Restarting a slow query on every change would prevent it from completing, so it is refetched afterwards.
     for (const { queryHash } of this.queries.getQueryCache().findAll({ fetchStatus: 'fetching', predicate })) {
       this.late.add(queryHash)
     }
@@ -124,7 +124,7 @@ export class Invalidator {
     if (this.late.size > 0) this.timer = setTimeout(() => this.askAgain(), this.pauseMs)
   }
 
-  /** Applies the event's status and severity to the cached lists immediately. */
+  /** Immediately applies the event's status and severity to the cached lists. */
   private mendIssue({ id, status, severity }: IssueMoved): void {
     const mend = <T extends Pick<Issue, 'id' | 'status' | 'severity'>>(issue: T): T =>
       issue.id === id && (issue.status !== status || issue.severity !== severity)
@@ -137,7 +137,7 @@ export class Invalidator {
   }
 }
 
-/** Returns whether a change affects a query. `id` is the resource that the query is for. */
+/** Returns whether a change affects a query. `id` identifies the queried resource. */
 function isOld(moved: ReadonlyMap<string, ReadonlyMap<string, Moved>>, question: string, id: string | undefined) {
   for (const [kind, things] of moved) {
     if (!QUERIES_BY_CHANGE[kind]?.includes(question)) continue

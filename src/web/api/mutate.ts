@@ -24,14 +24,14 @@ export interface Mutation<Answer> {
   message?: string | ((answer: Answer) => string | null)
   /** Reverts the change; offered for 10 s. */
   undo?: (answer: Answer) => void
-  /** Handles an error instead of the default notice, which has a Retry button. */
+  /** Called with the error instead of showing the default notice with its Retry button. */
   onRefused?: (error: unknown) => void
 }
 
 let underWay = 0
 const due = new Map<string, QueryKey>()
 
-/** Performs the mutation. Returns the response, or undefined after an error, which has already been shown. */
+/** Performs the mutation. Returns the response; undefined after an error, which has then already been shown. */
 export async function mutate<Answer>(given: Mutation<Answer>): Promise<Answer | undefined> {
   const {
     send,
@@ -66,7 +66,7 @@ export async function mutate<Answer>(given: Mutation<Answer>): Promise<Answer | 
 
 /** Applies optimistic updates. Returns a function that reverts them. */
 async function show(changes: readonly CacheUpdate[]): Promise<() => void> {
-  // Responses to earlier requests would restore the old state.
+  // Responses to requests already in flight would restore the old state.
   const stopped = changes.map(({ queryKey: of }) => queries.cancelQueries({ queryKey: of }))
   const before = changes.flatMap(({ queryKey: of }) => queries.getQueriesData({ queryKey: of }))
   for (const { queryKey: of, update: to } of changes) {
@@ -78,7 +78,8 @@ async function show(changes: readonly CacheUpdate[]): Promise<() => void> {
   }
 }
 
-// Called only when no mutation is pending: a refetch between two mutations would revert the second one on screen.
+// Called only when no mutation is pending. A refetch between two mutations would temporarily revert the second one on
+// screen.
 function askDue(): void {
   for (const queryKey of due.values()) void queries.invalidateQueries({ queryKey })
   due.clear()

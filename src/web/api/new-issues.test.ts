@@ -4,7 +4,7 @@ import { NewIssueCollector, openedAt } from './new-issues.ts'
 const START = 1_767_600_000_000
 const DIGITS = '0123456789abcdefghjkmnpqrstvwxyz'
 
-/** An id with this prefix and creation time, in the server's format. */
+/** Returns an id with this prefix and creation time, in the server's format. */
 function idOf(kind: string, at: number): string {
   const time = Array.from({ length: 10 }, (_, index) => DIGITS[Math.floor(at / 32 ** (9 - index)) % 32]).join('')
   return `${kind}_${time}4z8k1m5v0c7x2b9n`
@@ -13,8 +13,8 @@ function idOf(kind: string, at: number): string {
 const moved = (at: number, severity = 'high', status = 'open') => ({ id: idOf('iss', at), severity, status })
 
 /**
- * A collector that received its first pulse at START. `due` contains, for each event, whether there is something to
- * announce.
+ * A collector that received its first pulse at START. `due` has one entry per issue event: whether an announcement is
+ * due after that event.
  */
 function hearing(...issues: ReturnType<typeof moved>[]) {
   const news = new NewIssueCollector()

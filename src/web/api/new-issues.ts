@@ -30,7 +30,7 @@ export class NewIssueCollector {
   private readonly told = new Set<string>()
   private toldAt = Number.NEGATIVE_INFINITY
 
-  /** Handles a stream event. Returns whether there is something to announce. */
+  /** Handles a stream event. Returns whether there is an issue to announce. */
   hear(name: string, data: unknown): boolean {
     if (name === 'pulse') this.since ??= (data as StreamPulse).at
     if (name !== 'issue' || this.since === null) return this.open.size > 0

@@ -32,7 +32,7 @@ export function preloadRequests(addresses: readonly string[]): void {
   const headers = { authorization: `Bearer ${credential}`, ...(orgId !== null && { 'x-org-id': orgId }) }
   const answers = addresses.map((address) => {
     const answer = ask(address, headers)
-    // The consumer of the response reports the error.
+    // The code that uses the response reports the error.
     answer.catch(() => {})
     return [address, answer] as const
   })

@@ -13,7 +13,7 @@ const MINUTE_MS = 60 * SECOND_MS
 /** Times in milliseconds after which data is stale. The stream invalidates changed data earlier. */
 export const STALE_MS = { list: 10 * SECOND_MS, insight: MINUTE_MS, dictionary: 5 * MINUTE_MS }
 
-/** Automatic retries of a query after a transient error. */
+/** Maximum number of automatic retries of a query after transient errors. */
 const RETRIES = 2
 
 export const queries = new QueryClient({
@@ -43,7 +43,7 @@ export const sharedQueries = {
 }
 
 /**
- * Refetches a failed query immediately, even while it waits for an automatic retry. `refetch` alone would not end the
+ * Immediately refetches a failed query, even while it waits for an automatic retry. `refetch` alone would not end that
  * wait.
  */
 export function refetchNow(refusal: unknown, refetch: () => Promise<unknown>): void {

@@ -7,7 +7,7 @@ import { STALE_MS } from './queries.ts'
 export const ROLES = ['viewer', 'member', 'admin', 'owner'] as const
 export type Role = (typeof ROLES)[number]
 
-/** Query for the current user. Pages wait for it because their content depends on the role. */
+/** Query for the current user. Pages wait for its result because their content depends on the role. */
 export const whoamiQuery = () => ({ ...whoamiOptions(), staleTime: STALE_MS.dictionary })
 
 /** The query state of the current user. */

@@ -30,7 +30,7 @@ interface BandChartProps extends ChartProps {
   /** Name of the domain or resource that the counts belong to. */
   scope?: string
   changes?: readonly ChartChange[]
-  /** Intervals to tint; by default, those with counts outside the expected range. */
+  /** Intervals to tint; by default, intervals with counts outside the expected range. */
   bad?: readonly Span[]
   /** Called when a point is clicked, or when Enter is pressed on it. */
   onPick?: (start: number) => void

@@ -111,7 +111,7 @@ describe('a band chart', () => {
     expect(lay(known.map((one) => ({ ...one, low: 30, high: 70 }))).expected).toBe('')
   })
 
-  test('shows a single limit as a line, and fills the range between two limits', () => {
+  test('shows a single limit as a line, and fills the area between two limits', () => {
     const { edges, band } = lay([
       point(0, 5, [4, null]),
       point(1, 5, [4, null]),
@@ -141,22 +141,22 @@ describe('change markers', () => {
   const place = (changes: ReturnType<typeof change>[]) => placeChanges(changes, (at) => at, 0, 600)
 
   test.each<[string, number[], object[]]>([
-    ['a single marker', [100], [{ x: 100, label: 'GTM v231', count: 1, side: 'right', row: 0 }]],
-    ['at the right edge', [590], [{ x: 590, label: 'GTM v231', count: 1, side: 'left', row: 0 }]],
+    ['one change', [100], [{ x: 100, label: 'GTM v231', count: 1, side: 'right', row: 0 }]],
+    ['one change at the right edge', [590], [{ x: 590, label: 'GTM v231', count: 1, side: 'left', row: 0 }]],
     [
-      'two close together',
+      'two changes that are close together',
       [100, 110],
       [
         { x: 100, label: 'GTM v231', count: 1, side: 'right', row: 0 },
         { x: 110, label: 'GTM v231', count: 1, side: 'right', row: 1 },
       ],
     ],
-    ['four within 30 px', [130, 100, 110, 120], [{ x: 100, label: '4', count: 4, side: 'right', row: 0 }]],
+    ['four changes within 30 px', [130, 100, 110, 120], [{ x: 100, label: '4', count: 4, side: 'right', row: 0 }]],
   ])('%s', (_, times, marks) => {
     expect(place(times.map((at) => change(at)))).toEqual(marks as never)
   })
 
-  test('a label without room is omitted, and its line remains', () => {
+  test('a label without room is omitted, but its line remains', () => {
     expect(place([change(100), change(110), change(120)]).map(({ label }) => label)).toEqual([
       'GTM v231',
       'GTM v231',

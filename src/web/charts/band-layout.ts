@@ -8,7 +8,7 @@ export interface BandPoint {
   start: number
   /** Observed count; null if unknown. */
   observed: number | null
-  /** Expected range. A single bound is a limit. Both bounds are null if there is no expectation. */
+  /** Expected range. If only one bound is set, it is a limit. Both are null without an expectation. */
   low: number | null
   high: number | null
   /** Expected count; drawn if no range is known. */
@@ -33,7 +33,7 @@ export interface Span {
 export interface BandInput {
   points: readonly BandPoint[]
   changes: readonly ChartChange[]
-  /** Intervals to tint; by default, those with counts outside the range. */
+  /** Intervals to tint; by default, intervals with counts outside the range. */
   bad?: readonly Span[]
   /** In pixels. */
   width: number
@@ -156,7 +156,7 @@ export function layOutBand({ points, changes, bad, width, height, zone }: BandIn
 }
 
 /**
- * Computes the layout of a sparkline, and its last complete point if that point is outside the range; null without
+ * Computes the layout of a sparkline. Includes the last complete point if that point is outside the range. Null without
  * points.
  */
 export function layOutSpark(points: readonly BandPoint[], width: number, height: number) {
@@ -189,7 +189,7 @@ function firstIn(
   return point ? { x: xs[index] ?? 0, y: px(axis.y(point.observed ?? 0)), index } : null
 }
 
-/** Returns the indexes of consecutive matching points, by run. A missing bucket ends a run. */
+/** Returns the indexes of matching points, grouped into runs of consecutive points. A missing bucket ends a run. */
 function runs(points: readonly BandPoint[], step: number, belongs: (point: BandPoint) => boolean): number[][] {
   const found: number[][] = []
   let run: number[] = []

@@ -28,7 +28,7 @@ export interface BarsDrawing {
 const RIGHT_PX = 12
 const BOTTOM_PX = 24
 const TOP_PX = 6
-/** Minimum height of a count above 0. */
+/** Minimum height of a bar for a count above 0. */
 const LEAST_PX = 2
 
 /** Computes the layout of bars; null without points. */

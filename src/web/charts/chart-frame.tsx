@@ -7,7 +7,7 @@ import { SHOW_PARAM } from './show-param.ts'
 
 /** Props of all charts. */
 export interface ChartProps {
-  /** Accessible name, also the heading unless `isTitleHidden`. */
+  /** Accessible name; shown as the heading unless `isTitleHidden`. */
   title: string
   isTitleHidden?: boolean
   /** Summary for screen readers. */
@@ -22,7 +22,7 @@ interface FrameProps extends ChartProps {
   /** Shown above the chart: unit, scope, time zone. */
   caption: ReactNode
   legend?: ReactNode
-  /** The data as a table. Without it there is no table view. */
+  /** The data as a table. If omitted, there is no table view. */
   table?: () => ChartTable
   /** True if the content can be taller than `height`. */
   isHeightFree?: boolean
@@ -75,7 +75,7 @@ export function ChartFrame({ title, isTitleHidden, summary, height = HEIGHT_PX, 
 
 function TableView({ title, table: { head, rows } }: { title: string; table: ChartTable }) {
   return (
-    // biome-ignore lint/a11y/useSemanticElements: a fieldset is for form fields
+    // biome-ignore lint/a11y/useSemanticElements: a fieldset is only for form fields
     // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable areas must be reachable by keyboard
     <div className={classes.scroll} tabIndex={0} role="group" aria-label={title}>
       <Table aria-label={title} stickyHeader verticalSpacing="xs">

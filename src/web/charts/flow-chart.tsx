@@ -24,7 +24,7 @@ const HEIGHT_PX = 360
 const TWO_LINES_PX = 30
 /** Width reserved for labels. */
 const LABEL_PX = 220
-/** Width of a node and the gap to its label. */
+/** Width of a node plus the gap between the node and its label. */
 const AWAY_PX = 28
 /** Width reserved for the numbers after a name. */
 const FIGURES_PX = 84

@@ -8,7 +8,7 @@ export function nodeName({ kind, path, count }: FlowNode): string {
   return path ?? messages.charts.otherPages(count)
 }
 
-/** Formats a number of sessions as a share of all sessions. */
+/** Formats a number of sessions as a percentage of all sessions. */
 export const shareOf = (sessions: number, all: number) => formatPercent(all === 0 ? 0 : sessions / all)
 
 /** Screen reader text for a node. */

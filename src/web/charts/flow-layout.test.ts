@@ -47,7 +47,7 @@ describe('a flow chart', () => {
     ])
   })
 
-  test('does not show the number of other paths in groups created by the server', () => {
+  test('does not show the number of merged paths if the server merged them', () => {
     const nodes = [
       { path: '(other)', sessions: 60 },
       { path: '/', sessions: 50 },
@@ -65,7 +65,7 @@ describe('a flow chart', () => {
     })
   })
 
-  test('is laid out in columns by step, in order, without overlaps, within its box', () => {
+  test('is laid out in ordered columns by step, without overlaps, and fits its box', () => {
     const walks = fc.array(
       fc.array(fc.constantFrom('/', '/a', '/b', '/c', '/d', '/e', '/f', '(other)'), { minLength: 1, maxLength: 4 }),
       {
@@ -88,7 +88,7 @@ describe('a flow chart', () => {
             expect(node.y).toBeGreaterThanOrEqual(before.y + before.height - 0.01)
           } else if (before) expect(node.x).toBeGreaterThan(before.x)
         }
-        // Sessions at a step plus those that left equal the sessions at the previous step.
+        // The sessions at a step plus the sessions that ended before it equal the sessions at the previous step.
         for (const { id, sessions: count, step } of nodes) {
           if (step === 0) continue
           const entered = links.filter(({ to }) => to === id).reduce((sum, link) => sum + link.sessions, 0)

@@ -69,7 +69,7 @@ export function flowGraph({ steps, links }: Flows, perStep = 5): FlowGraph {
   return withLeft([...nodes.values()], [...merged.values()], lastStep)
 }
 
-/** Adds nodes for sessions that ended. For the last step, the number of ended sessions is unknown. */
+/** Adds nodes for sessions that ended. How many sessions ended at the last step is unknown. */
 function withLeft(nodes: readonly FlowNode[], links: readonly FlowLink[], lastStep: number): FlowGraph {
   const left = new Map<number, FlowNode>()
   const ends: FlowLink[] = []
@@ -139,7 +139,7 @@ export function layOutFlow({ nodes, links }: FlowGraph, width: number, height: n
         path,
         count,
         sessions,
-        // With a single column, the distance between columns is not finite.
+        // With a single column, the computed distance between columns is not finite.
         x: Number.isFinite(x0) ? x0 : 1,
         y: y0,
         width: NODE_PX,
@@ -161,7 +161,7 @@ export function layOutFlow({ nodes, links }: FlowGraph, width: number, height: n
 const PX_A_LETTER = 6.6
 const LETTERS_MIN = 6
 
-/** Shortens a path to a width in pixels. Keeps its start and end, which distinguish pages. */
+/** Shortens a path to a width in pixels. Keeps the start and end of the path, which distinguish pages. */
 export function shortPath(path: string, widthPx: number): string {
   const letters = Math.max(LETTERS_MIN, Math.floor(widthPx / PX_A_LETTER))
   if (path.length <= letters) return path

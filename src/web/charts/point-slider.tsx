@@ -32,7 +32,7 @@ export function PointSlider({ label, xs, index, show, say, pick, card }: WalkerP
     if (event.key === 'Enter' && index !== null && pick) pick(index)
     else if (event.key === 'Escape' && index !== null) show(null)
     else if (to === null) return
-    // The first key press only shows the current point.
+    // The first key press only selects the current point.
     else show(index === null && to !== 0 ? last : Math.max(0, Math.min(last, to)))
     event.preventDefault()
   }
@@ -71,7 +71,10 @@ export function PointSlider({ label, xs, index, show, say, pick, card }: WalkerP
 const CARD_PX = 208
 const AWAY_PX = 12
 
-/** Left position of the tooltip: next to the point and within the plot. The style sheet sets its width to 208 px. */
+/**
+ * Left position of the tooltip, which appears next to the point and within the plot. The style sheet sets its width to
+ * 208 px.
+ */
 const cardLeft = (x: number, isLeft: boolean): string =>
   isLeft ? `${Math.max(0, x - AWAY_PX - CARD_PX)}px` : `max(0px, min(${x + AWAY_PX}px, 100% - ${CARD_PX}px))`
 

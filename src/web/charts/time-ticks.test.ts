@@ -25,7 +25,7 @@ describe('time ticks', () => {
     ],
     [
       ...([
-        'a time zone with an offset of a quarter of an hour',
+        'a time zone with an offset of 5 h 45 min',
         '2026-03-12T00:00:00Z',
         '2026-03-12T12:00:00Z',
         'Asia/Kathmandu',
@@ -53,7 +53,7 @@ describe('time ticks', () => {
       ['Thu 12', 'Fri 13', 'Sat 14', 'Sun 15'],
     ],
     [
-      ...(['weeks, which begin on Mondays', '2026-03-12T09:10:00Z', '2026-04-11T09:10:00Z', 'UTC', 8] as const),
+      ...(['weeks, which start on Mondays', '2026-03-12T09:10:00Z', '2026-04-11T09:10:00Z', 'UTC', 8] as const),
       ['16 Mar', '23 Mar', '30 Mar', '6 Apr'],
     ],
     [
@@ -67,7 +67,7 @@ describe('time ticks', () => {
   })
 })
 
-test.each(['Pacific/Auckland', 'America/Los_Angeles', 'UTC'])('UTC days have the same dates in %s', (zone) => {
+test.each(['Pacific/Auckland', 'America/Los_Angeles', 'UTC'])('days in UTC have the same dates in %s', (zone) => {
   const starts = Array.from({ length: 10 }, (_, day) => Date.UTC(2026, 2, 1 + day))
   expect(bucketTicks(starts, 24 * HOUR, zone, 4).map(({ label }) => label)).toEqual([
     '1 Mar',

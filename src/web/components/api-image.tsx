@@ -5,7 +5,7 @@ import { errorMessage } from '../api/api-error.ts'
 import { Data } from './data-text.tsx'
 
 interface PictureProps {
-  /** API path of a PNG. It requires the credential, which `img` does not send. */
+  /** API path of a PNG. The request requires the credential, which an `img` element does not send. */
   path: string
   /** Alternative text. */
   name: string

@@ -13,7 +13,7 @@ function copyField(text: string): void {
   field.setAttribute('aria-hidden', 'true')
   field.style.position = 'fixed'
   field.style.opacity = '0'
-  // Placed inside the open dialog, whose focus trap would otherwise take the focus back.
+  // Added inside the open dialog, because the focus trap of the dialog would otherwise move the focus back.
   const place = opener?.closest('[role=dialog]') ?? document.body
   place.append(field)
   field.select()

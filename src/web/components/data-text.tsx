@@ -25,7 +25,7 @@ export function Sentence({ children, className }: { children: string; className?
         index % 2 === 0 ? (
           part
         ) : (
-          // biome-ignore lint/suspicious/noArrayIndexKey: parts have no identity but their index
+          // biome-ignore lint/suspicious/noArrayIndexKey: parts are identified only by their index
           <code key={index} className={classes.code}>
             {TICK}
             {part}

@@ -89,7 +89,7 @@ describe('a form generated from a schema', () => {
     [{ count: 1, note: '' }, 'Note'],
     [{ count: 1, steps: [{ anchor: { kind: 'page' } }] }, 'path'],
     [{ count: 1, steps: [{ anchor: { kind: 'session' } }] }, null],
-  ])('for %j reports the first missing field as %s', (value, title) => {
+  ])('reports the first missing field for %j as %s', (value, title) => {
     const properties: FormSchema['properties'] = {
       count: { type: 'number', title: 'Count' },
       note: { type: 'string', title: 'Note' },
@@ -98,7 +98,7 @@ describe('a form generated from a schema', () => {
     expect(firstMissingField({ type: 'object', properties, required: ['count'] }, value)).toBe(title)
   })
 
-  test('omits fields that were cleared', () => {
+  test('omits fields that have been cleared', () => {
     expect(withPart({ a: 1, b: 2 }, 'a', '')).toEqual({ b: 2 })
     expect(withPart({ a: 1 }, 'b', 0)).toEqual({ a: 1, b: 0 })
   })

@@ -19,7 +19,7 @@ export interface FormSchema {
   'x-unit'?: string
   'x-order'?: number
   'x-secret'?: boolean
-  /** Ids of integrations of this provider are also valid. */
+  /** If set, ids of this provider's integrations are also valid values. */
   'x-integration'?: string
 }
 

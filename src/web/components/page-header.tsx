@@ -42,7 +42,7 @@ export function PageHeader({ title, isData = false, count = null, above, childre
       own?.focus({ preventScroll: true })
     }
     return () => {
-      // The heading of the loading state is replaced. If it had the focus, the next heading gets it.
+      // The heading of the loading state is replaced. If it had the focus, the next heading is focused.
       if (own !== null && document.activeElement === own) isFocusDue = true
     }
   }, [])

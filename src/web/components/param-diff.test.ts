@@ -24,7 +24,7 @@ describe('the parameter comparison', () => {
     )
   })
 
-  test('lists parameters of the rule first in their group', () => {
+  test('lists parameters of the rule first within their group', () => {
     const keysOf = (right: Record<string, string> | null) =>
       diffOf({ a: '1', b: '2', dl: '3' }, right, ['dl', 'gone']).map(({ key }) => key)
     expect(keysOf(null)).toEqual(['dl', 'a', 'b'])

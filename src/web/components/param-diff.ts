@@ -1,6 +1,6 @@
 export type Parameters = Readonly<Record<string, string>>
 
-/** A parameter on both sides; null where it was not sent. */
+/** A parameter on both sides; null on the side where it was not sent. */
 export interface DiffRow {
   key: string
   left: string | null
@@ -12,8 +12,8 @@ export interface DiffRow {
 const rankOf = ({ left, right, differs }: DiffRow) => (!differs ? 2 : left === null || right === null ? 0 : 1)
 
 /**
- * Returns the parameters from both sides: first those missing on one side, then different ones, then equal ones. Within
- * each group, the parameters in `first` come first; the rest are sorted by name.
+ * Returns the parameters from both sides: first parameters that are missing on one side, then different parameters,
+ * then equal ones. Within each group, the parameters in `first` come first; the rest are sorted by name.
  */
 export function diffOf(left: Parameters, right: Parameters | null, first: readonly string[] = []): DiffRow[] {
   const keys = new Set([...Object.keys(left), ...Object.keys(right ?? {})])

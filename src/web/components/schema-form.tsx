@@ -311,7 +311,7 @@ function ListField(props: SchemaFieldProps) {
         )}
         <FrameError {...props} />
         {items.map((value, index) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: items have no identity but their index
+          // biome-ignore lint/suspicious/noArrayIndexKey: items are identified only by their index
           <div key={index}>
             <SchemaField
               {...rest}

@@ -2,7 +2,7 @@ import { type RefObject, useEffect, useRef, useState } from 'react'
 
 /**
  * Merges new data into a list without moving rows. Existing rows are updated or removed. New rows are only counted,
- * except those after the last row, which belong to the next page and are appended.
+ * except rows after the last one, which belong to the next page and are appended.
  */
 export function mergeStable<Row>(shown: readonly Row[], latest: readonly Row[], idOf: (row: Row) => string) {
   const places = new Map(latest.map((row, index) => [idOf(row), index]))

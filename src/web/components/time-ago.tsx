@@ -15,7 +15,7 @@ interface AgoProps {
   at: number | null | undefined
   /** Text for null; default: –. */
   missing?: string
-  /** True in clickable rows: the time is not focusable, and a click on it activates the row. */
+  /** True in clickable rows. The time is then not focusable, and a click on it activates the row. */
   isQuiet?: boolean
 }
 
@@ -81,7 +81,7 @@ function Moment({ at, text, isQuiet }: { at: number; text: string; isQuiet: bool
           type="button"
           className={classes.button}
           aria-expanded={isOpen}
-          // A click also focuses the button, so a click must not toggle the popover.
+          // A click focuses the button, which opens the popover, so a click must not toggle the popover.
           onFocus={() => open(true)}
           onClick={() => open(true)}
         >

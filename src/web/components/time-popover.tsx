@@ -19,7 +19,7 @@ const EXACT: Intl.DateTimeFormatOptions = {
 }
 const MARGIN_PX = 8
 
-/** Popover that shows a time as local time, UTC and epoch, each with a copy button. */
+/** Popover that shows a time as local time, UTC and epoch time, each with a copy button. */
 export function TimePopover({ at, anchor }: { at: number; anchor: RefObject<HTMLElement | null> }) {
   const zone = useTimeZone()
   const card = useRef<HTMLSpanElement>(null)

@@ -5,14 +5,14 @@ import { type ChangeEvent, useEffect, useState } from 'react'
 const PAUSE_MS = 250
 
 /**
- * Props of a text field that calls `change` after a pause in typing. If the field loses the focus earlier, it calls
- * `change` before the next click or key press. A value set elsewhere replaces the text unless the user is typing.
+ * Props of a text field that calls `change` after a pause in typing. If the field loses the focus earlier, `change` is
+ * called before the next click or key press. A value set elsewhere replaces the text unless the user is typing.
  */
 export function useDebouncedInput(value: string, change: (value: string) => void) {
   const [typed, type] = useState(value)
   const changeSoon = useDebouncedCallback(change, PAUSE_MS)
   const address = useLocation({ select: ({ href }) => href })
-  // The URL is a dependency because a value that is set and cleared at once doesn't change.
+  // The URL is a dependency because `value` doesn't change when it is set and immediately cleared.
   useEffect(() => {
     if (!changeSoon.isPending()) type(value)
   }, [value, address])
@@ -22,7 +22,7 @@ export function useDebouncedInput(value: string, change: (value: string) => void
       type(currentTarget.value)
       changeSoon(currentTarget.value)
     },
-    // Deferred to the next click or key press, because updating now could move the element under the pointer.
+    // Deferred to the next click or key press, because an immediate update could move the element under the pointer.
     onBlur: () => {
       if (changeSoon.isPending()) beforeNextPress(changeSoon.flush)
     },

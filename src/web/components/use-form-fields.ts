@@ -4,8 +4,8 @@ import { useSubmit } from './form.tsx'
 export type Fields<Values extends object> = ReturnType<typeof useFormFields<Values>>
 
 /**
- * State of a form whose fields are named like the fields of the request. `act` sends the values. Errors are shown at
- * their fields.
+ * State of a form whose fields have the same names as the fields of the request. `act` sends the values. Errors are
+ * shown at the fields that they concern.
  */
 export function useFormFields<Values extends object>(initialValues: Values, act: (values: Values) => Promise<unknown>) {
   const { values, getValues, setValues, getInputProps } = useForm<Values>({ initialValues })

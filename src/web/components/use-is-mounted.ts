@@ -1,7 +1,7 @@
 import { useNavigate } from '@tanstack/react-router'
 import { useEffect, useRef } from 'react'
 
-/** Returns a function that returns whether the component is still mounted. */
+/** Returns a function that reports whether the component is still mounted. */
 export function useIsMounted(): () => boolean {
   const isHere = useRef(false)
   useEffect(() => {

@@ -22,7 +22,7 @@ function subscribe(listener: () => void): () => void {
 }
 
 function read(): number {
-  // The timer stops when there are no listeners, so the time may be outdated. It stays the same within a render.
+  // The timer stops when there are no listeners, so the time may be outdated. The time does not change during a render.
   if (timer === null && Date.now() - now > STALE_MS) now = Date.now()
   return now
 }

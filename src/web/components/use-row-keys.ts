@@ -12,7 +12,7 @@ interface RowKeysGiven<Row> {
   showRow(index: number): void
 }
 
-/** The focused row, or the most recently focused one. */
+/** The focused row, or else the most recently focused row. */
 interface Place {
   id: string | null
   index: number

@@ -12,7 +12,7 @@ export interface Selection {
 
 const NONE: ReadonlySet<string> = new Set()
 
-/** A selection from which rows that leave the list are removed. */
+/** Returns a selection that drops rows when they leave the list. */
 export function useSelection(there: readonly string[]): Selection {
   const [chosen, choose] = useState(NONE)
   return useMemo(() => {

@@ -25,10 +25,10 @@ export interface Column<Row> {
   /** Heading; only for screen readers if `isHeadHidden`. */
   head: ReactNode
   isHeadHidden?: boolean
-  /** Renders the cell. The cell with `isLink` is the row header and contains the link. */
+  /** Renders the cell. A cell with `isLink` is the row header and contains the link. */
   cell(row: Row): ReactNode
   isLink?: boolean
-  /** Marks the main cell if no column is a link; it has two lines on a phone. */
+  /** Marks the main cell if no column is a link. The main cell has two lines on a phone. */
   isMain?: boolean
   /** Second line of the cell. */
   below?(row: Row): ReactNode
@@ -38,7 +38,7 @@ export interface Column<Row> {
   isFigure?: boolean
   /** Hides the column below this width in pixels. */
   hideBelow?: 768 | 1200
-  /** Below 768 px, the column is shown under the main cell. */
+  /** Shows the column under the main cell below 768 px. */
   isUnderMain?: boolean
 }
 
@@ -73,18 +73,18 @@ export interface VirtualTableProps<Row> {
   narrowRowHeight?: number
 }
 
-/** Lists up to this length are rendered completely, for printing and in-page search. */
+/** Lists up to this length are rendered completely, so that they can be printed and searched in the browser. */
 const ALL_UP_TO = 100
 const OVERSCAN = 12
 const NARROW_ROW_PX = 76
 /** Row height with additional cells below the main one. */
 const NARROW_ROW_UNDER_PX = 100
-/** The next page is loaded when fewer rows than this remain below. */
+/** The next page is loaded when fewer than this many rows remain below. */
 const AHEAD = 30
 
 /**
- * A table of any length that renders only the rows near the viewport. `j`, `k` and the arrow keys move the focus, `Enter` opens a
- * row, `x` selects it.
+ * A table of any length that renders only the rows near the viewport. `j`, `k` and the arrow keys move the focus,
+ * `Enter` opens a row, and `x` selects it.
  */
 export function VirtualTable<Row>(props: VirtualTableProps<Row>) {
   const { name, columns, rows, idOf, selection = null, pages = null, total = null } = props

@@ -1,4 +1,4 @@
-/** Forms described by the server: the texts that the server does not provide. */
+/** Forms described by the server: texts that the server does not provide. */
 export const forms = {
   /** Display names of API values. Values without a display name are shown unchanged. */
   values: {

@@ -1,4 +1,4 @@
-/** `/report`: a week on two pages, for people without an account. */
+/** `/report`: a weekly report on two pages, for people without an account. */
 export const report = {
   week: (week: string, from: string, to: string) => `Week ${week}: ${from} to ${to}`,
   previousWeek: 'Previous week',

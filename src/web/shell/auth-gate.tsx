@@ -13,7 +13,10 @@ import { SignIn, SignInForms } from './sign-in/sign-in.tsx'
 /** Pages that don't require a session. */
 const OPEN_PATHS = ['/setup', '/invite', '/reset']
 
-/** Refetches everything after a sign-in with a different credential over the open page, in this tab or another. */
+/**
+ * Refetches all queries when the user signs in with a different credential while a page is open, in this tab or
+ * another.
+ */
 function useOwnAnswers(state: SessionState): void {
   const queries = useQueryClient()
   const credential = state.is === 'open' ? state.session.credential : null
@@ -25,7 +28,7 @@ function useOwnAnswers(state: SessionState): void {
   }, [credential, queries])
 }
 
-/** Renders the page for signed-in users, and the sign-in form at the same URL for all other users. */
+/** Renders the page for signed-in users. Shows the sign-in form at the same URL to everyone else. */
 export function AuthGate() {
   const state = useSessionState()
   const { failure } = useLinkParams()

@@ -1,8 +1,8 @@
 const SCOPE = ['domainId', 'vendor', 'event']
 
 /**
- * Returns the domain, vendor and event of the open page, as search params for a new alert. Lists of several values are
- * omitted.
+ * Returns the domain, vendor and event of the open page, as search params for a new alert. Params with several values
+ * are omitted.
  */
 export function scopeOf({ pathname, search }: Pick<Location, 'pathname' | 'search'>): Record<string, string> {
   const [, domainId] = /^\/domains\/(?!new\b)([^/]+)/.exec(pathname) ?? []

@@ -13,7 +13,7 @@ import { matching, type PaletteAction, paletteActions } from '../state/palette-a
 import { NAVIGATION } from './navigation.tsx'
 import classes from './palette.module.css'
 
-/** Minimum length, and pause in typing, before a search request is sent. */
+/** Minimum length of the text, and pause in typing, before a search request is sent. */
 const LETTERS = 2
 const PAUSE_MS = 150
 const MOST = 20
@@ -23,7 +23,7 @@ interface Item extends PaletteAction {
   group: 'acts' | 'recent' | 'pages' | 'things'
   /** True if the name is user data rather than a text from `messages.ts`. */
   isData?: boolean
-  /** Type of the resource, and a string that distinguishes it from others. */
+  /** Type of the resource, and a string that distinguishes it from other resources. */
   detail?: { kind: string; text?: string }
 }
 

@@ -2,8 +2,8 @@ import { useEffect, useRef } from 'react'
 import { preferences } from './preferences.ts'
 
 /**
- * Handlers by key: `c`, `Escape`, `ArrowDown`, `Shift+j`, `Control+Enter` (also the Command key), or a sequence, `g i`. A
- * handler that returns false passes the key on to the next binding, and finally to the browser.
+ * Handlers by key: `c`, `Escape`, `ArrowDown`, `Shift+j`, `Control+Enter` (or the Command key), or a sequence such as
+ * `g i`. A handler that returns false passes the key on to the next binding, and finally to the browser.
  */
 export type Bindings = Readonly<Record<string, (event: KeyboardEvent) => unknown>>
 

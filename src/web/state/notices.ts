@@ -26,7 +26,7 @@ const SHOWN_AT_MOST = 3
 
 let shown: readonly Notice[] = []
 let lastId = 0
-/** The most recent undoable action. It remains available after its notice is gone. */
+/** The most recent undoable action. It can be undone even after its notice has disappeared. */
 let lastUndo: { run(): void; until: number } | null = null
 const listeners = new Set<() => void>()
 

@@ -26,7 +26,7 @@ export function usePaletteActions(acts: readonly PaletteAction[]): void {
 export const paletteActions = (): PaletteAction[] => stack.flatMap(({ current }) => current)
 
 /**
- * Returns the items in which every word of `typed` is the prefix of a word. Items whose name starts with the first word
+ * Returns the items that contain a word starting with each word of `typed`. Items whose name starts with the first word
  * come first.
  */
 export function matching<T extends { name: string; keywords?: string }>(items: readonly T[], typed: string): T[] {

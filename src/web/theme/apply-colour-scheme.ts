@@ -12,10 +12,10 @@ addEventListener('afterprint', () => {
   dataset.mantineColorScheme = onScreen
 })
 
-/** Key where Mantine stores the choice of this browser: `light`, `dark` or `auto`. */
+/** Key under which Mantine stores the choice made in this browser: `light`, `dark` or `auto`. */
 const SCHEME_KEY = 'mantine-color-scheme-value'
 
-/** Returns the colour scheme chosen under Preferences, or else the system's. */
+/** Returns the colour scheme chosen under Preferences, or else the colour scheme of the system. */
 function chosenScheme(): 'light' | 'dark' {
   const chosen = localStorage.getItem(SCHEME_KEY)
   if (chosen === 'light' || chosen === 'dark') return chosen

@@ -188,7 +188,7 @@ describe.each([
     }
   })
 
-  test('of critical, high and medium are ordered by lightness, so that critical is the most visible in greyscale too', () => {
+  test('of critical, high and medium are ordered by lightness, so that critical is the most visible even in greyscale', () => {
     const away = ['critical', 'high', 'medium'].map((tone) => luminance(scheme[tone as 'high'].solid))
     expect(away).toEqual([...away].sort((a, b) => a - b))
   })

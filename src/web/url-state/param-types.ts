@@ -9,7 +9,7 @@ export interface ParamType<T> {
 
 /** Search params of a page by name. The names are the same as in the API. */
 export type ParamTypes = Readonly<Record<string, ParamType<never> | ParamType<unknown>>>
-/** Values in the URL: only those that differ from the fallback. */
+/** Values in the URL, which contains only those that differ from the fallback. */
 export type SearchOf<F> = { [Name in keyof F]?: F[Name] extends ParamType<infer T> ? T : never }
 /** All values: from the URL, or the fallback. */
 export type ValuesOf<F> = { [Name in keyof F]: F[Name] extends ParamType<infer T> ? T : never }

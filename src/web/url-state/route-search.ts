@@ -27,7 +27,7 @@ export const routeSearch = <F extends ParamTypes>(fields: F) => ({
 
 const reportedParams = new Set<string>()
 
-/** Notifies the user about ignored search params, once for each. */
+/** Notifies the user about ignored search params, once for each param. */
 function reportDropped(dropped: readonly Dropped[]): void {
   const parts = dropped.map(({ name, text }) => `${name}=${text}`).filter((part) => !reportedParams.has(part))
   if (parts.length === 0) return

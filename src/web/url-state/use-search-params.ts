@@ -2,7 +2,7 @@ import { useMatches, useNavigate, useSearch } from '@tanstack/react-router'
 import type { ParamType, ParamTypes, ValuesOf } from './param-types.ts'
 import { SHARED_PARAMS, type SharedParams, valuesOf } from './search-params.ts'
 
-/** Changes some values in the URL. Replaces the history entry. */
+/** Changes some values in the URL without adding a history entry. */
 export type SetValues<F> = (part: Partial<ValuesOf<F>>) => void
 
 /** Returns the values of these params in the URL, and a setter. */

@@ -14,7 +14,7 @@ let browser: TestBrowser
 let shop: { id: string; token: string }
 let blog: { id: string }
 
-/** Sets up a shop with six hours of orders. */
+/** Creates a shop that has received orders for six hours. */
 beforeAll(async () => {
   ;[server, browser] = await Promise.all([startTestServer(), startBrowser()])
   const { app } = server
@@ -91,7 +91,7 @@ const everything = () => ({
   enabled: false,
 })
 
-test('an alert that uses every feature is shown completely, also on a phone, and saved unchanged', async () => {
+test('an alert that uses every feature is shown completely, even on a phone, and saved unchanged', async () => {
   const { id } = await save(everything())
   const before = await saved(id)
   await using screen = await open(`/alerts/${id}`, PHONE)
@@ -119,7 +119,7 @@ test('an alert that uses every feature is shown completely, also on a phone, and
   await screen.sees('button', 'Active hours Mon–Fri, 22:00–06:00 Europe/Berlin')
   await screen.sees('checkbox', 'Friday')
   await screen.reads('Not seen in the last 7 days. Check the spelling.')
-  // The result stays visible below the fields; its details can be expanded.
+  // The result is visible below the fields, and its details can be expanded.
   await screen.reads('Would not have fired in 14 days')
   const isVisible = (name: string) =>
     screen.page.$eval(
@@ -140,7 +140,7 @@ test('an alert that uses every feature is shown completely, also on a phone, and
   expect(await screen.page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBe(0)
   await screen.page.waitForFunction(() => !document.querySelector('[aria-busy=true]'))
   expect(await axeFindings(screen.page)).toEqual([])
-  // There are no changes, so leaving needs no confirmation.
+  // Nothing was changed, so leaving requires no confirmation.
   await screen.press('Cancel')
   await screen.sees('heading', 'Alerts')
   await screen.page.goBack()
@@ -152,7 +152,7 @@ test('an alert that uses every feature is shown completely, also on a phone, and
   expect(screen.errors).toEqual([])
 })
 
-test('hours, groups, filters and a limit can be edited, and unsaved changes require confirmation to leave', async () => {
+test('hours, groups, filters and a limit can be edited, and leaving with unsaved changes requires confirmation', async () => {
   const { id } = await save(validation)
   await using screen = await open(`/alerts/${id}`)
   await screen.sees('heading', 'Orders')

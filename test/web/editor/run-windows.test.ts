@@ -19,7 +19,7 @@ const windows = fc.record(
 const at = (day: number, hour: number) => Date.UTC(2026, 0, 4 + day, hour, 30)
 const everyHour = WEEK.flatMap((day) => Array.from({ length: 24 }, (_, hour) => ({ day, hour })))
 
-test('the picture shows the hours in which notifications are sent', () => {
+test('the chart shows the hours in which notifications are sent', () => {
   fc.assert(
     fc.property(windows, (given) => {
       const shown = everyHour.map(({ day, hour }) => isActive(given, day, hour))

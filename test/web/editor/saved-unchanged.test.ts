@@ -20,7 +20,7 @@ const valueFor = (op: string) => {
   if (op === 'regex' || op === 'custom_pii_regex') return fc.constantFrom('^a+$', '[0-9]{3}', 'x|y')
   return /^(?:gt|lt|length_)/.test(op) ? fc.nat(99).map(String) : text
 }
-// Operators that take no values may still be stored with values.
+// Operators that require no values may nevertheless be stored with values.
 const condition = fc.constantFrom(...OPERATORS.filter((op) => op !== 'contains_phone')).chain((op) =>
   fc.record(
     {
@@ -83,7 +83,7 @@ const step = fc.record({
   ),
 })
 
-/** Fields of each type, in addition to the shared ones. */
+/** Fields that only one alert type has, by type. */
 const own: Readonly<Record<string, Record<string, fc.Arbitrary<unknown>>>> = {
   data_validation: {
     vendors,
@@ -129,7 +129,7 @@ const input = fc.constantFrom(...Object.keys(own)).chain((alertType) => {
   return fc.record(fields, { requiredKeys: NEEDED.filter((field) => field in fields) as never })
 })
 
-/** Paths of strings and numbers, and of lists of these. */
+/** Returns the paths of all strings, numbers and lists of these in the value. */
 function leavesOf(value: unknown, path = ''): string[] {
   if (Array.isArray(value)) {
     const isPlain = value.length > 0 && value.every((one) => typeof one !== 'object')

@@ -8,10 +8,10 @@ import { HEIGHT, signedIn, TEST_MS, waitForPage } from './page-checks.ts'
 
 const FIELDS = ['textbox', 'searchbox', 'combobox', 'listbox', 'spinbutton', 'switch', 'checkbox', 'radiogroup']
 const WAIT_MS = 60_000
-/** Width in px below which the navigation is behind a button. */
+/** Below this width, in px, the navigation is opened with a button. */
 const PHONE = 768
 
-/** Opens each path in a window of this width in px. Fails with the missing roles and names by path. */
+/** Opens each path in a window of this width, in px. Fails with a list of the missing roles and names, by path. */
 export async function expectAccessibleNames(browser: Browser, demo: Demo, width: number): Promise<void> {
   await using screen = await signedIn(browser, demo)
   await screen.page.setViewport({ width, height: HEIGHT })
@@ -61,7 +61,7 @@ function hasName(there: readonly Named[], wanted: string): boolean {
   })
 }
 
-/** Sends an event every second for the live view, because the demo may send no events for minutes at night. */
+/** Sends an event every second for the live view, because at night the demo may send none for minutes. */
 function simulateVisitors({ url }: Demo, token: string): Disposable {
   const body = { page: { url: 'https://shop.example/' }, events: [{ vendor: 'Shop', event: 'look' }] }
   const send = () => ask('POST', `${url}/api/v1/events`, token, body).catch(() => undefined)
@@ -69,7 +69,7 @@ function simulateVisitors({ url }: Demo, token: string): Disposable {
   return { [Symbol.dispose]: () => clearInterval(timer) }
 }
 
-/** Paths of the items that show the most details: an open issue, and a change that caused issues. */
+/** Returns the paths of the items that show the most details: an open issue, and a change that caused issues. */
 async function richestPages({ get }: Demo): Promise<string[]> {
   const one = (path: string, noun: string, isWanted: (thing: Record<string, unknown>) => boolean = () => true) =>
     until(path, async () => (await get(path))?.[noun].find(isWanted) ?? null, TEST_MS)

@@ -7,8 +7,8 @@ import { expectAccessibleNames } from './accessible-names.ts'
 import { expectNoFaults, TEST_MS, type Viewport } from './page-checks.ts'
 
 /**
- * Every width in at least one theme. Axe runs once per theme, which covers all colours; its other findings depend on
- * neither width nor theme.
+ * Covers every width in at least one theme. Axe checks each theme once, which covers all colours. Its other findings
+ * depend on neither width nor theme.
  */
 const VIEWPORTS: Viewport[] = [
   { width: 360, theme: 'light', runsAxe: true },
@@ -30,7 +30,7 @@ afterAll(async () => {
   await demo?.[Symbol.asyncDispose]()
 })
 
-test('every page of the demo has no faults in any width and theme, and sends requests only to its server', () =>
+test('every page of the demo has no defects in any width and theme, and sends requests only to its server', () =>
   expectNoFaults(browser.browser, demo, VIEWPORTS))
 
 test.each([1280, 360])('elements have the expected roles and names at %d px', (width) =>

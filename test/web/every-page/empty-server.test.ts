@@ -20,5 +20,5 @@ afterAll(async () => {
   folder[Symbol.dispose]()
 })
 
-test('every page of an empty server has no faults, and sends requests only to its server', () =>
+test('every page of an empty server has no defects, and sends requests only to its server', () =>
   expectNoFaults(browser.browser, { url: server.url, key }, [{ width: 360, theme: 'light', runsAxe: true }]))

@@ -18,7 +18,7 @@ afterAll(async () => {
 
 const SENTENCE = 'the warehouse is busy with 2 other queries'
 
-/** Pages that show no error because they render without API data. */
+/** Pages that need no API data and therefore show no error. */
 const SILENT = [
   '/domains/new',
   '/explore/orders',
@@ -28,7 +28,7 @@ const SILENT = [
   '/settings/preferences',
 ]
 
-test("every page shows the server's error when all requests fail, and recovers on retry", async () => {
+test("every page shows the server's error when all requests fail, and recovers after Retry is clicked", async () => {
   await using screen = await signedIn(browser.browser, demo)
   const { page } = screen
   let isRefusing = true
@@ -38,14 +38,14 @@ test("every page shows the server's error when all requests fail, and recovers o
     const body = Buffer.from(JSON.stringify({ error: SENTENCE })).toString('base64')
     const responseHeaders = [
       { name: 'content-type', value: 'application/json' },
-      // Longer than any wait in this test, so that no page recovers before Retry is clicked.
+      // The delay is longer than any wait in this test, so that no page recovers before Retry is clicked.
       { name: 'retry-after', value: '3600' },
     ]
     return void cdp
       .send('Fetch.fulfillRequest', { requestId, responseCode: 503, responseHeaders, body })
       .catch(() => {})
   })
-  // Intercepts API requests only, because intercepting every file would disable the cache.
+  // Only API requests are intercepted, because intercepting every request would disable the cache.
   await cdp.send('Fetch.enable', { patterns: [{ urlPattern: '*/v1/*' }] })
   const found: Record<string, string> = {}
   for (const address of await dashboardPaths(demo.get)) {

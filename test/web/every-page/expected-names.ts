@@ -1,10 +1,10 @@
 /*
  * Roles and names by which people and scripts find elements on each page, written as `role Name`. The role `field`
- * stands for a text field, select, number field or switch. Matching ignores case. A count may follow a name after a
- * comma.
+ * matches a text field, select, number field or switch. Matching ignores case. In the page, a comma and a count may
+ * follow the name.
  */
 
-/** Elements on every page, for signed-in users in a wide window. */
+/** Elements on every page for signed-in users, in a wide window. */
 export const EVERYWHERE = [
   'banner',
   'navigation Main',
@@ -18,7 +18,7 @@ export const EVERYWHERE = [
   'button Account',
 ]
 
-/** Elements on every page in a narrow window. */
+/** Elements on every page for signed-in users, in a narrow window. */
 export const ON_PHONES = [
   'banner',
   'main',
@@ -42,7 +42,7 @@ const ALERT = [
   'region What would have happened',
 ]
 
-/** Elements by path, where `{id}` stands for the id of an item. */
+/** Elements on each page by path. `{id}` matches the id of any item. */
 export const PAGES: Record<string, readonly string[]> = {
   '/': [
     'heading Overview',

@@ -5,32 +5,32 @@ import { axeFindings } from '../axe.ts'
 import { dashboardPaths } from '../dashboard-paths.ts'
 import { openScreen, type Screen } from '../screen.ts'
 
-/* Checks that apply to every page. The tests in this folder run them on the demo and on an empty server. */
+/* Checks that apply to every page. Tests in this folder run them on the demo and on an empty server. */
 
 export const TEST_MS = 600_000
 
 export const HEIGHT = 900
 
-/** A width in px and a theme. Axe does not run in every viewport, because its findings mostly depend on neither. */
+/** A width in px and a theme. Axe runs only in some viewports, because most of its findings depend on neither. */
 export interface Viewport {
   width: number
   theme: 'light' | 'dark'
   runsAxe: boolean
 }
 
-/** The server to check, and an API key. */
+/** The server to check, and an API key for it. */
 export interface Target {
   url: string
   key: string
 }
 
-/** Waits until the page has its heading and nothing is loading. */
+/** Waits until the page shows its heading and nothing is loading. */
 export async function waitForPage(page: Page): Promise<void> {
   const isLoaded = () => document.querySelector('h1') !== null && document.querySelector('[aria-busy=true]') === null
   await page.waitForFunction(isLoaded, { polling: 50 })
 }
 
-/** Opens a signed-in tab. */
+/** Opens a tab in which the user is signed in. */
 export async function signedIn(browser: Browser, { url, key }: Target, preferences: object = {}): Promise<Screen> {
   const screen = await openScreen(url, browser)
   await screen.page.setViewport({ width: 1280, height: HEIGHT })
@@ -46,7 +46,7 @@ export async function signedIn(browser: Browser, { url, key }: Target, preferenc
   return screen
 }
 
-/** Defects of the current page in each viewport, one per line; empty if there are none. */
+/** Returns the defects of the current page in each viewport, one per line; empty if there are none. */
 async function faultsOf({ page }: Screen, viewports: readonly Viewport[]): Promise<string[]> {
   const faults: string[] = []
   const { headings, title } = await page.evaluate(() => ({
@@ -57,7 +57,7 @@ async function faultsOf({ page }: Screen, viewports: readonly Viewport[]): Promi
   if (!title.endsWith(' · Tagwarden')) faults.push(`titled ${title}`)
   for (const { width, theme, runsAxe } of viewports) {
     await page.setViewport({ width, height: HEIGHT })
-    // Disables transitions, so that axe does not see intermediate colours.
+    // Disables transitions, so that axe checks the final colours.
     const still = { name: 'prefers-reduced-motion', value: 'reduce' }
     await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: theme }, still])
     await waitForPage(page)
@@ -70,7 +70,10 @@ async function faultsOf({ page }: Screen, viewports: readonly Viewport[]): Promi
   return faults
 }
 
-/** Opens every page in these viewports. Fails with the defects by path, and with any request to another origin. */
+/**
+ * Opens every page in the given viewports. Fails with a list of the defects by path, and for any request to another
+ * origin.
+ */
 export async function expectNoFaults(browser: Browser, target: Target, viewports: readonly Viewport[]) {
   const { url, key } = target
   await using screen = await signedIn(browser, target)

@@ -6,7 +6,8 @@ const HOUR = 3_600_000
 const BEGIN = Date.UTC(2026, 2, 9, 8)
 
 /**
- * 82 hours of counts that are lower at night. The tag stops sending 9 hours before the end; the last hour is partial.
+ * 82 hourly counts, which are lower at night. The tag stops sending 9 hours before the end, and the last hour is
+ * incomplete.
  */
 export const SERIES: readonly BandPoint[] = Array.from({ length: 82 }, (_, hour) => {
   const at = BEGIN + hour * HOUR
@@ -22,7 +23,7 @@ export const SERIES: readonly BandPoint[] = Array.from({ length: 82 }, (_, hour)
   }
 })
 
-/** Counts without an expected range. Two hours are unknown, and one is missing. */
+/** Counts without an expected range. The counts of two hours are unknown, and one hour is missing. */
 export const PARTIAL: readonly BandPoint[] = SERIES.slice(0, 30)
   .map((point, index) => ({
     ...point,

@@ -22,7 +22,7 @@ import { cssVariables, theme } from '../../../src/web/theme/theme.ts'
 import { parseSearch, readSearch, writeSearch } from '../../../src/web/url-state/search-params.ts'
 import { BARS, CHANGES, FLOWS, PARTIAL, SERIES } from './chart-data.ts'
 
-// Shows all charts and marks on one page, for tests and visual checks. `?scheme=dark` selects the dark theme.
+// Shows all charts and marks on one page, for tests and visual inspection. `?scheme=dark` selects the dark theme.
 const scheme = new URLSearchParams(location.search).get('scheme') === 'dark' ? 'dark' : 'light'
 
 function Gallery() {

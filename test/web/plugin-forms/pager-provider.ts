@@ -23,9 +23,9 @@ const parse = parser(SettingsSchema)
 
 const NUMBER = /^\d{4}$/
 
-/** A fictional pager provider. A channel is a pager number, and an integration is a team. */
+/** A fictional provider of pagers. A channel is a pager number, and an integration is a team. */
 export const pager = provider<Settings>({
-  // The program's type does not include this provider.
+  // The program's type does not list this provider.
   type: 'pager' as never,
   title: 'Pager',
   help: 'Rings pagers.',

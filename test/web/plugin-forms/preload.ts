@@ -2,11 +2,11 @@ import { plugin } from 'bun'
 import '../../alerts/add-alert-type.ts'
 
 /*
- * Loaded before the program. Adds an alert type, an insight, and a provider that is both a channel and an integration,
- * to the program's lists.
+ * Is loaded before the program. Adds an alert type, an insight, and a provider for both channels and integrations to
+ * the program's lists.
  */
 
-/** The files that contain the lists, the position in each file, and the code to insert there. */
+/** The files that contain the lists, the position in each file, and the code that is inserted there. */
 const INSERTIONS: readonly [file: RegExp, before: RegExp, after: string, name?: string, module?: string][] = [
   [/\/src\/integrations\/integration\.ts$/, /(?<='email_digest')(?=\] as const)/, ", 'pager'"],
   [/\/src\/alerts\/alert\.ts$/, /(?<='issue_tracker')(?=\] as const)/, ", 'pager'"],

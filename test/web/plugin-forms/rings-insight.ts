@@ -1,7 +1,7 @@
 import { Closed, Int, Text, Type } from '../../../src/core/schema.ts'
 import { insight } from '../../../src/insights/insight.ts'
 
-/** A fictional insight. */
+/** An insight that exists only in this test. */
 export const rings = insight({
   id: 'countRings',
   summary: 'Count the rings of pagers',

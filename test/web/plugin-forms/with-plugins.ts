@@ -5,7 +5,9 @@ import { axeFindings } from '../axe.ts'
 import { named, openScreen, type Screen } from '../screen.ts'
 import { openAs, startTestServer, type TestServer } from '../test-server.ts'
 
-/* Run by plugin-forms.long.test.ts in a separate process, with an additional alert type, provider and insight. */
+/*
+ * plugin-forms.long.test.ts runs this file in a separate process, with an additional alert type, provider and insight.
+ */
 
 let server: TestServer
 let browser: TestBrowser
@@ -27,12 +29,13 @@ async function open(path: string): Promise<Screen> {
 const get = async (path: string) => (await server.app.call('GET', path)).body
 
 /**
- * Focuses an element. The tests use the keyboard, since clicks could miss elements that move when a response arrives.
+ * Focuses an element. The tests use the keyboard, because a click could miss an element that moves when a response is
+ * received.
  */
 async function focus({ page }: Screen, role: string, name: string): Promise<void> {
   const selector = named(role, name)
   await page.waitForSelector(selector)
-  // The focus is lost if the element re-renders in between.
+  // The focus is lost if the element re-renders at the same time.
   await until(`the focus on ${name}`, () =>
     page.$eval(selector, (element) => {
       ;(element as HTMLElement).focus()
@@ -46,7 +49,7 @@ async function press(screen: Screen, name: string, role = 'button'): Promise<voi
   await screen.page.keyboard.press('Space')
 }
 
-/** Replaces the value of a field, and moves the focus away. */
+/** Replaces the value of a field and moves the focus to another element. */
 async function fill(screen: Screen, name: string, text: string): Promise<void> {
   const { keyboard } = screen.page
   await focus(screen, await screen.roleOfField(name), name)
@@ -63,13 +66,13 @@ async function choose({ page }: Screen, name: string, value: string): Promise<vo
   await field?.select(value)
 }
 
-/** Distance between the button and the top of the window, in px. */
+/** Returns the distance from the top of the window to the button, in px. */
 async function topOf({ page }: Screen, name: string): Promise<number> {
   const button = await page.waitForSelector(named('button', name))
   return (await button?.boundingBox())?.y ?? Number.NaN
 }
 
-/** Waits until the error is shown at the field that caused it. */
+/** Waits until the field that caused the error shows it. */
 const showsError = ({ page }: Screen, sentence: string) =>
   page.waitForFunction(
     (expected) =>
@@ -107,7 +110,7 @@ test('an unknown provider can be connected and changed, with errors at its field
   const [{ id }] = (await get('/v1/integrations')).integrations
   const config = { team: 'shop', ringSeconds: 20, urgency: 'loud', isNightly: true, words: ['wake up'] }
   expect((await get(`/v1/integrations/${id}`)).config).toEqual(config)
-  // A stored secret is indicated. It is kept unless a new one is entered.
+  // The form indicates that a secret is stored. The secret is kept unless a new one is entered.
   await screen.sees('button', 'Replace Pass phrase')
   await fill(screen, 'Ring for', '30')
   await press(screen, 'Save')
@@ -127,12 +130,12 @@ test('an alert with an unknown type and channel can be saved', async () => {
   await fill(screen, 'Parameter', 'value')
   await fill(screen, 'Most', '100')
   await choose(screen, 'Channel 1', 'pager')
-  // The user selects a matching integration, or enters an address.
+  // The user can select a matching integration or enter an address.
   await screen.sees('combobox', 'Integration 1')
   await fill(screen, 'Target 1', 'ann')
   await press(screen, 'Save and enable')
   await showsError(screen, 'must have four digits')
-  // Neither the shorter form nor the preview moves the button.
+  // The button stays in place although the form is shorter and the preview appears.
   expect(Math.abs((await topOf(screen, 'Save and enable')) - before)).toBeLessThan(2)
   await fill(screen, 'Target 1', '1234')
   await press(screen, 'Save and enable')

@@ -10,14 +10,14 @@ beforeAll(async () => {
 })
 afterAll(() => env[Symbol.asyncDispose]())
 
-/** Opens an issue with a title that starts with this name. */
+/** Creates an alert with this name, and sends an event that opens an issue for it. */
 async function breakRule(name: string): Promise<void> {
   const event = name.toLowerCase().replaceAll(' ', '_')
   await env.createAlert(name, event)
   await shop.send(event, { order_id: '' })
 }
 
-/** Marks the document, to detect whether it is reloaded later. */
+/** Sets an attribute on the document that is lost if the page reloads. */
 const mark = ({ page }: Person) => page.evaluate(() => void document.documentElement.setAttribute('data-marked', ''))
 const isMarked = ({ page }: Person) => page.evaluate(() => document.documentElement.hasAttribute('data-marked'))
 
@@ -45,11 +45,12 @@ test('going offline preserves content, reports failed actions, and recovers with
   await waitUntilLive(person)
   await press('Retry')
   await reads('1 issue acknowledged.')
-  // Rows don't move while one is focused. The focus has moved to the button, so they can move again.
+  // Rows don't move while one of them is focused. Now the button is focused, so they can move again.
   await reads('Meanwhile: ')
   expect(await isMarked(person)).toBe(true)
 
-  // A page that has never been loaded shows an error. It loads once the browser is online.
+  // A page that has not been loaded before shows an error while the browser is offline. It loads once the browser is
+  // online.
   await page.setOfflineMode(true)
   await keys('g', 'd')
   await sees('heading', 'The page could not be loaded')
@@ -80,7 +81,7 @@ test('the pages reconnect to a restarted server without a reload, and preserve u
   for (const one of [person, list]) expect(await isMarked(one)).toBe(true)
 })
 
-/** Maximum delay in ms before a violation is shown. */
+/** Maximum time until a violation is shown, in ms. */
 const MAX_DELAY_MS = 3000
 const TIMES = 5
 
@@ -111,6 +112,6 @@ test('a violation appears in the list, verdict and badge without a reload', asyn
     took.push(Math.round(performance.now() - at))
   }
   console.log(`a violation was shown after ${took.join(', ')} ms`)
-  // Checked only for the executable, because tests of the sources also run on busy machines.
+  // The limit is checked only for the executable, because the tests that run from source also run on busy machines.
   if (BINARY !== null) expect(Math.min(...took)).toBeLessThan(MAX_DELAY_MS)
 })

@@ -6,37 +6,37 @@ import { type Keyboard, keyboardOf } from './keyboard.ts'
 
 export const OWNER = { email: 'a@example.com', password: 'correct horse battery' }
 
-/** A server, run from the sources or the executable, with browsers for its users. Disposing it stops the server. */
+/** A server, run from source or as the executable, with browsers for its users. Disposing it stops the server. */
 export interface TestEnvironment extends AsyncDisposable {
   url: string
   /** The owner's API key. */
   apiKey: string
-  /** Calls the API as the owner; throws on an error status. */
+  /** Calls the API as the owner. Throws for an error status. */
   call(method: string, path: string, body?: object): ReturnType<typeof ask>
-  /** Creates a session of the owner and returns its token. */
+  /** Creates a session for the owner and returns its token. */
   session(): Promise<string>
-  /** Creates a domain that events can be sent to. */
+  /** Creates a domain whose token is used to send events. */
   createShop(name?: string): Promise<Shop>
-  /** Creates an alert that fires when this event is sent without an order id. */
+  /** Creates an alert that fires when an event with this name is sent without an order id. */
   createAlert(name: string, event: string, more?: object): Promise<void>
   /**
-   * Opens a separate browser for a user, signed in with the credential. By default, this is the owner's API key; null
-   * means not signed in.
+   * Opens a separate browser for a user who is signed in with `credential`. Default: the owner's API key. Null: not
+   * signed in.
    */
   person(path: string, credential?: string | null): Promise<Person>
-  /** Stops the server with a signal, and starts it again at the same address. */
+  /** Stops the server with a signal and starts it again at the same address. */
   restart(meanwhile?: () => unknown): Promise<void>
 }
 
 export interface Shop {
   id: string
   token: string
-  /** Sends one event with these parameters from a page of the shop. */
+  /** Sends an event with these parameters from a page of the shop. */
   send(event: string, params: Readonly<Record<string, string>>): Promise<void>
 }
 
 export interface Person extends Screen, Keyboard {
-  /** Opens another tab of the same browser. */
+  /** Opens another tab in the same browser. */
   openTab(path: string): Promise<Screen & Keyboard>
 }
 
@@ -111,7 +111,7 @@ export async function startEnvironment(around: Surroundings = {}): Promise<TestE
   }
 }
 
-/** Stores the credential in the same way as the dashboard: a key for one tab, a session for all tabs. */
+/** Stores the credential as the dashboard does: a key for one tab, a session for all tabs. */
 async function signIn({ page, open }: Screen, credential: string): Promise<void> {
   await open('/')
   await page.evaluate((credential) => {

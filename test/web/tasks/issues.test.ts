@@ -20,13 +20,13 @@ beforeAll(async () => {
 })
 afterAll(() => env[Symbol.asyncDispose]())
 
-/** Alert names of the listed issues, in order. */
+/** Returns the alert names of the listed issues, in order. */
 const listed = ({ page }: Screen) =>
   page.$$eval('tbody tr[data-id] [data-row-link]', (links) =>
     links.map(({ textContent }) => /^\w+/.exec(textContent ?? '')?.[0]),
   )
 
-/** Waits until exactly these alerts are listed, in any order. */
+/** Waits until the list contains exactly these alerts, in any order. */
 async function lists(screen: Screen, ...names: string[]): Promise<void> {
   await until(`the list ${names}`, async () => Bun.deepEquals((await listed(screen)).toSorted(), names))
 }
@@ -36,7 +36,7 @@ const statuses = async () => {
   return issues.map(({ status }: { status: string }) => status).join(' ')
 }
 
-test('three issues can be acknowledged at once, undone, and changed with the toolbar', async () => {
+test('three issues can be acknowledged at once, restored with undo, and changed with the toolbar', async () => {
   await using person = await env.person('/')
   const { sees, reads, keys, press, page } = person
   await sees('heading', 'Overview')
@@ -62,7 +62,7 @@ test('three issues can be acknowledged at once, undone, and changed with the too
   expect(person.errors).toEqual([])
 })
 
-test('filters persist after a reload, when going back and forward, and in another tab', async () => {
+test('filters are preserved on reload, when going back and forward, and in another tab', async () => {
   await using person = await env.person('/issues', await env.session())
   const { sees, keys, reach, type, choose, pick, page } = person
   await sees('table', 'Issues')

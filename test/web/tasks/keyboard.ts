@@ -1,7 +1,7 @@
 import type { ElementHandle, KeyInput } from 'puppeteer-core'
 import { named, type Screen } from '../screen.ts'
 
-/** Operates a page with the keyboard alone. Elements are reached with Tab, by role and name. */
+/** Operates a page using only the keyboard. Elements are found by role and name and reached with Tab. */
 export interface Keyboard {
   /** Presses keys in sequence: `'g', 'i'`, `'Shift+j'`, `'Control+Enter'`. */
   keys(...names: string[]): Promise<void>
@@ -17,9 +17,9 @@ export interface Keyboard {
   pick(name: string, option: string): Promise<void>
 }
 
-/** Maximum number of key presses, more than the number of tab stops on any page. */
+/** Maximum number of key presses. It is higher than the number of tab stops on any page. */
 const MAX_PRESSES = 400
-/** Roles that are activated with Space instead of Enter. */
+/** Roles of elements that are activated with Space instead of Enter. */
 const BY_SPACE = ['checkbox', 'switch', 'radio']
 
 export function keyboardOf({ page, roleOfField }: Screen): Keyboard {
@@ -76,8 +76,8 @@ export function keyboardOf({ page, roleOfField }: Screen): Keyboard {
 }
 
 /**
- * Number of options between the selected option and the option with this name, in the focused list; negative if the
- * latter is above.
+ * Returns the number of options from the selected one to the one with this name, in the focused list; negative if the
+ * latter is above the selected option.
  */
 function optionDistance(name: string): number {
   const { options, selectedIndex } = document.activeElement as HTMLSelectElement
@@ -86,7 +86,7 @@ function optionDistance(name: string): number {
   return index - selectedIndex
 }
 
-/** The position of the element in relation to the focused one. */
+/** Returns the position of the element relative to the focused one. */
 const positionOf = (thing: ElementHandle<Element>): Promise<'here' | 'before' | 'behind'> =>
   thing.evaluate((element) => {
     const active = document.activeElement ?? document.body
@@ -95,12 +95,12 @@ const positionOf = (thing: ElementHandle<Element>): Promise<'here' | 'before' | 
     return isBefore && active !== document.body && !active.contains(element) ? 'before' : 'behind'
   })
 
-/** Waits until the focused element is inside the window and uncovered. */
+/** Waits until the focused element is inside the window and not covered. */
 async function waitUntilVisible(thing: ElementHandle<Element>): Promise<void> {
   const isSeen = (element: Element) => {
     const { left, top, width, height } = element.getBoundingClientRect()
     const shown = document.elementFromPoint(left + width / 2, top + Math.min(height / 2, 20))
-    // The visible part of a control may be its label or an element around it.
+    // The visible part of a control may be its label or an element that contains it.
     return shown !== null && (element.contains(shown) || shown.contains(element) || shown.closest('label') !== null)
   }
   await thing.frame.page().waitForFunction(isSeen, { polling: 50 }, thing)

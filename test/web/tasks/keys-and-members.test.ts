@@ -8,7 +8,7 @@ beforeAll(async () => {
 })
 afterAll(() => env[Symbol.asyncDispose]())
 
-/** Signs in as the owner through the form. */
+/** Signs in as the owner, using the form. */
 async function signIn({ sees, type, keys }: Person): Promise<void> {
   await sees('heading', 'Sign in')
   await type('E-mail address', OWNER.email)
@@ -16,7 +16,7 @@ async function signIn({ sees, type, keys }: Person): Promise<void> {
   await keys('Enter')
 }
 
-/** The value of the field with this name. */
+/** Returns the value of the field with this name. */
 const textOf = async ({ page }: Person, name: string) =>
   page.$eval(`aria/[name=${JSON.stringify(name)}][role="textbox"]`, (field) => (field as HTMLInputElement).value)
 
@@ -40,7 +40,7 @@ test('an API key is created, used and revoked', async () => {
   expect(made).toContainEqual(expect.objectContaining({ name: 'pipeline', readOnly: true }))
 
   await press('I have stored it')
-  // The focus returns to the element that had it before the dialog opened.
+  // The focus returns to the element that was focused before the dialog opened.
   await person.page.waitForFunction(() => document.activeElement?.textContent === 'New API key')
   await press('Revoke pipeline')
   await sees('dialog', 'Revoke API key')

@@ -12,7 +12,7 @@ beforeAll(async () => {
 })
 afterAll(() => env[Symbol.asyncDispose]())
 
-/** Signs in through the dialog over the page. */
+/** Signs in using the dialog that covers the page. */
 async function signInAgain({ sees, type, keys, page }: Screen & Keyboard): Promise<void> {
   await sees('dialog', 'Sign in')
   await type('E-mail address', OWNER.email)
@@ -107,7 +107,8 @@ describe('unsaved input after a session has ended', () => {
     await using other = await person.openTab('/settings/organization')
     await other.sees('heading', 'Organization')
     await ask('POST', `${env.url}/v1/auth/logout`, session)
-    // The stream ends with the session, so the tab notices the expiry without sending a request.
+    // The server closes the stream when the session ends, so the tab detects the end of the session without sending a
+    // request.
     await other.sees('dialog', 'Sign in')
     await person.page.bringToFront()
     await person.sees('dialog', 'Sign in')

@@ -11,7 +11,7 @@ beforeAll(async () => {
 })
 afterAll(() => env[Symbol.asyncDispose]())
 
-/** Creates one item of every kind, and returns a viewer's session. */
+/** Creates one item of each kind and a viewer. Returns the token of a session for the viewer. */
 async function createItems({ call, createShop: makeShop, url }: TestEnvironment): Promise<string> {
   const { inviteUrl } = await call('POST', '/v1/org/members', { email: 'ben@example.com', role: 'viewer' })
   const invited = { token: new URL(inviteUrl).hash.replace('#invite=', ''), password: 'battery staple horse' }
@@ -41,7 +41,7 @@ async function createItems({ call, createShop: makeShop, url }: TestEnvironment)
   return token
 }
 
-/** Navigates to the path on the client, as links do, and waits until the page has loaded. */
+/** Navigates to the path within the dashboard, as links do, and waits until the page has loaded. */
 async function goTo({ page }: Person, address: string): Promise<void> {
   await page.evaluate((address) => {
     document.querySelector('h1')?.setAttribute('data-before', '')
@@ -52,7 +52,7 @@ async function goTo({ page }: Person, address: string): Promise<void> {
   await page.waitForFunction(isLoaded, { polling: 50 })
 }
 
-/** Names of the enabled controls on the page, other than filters and help. */
+/** Returns the names of the enabled controls on the page, other than filters and help. */
 const controlsOf = ({ page }: Person): Promise<string[]> =>
   page.evaluate(() => {
     const all = document.querySelectorAll<HTMLElement>(
@@ -68,7 +68,7 @@ const controlsOf = ({ page }: Person): Promise<string[]> =>
     return [...new Set([...all].filter(isMeant).map((element) => nameOf(element) ?? ''))]
   })
 
-/** Pages with personal settings, which every user is allowed to change. */
+/** Pages with personal settings, which every user is permitted to change. */
 const OWN = /^\/settings\/(?:keys|digest|preferences)$/
 
 /** Controls that only change the view. */
@@ -99,11 +99,11 @@ const HARMLESS = [
 
 interface Seen {
   controls: readonly string[]
-  /** True when the page says that it is read-only. */
+  /** True when the page shows that it is read-only. */
   saysReadOnly: boolean
 }
 
-/** The controls that this user sees on each page. */
+/** Returns the controls that the user sees on each page. */
 async function seenOn(addresses: readonly string[], credential: string): Promise<Map<string, Seen>> {
   await using person = await env.person(addresses.at(-1) ?? '/', credential)
   const { page } = person
@@ -116,7 +116,7 @@ async function seenOn(addresses: readonly string[], credential: string): Promise
     )
     seen.set(address, { controls: await controlsOf(person), saysReadOnly })
   }
-  // Some paths contain the id of a missing item.
+  // Some paths contain the id of an item that does not exist.
   expect(person.errors.filter((line) => !line.includes('404'))).toEqual([])
   return seen
 }
@@ -136,6 +136,6 @@ test("viewers can't change anything on any page, and see which role is required"
     else if (others.length > 0 && !seen.saysReadOnly) found[address] = `does not say which role can: ${others}`
   }
   expect(found).toEqual({})
-  // Makes sure that editing controls were found at all.
+  // Verifies that the check has found editing controls at all.
   expect(changes).toBeGreaterThan(20)
 })

@@ -19,7 +19,7 @@ const domains: [] = []
 const one = alertOf(validationInput, 'alr_one')
 const two = alertOf(validationInput, 'alr_two')
 
-test('violations are counted by alert and domain, weighted', async () => {
+test('violations are counted by alert and domain, with their weights', async () => {
   const at = (offset: number, values: Partial<StoredEvent>) =>
     eventOf({ receivedAt: NOON - HOUR_MS + offset, ...values })
   using history = await warehouseWith([
@@ -97,7 +97,7 @@ test('at most 20 hosts are listed, most frequent first, ties ordered by name', a
   expect(others).toEqual(hosts.filter((host) => host !== first && host !== second).slice(0, 18))
 })
 
-test('thousands have separators', async () => {
+test('large numbers have thousands separators', async () => {
   using history = await warehouseWith([eventOf({ violations: ['alr_one'], weight: 12_345.4 })])
   const { alr_one } = await evaluate(history, [one], domains)
   expect(alr_one?.[0]?.summary).toBe('12,345 events broke the rule')
@@ -141,7 +141,7 @@ describe('a sample of a finding', () => {
     expect(Object.keys(finding?.sample ?? {})).not.toContain('orgId')
   })
 
-  test('masks vendor, event and hosts in the finding, too', async () => {
+  test('masks the vendor, event and hosts of the finding, too', async () => {
     const shared = { violations: ['alr_one'], vendor: 'to jo@a.co', event: 'mail jo@a.co' }
     using history = await warehouseWith([
       eventOf({ ...shared, seq: 1, receivedAt: NOON - 3000, host: 'jo@a.co' }),

@@ -15,8 +15,8 @@ import { newestViolationsQuery, validationHistoryQuery } from './violation-histo
 
 const MAX_HOSTS = 20
 /**
- * Maximum number of alerts in an id filter. Above it, the filter costs more than reading the violations of all alerts;
- * `judge` ignores the violations of other alerts.
+ * Maximum number of alerts in an id filter. For more alerts, the filter costs more than reading the violations of all
+ * alerts; `judge` ignores the violations of other alerts.
  */
 const MAX_FILTERED_ALERTS = 100
 
@@ -65,7 +65,8 @@ function validSql({ issue, rule, privacy }: EvidenceContext & { rule: Alert }, b
   // Compiling an expensive rule takes seconds, so events are not checked against a rule that changed after their
   // arrival.
   if (isCostly(rule)) return { keys: [], wholeParams: false, sql: `NOT ${broke}` }
-  // When SQL is not exact, it also matches some valid events, so every event that does not match is valid.
+  // The SQL matches all violating events and, when it is not exact, some valid ones. Events that it does not match are
+  // valid.
   const breaks = violationSql({ ...rule, filters: [] }, binder, privacy.regions)
   return { keys: breaks.keys, wholeParams: breaks.wholeParams, sql: `NOT ${broke} AND NOT ${breaks.sql}` }
 }

@@ -78,7 +78,7 @@ export function newestViolationsQuery(alert: Alert, window: Query['window'], { r
 
 const isDecidedBySql = (alert: Alert) => conditionsOf(alert).every(isExact)
 
-/** Returns the query for the newest complete events that may violate the rule. `read` makes the exact decision. */
+/** Returns the query for the newest complete events that may violate the rule. `read` checks them against the rule. */
 function candidatesQuery(
   alert: Alert,
   window: Query['window'],

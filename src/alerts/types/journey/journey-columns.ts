@@ -31,7 +31,7 @@ export interface AlertSql {
   fromStart: boolean
 }
 
-/** Collects one boolean column per matcher and filter. Alerts share identical columns. */
+/** Collects one boolean column per matcher and filter. Alerts with equal matchers share columns. */
 export class JourneyColumns {
   /** Boolean expressions by column name. */
   readonly columns = new Map<string, string>()
@@ -145,8 +145,8 @@ const NEVER = '(1 = 0)'
 const ALWAYS = '(1 = 1)'
 
 /**
- * Returns the matcher that every failing session, or every session counted as having reached the step, matches; null
- * when there is none.
+ * Returns the index of a matcher that has a match in every failing session and in every session that reached the step;
+ * null when there is none.
  */
 function requiredMatcher(plan: Plan): number | null {
   return plan.form === 'steps' ? (plan.steps[0]?.anchor ?? null) : (plan.order.at(-1) ?? null)

@@ -46,7 +46,7 @@ const someTraffic = fc.array(
       { weight: 2, arbitrary: fc.constantFrom(29, 30, 31).map((minutes) => minutes * MINUTE_MS) },
       { weight: 1, arbitrary: fc.constantFrom(2 * HOUR_MS, 9 * HOUR_MS) },
     ),
-    // File boundaries.
+    // File operations between batches.
     work: aWork,
     events: fc.array(
       fc.record({
@@ -105,7 +105,7 @@ const brief = (findings: readonly Finding[]) =>
     firstAt,
   }))
 
-test('evaluating many windows at once returns the findings of the scheduler and of the reference', async () => {
+test('evaluating many windows at once returns the same findings as the scheduler and the reference', async () => {
   const seen = new Set<string>()
   await fc.assert(
     fc.asyncProperty(
@@ -145,7 +145,7 @@ test('evaluating many windows at once returns the findings of the scheduler and 
   expect(seen).toEqual(new Set(['unreached', 'fine', 'violated']))
 })
 
-test('sampled senders are read with all of their sessions and are weighted for the others', async () => {
+test('all sessions of each sampled sender are read, and are weighted to represent other senders', async () => {
   const sessions = visits(Array.from({ length: 400 }, (_, n) => (n % 2 ? bad : 'ga4.page_view@/')))
   const again = visits(Array.from({ length: 400 }, () => bad)).map((events) =>
     events.map((event) => ({ ...event, receivedAt: event.receivedAt - 40 * MINUTE_MS })),

@@ -119,7 +119,7 @@ const CASES: [string, JourneySpec, string, string][] = [
   ],
   ['out of order', ordered, 'ga4.cart ga4.view ga4.purchase', '0.1'],
   ['out of order first, in order later', ordered, 'ga4.cart ga4.view ga4.purchase ga4.cart ga4.purchase', 'fine'],
-  ['the last missing', ordered, 'ga4.view ga4.cart', '0.2'],
+  ['the last one missing', ordered, 'ga4.view ga4.cart', '0.2'],
   ['the last one first', ordered, 'ga4.purchase ga4.view ga4.cart', '0.2'],
   ['received out of order, sent in order', ordered, 'ga4.cart ga4.view<5 ga4.purchase', 'fine'],
   ['received in order, sent out of order', ordered, 'ga4.view ga4.cart<5 ga4.purchase', '0.1'],
@@ -253,7 +253,7 @@ describe('the plan of a journey', () => {
   })
 })
 
-describe('judging a session', () => {
+describe('the evaluation of a session', () => {
   const plan = planOf(funnel)
   const walked = (shape: string) => judgeSession(plan, shapeFrom(shape))
 

@@ -28,7 +28,7 @@ export type Plan = { matchers: readonly Matcher[] } & (
  */
 export type Shape = readonly (readonly number[])[]
 
-/** The first unmet expectation of a session, in the first step that has an unmet expectation. */
+/** The first unmet expectation in the first failed step of a session. */
 export interface Unmet {
   /** Index in the specification. In the legacy form it is 0, and `expect` is the index of the missing step. */
   step: number

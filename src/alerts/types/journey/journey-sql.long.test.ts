@@ -43,7 +43,7 @@ describe('sessions', () => {
     ['just before the window ends', NOON - HOUR_MS / 2 - 1, 1],
     ['as the window ends', NOON - HOUR_MS / 2, 0],
     ['not ended yet', NOON - 1, 0],
-  ])('that ended in relation to the window: %s', async (_, lastAt, count) => {
+  ])('are counted in the window in which they end: %s', async (_, lastAt, count) => {
     expect(await occurrencesIn([sessionOf(`ga4.x@/ ${bad}`, {}, lastAt)])).toBe(count)
   })
 
@@ -57,10 +57,10 @@ describe('sessions', () => {
     expect(await occurrencesIn([sessionOf(text)], {}, day)).toBe(count)
   })
 
-  test('longer than 23.5 hours are judged from 23.5 hours before their last event', async () => {
+  test('longer than 23.5 hours are evaluated from 23.5 hours before their last event', async () => {
     const wait = (minutes: number) => 'ga4.x +19 '.repeat(minutes / 20)
     const day = `${bad} ${wait(23 * 60 + 20)} ga4.x`
-    // The last event is 23:29, 23:30 and 23:31 hours after the first.
+    // The time from the first to the last event is 23:29, 23:30 and 23:31 hours.
     expect(await occurrencesIn([sessionOf(`${day} +7 ga4.y`)])).toBe(1)
     expect(await occurrencesIn([sessionOf(`${day} +8 ga4.y`)])).toBe(1)
     expect(await occurrencesIn([sessionOf(`${day} +9 ga4.y`)])).toBe(0)
@@ -91,7 +91,7 @@ describe('sessions', () => {
     expect(await occurrencesIn([...kinds, sessionOf(bad, { kind: 'library' })])).toBe(1)
   })
 
-  test('with too many events for a human are not judged', async () => {
+  test('with too many events for a human are not evaluated', async () => {
     const many = (count: number) =>
       Array.from({ length: count }, () => eventOf({ sessionId: 'bot', path: '/thanks', receivedAt: NOON - HOUR_MS }))
     expect(await occurrencesIn([many(MAX_SESSION_EVENTS)])).toBe(1)
@@ -139,7 +139,7 @@ describe('sessions', () => {
     })
   })
 
-  test('are judged correctly by rules with impossible or special strings', async () => {
+  test('are evaluated correctly by rules with impossible or special strings', async () => {
     const spec = stepped(
       [page("it's $p0 ; -- %"), { vendor: 'a\0b', event: 'c\ud800', label: "o'" }],
       [{ kind: 'event', vendor: '\0' }],
@@ -176,7 +176,7 @@ describe('sessions across midnight and across files', () => {
     nothing: async () => {},
   }
 
-  test.each(Object.entries(work))('are judged correctly after this operation: %s', async (_, between) => {
+  test.each(Object.entries(work))('are evaluated correctly after this operation: %s', async (_, between) => {
     await using fixture = await WarehouseFixture.open()
     const at = async (minute: number, events: EventFields[]) => {
       fixture.clock.set(midnight + minute * MINUTE_MS)
@@ -196,7 +196,8 @@ describe('sessions across midnight and across files', () => {
       const { alr_1 } = await walkAll(fixture.warehouse, alerts, window)
       found.push(alr_1?.[0]?.occurrences)
     }
-    // `early` ended at midnight and `short` at 00:32. The other session of `short`, and `whole`, have all events.
+    // `early` ended at midnight, and the first session of `short` at 00:32. The second session of `short`, and `whole`,
+    // have all events.
     expect(found).toEqual([undefined, undefined, 1, 1])
     const { alr_1 } = await walkAll(fixture.warehouse, alerts, {
       from: midnight - HOUR_MS,

@@ -103,8 +103,8 @@ function eventsSql({ columns }: JourneyColumns, { inlined }: Dialect): string {
 }
 
 /**
- * Returns SQL for the events grouped by id. Most ids have one session; the others have to be split, which costs many
- * times as much. `hasGap` is true for all ids that may have a gap.
+ * Returns SQL for the events grouped by id. Most ids have one session; splitting the events of other ids into sessions
+ * costs many times as much. `hasGap` is true for all ids that may have a gap.
  */
 function visitsSql(parts: readonly AlertSql[], { from, to }: Span, visited: readonly string[]): string {
   const where = visited.join(' AND ')
@@ -158,8 +158,9 @@ function endedSessionsSql({ columns }: JourneyColumns, { from, to }: Span): stri
 }
 
 /**
- * Returns SQL for sessions grouped by shape. Lists in an aggregate stay in memory, regardless of the number of
- * sessions. So sessions are grouped by a hash of their matches, and the shape is output for only one session per group.
+ * Returns SQL for sessions grouped by shape. The engine holds aggregated lists in memory, and there may be many
+ * sessions. Sessions are therefore grouped by a hash of their matches, and the shape is output for only one session per
+ * group.
  */
 function shapesSql(
   { matcherColumns, filterColumns }: JourneyColumns,

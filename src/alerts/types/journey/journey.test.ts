@@ -27,7 +27,7 @@ import type { JourneySpec } from './journey-spec.ts'
 
 describe('an invalid journey', () => {
   const event = (values: object) => stepped([start, values])
-  /** Returns a step with a hundred values whose cost is 2,000, plus the given amount. */
+  /** Returns an expectation with a hundred values that cost 4,000 in total, plus `more`. */
   const dear = (more: number) => {
     const values = Array.from({ length: 100 }, (_, at) => 'x'.repeat(at === 99 ? 400 + 10 * more : 400))
     return { vendor: 'a', data: [{ parameter: 'a', op: 'equals' as const, values }] }
@@ -59,7 +59,7 @@ describe('an invalid journey', () => {
       { journey: event({ vendor: 'a', data: [{ parameter: 'a', op: 'contains_phone' }] }) },
     ],
     [
-      // Each of these alone is far below the cost limit.
+      // Each expectation alone is far below the cost limit.
       'journey.steps[0].expect[4].data[0].values[99]: the conditions up to here cost 20001, but a rule can cost at most 20000',
       { journey: stepped([start, ...Array.from({ length: 5 }, (_, place) => dear(place === 4 ? 1 : 0))]) },
     ],

@@ -70,8 +70,8 @@ function expectationsOf(spec: JourneySpec): readonly Expectation[] {
 /**
  * Fires for each domain in which a session that ended in the window does not follow the journey.
  * An alert evaluates the sessions of its domains in which at least one event passes all of its `filters`. In these
- * sessions it considers all events, regardless of kind, environment and vendor. `vendors` is ignored, because a missing
- * event of another vendor can't be detected from the events of one vendor.
+ * sessions it considers all events, regardless of kind, environment and vendor. `vendors` is ignored, because a
+ * vendor's missing event can't be detected from the events of another vendor.
  */
 export const journey = {
   kind: 'journey',
@@ -135,10 +135,10 @@ export const journey = {
 
   ownConditions: ({ journey }: Alert) => conditionsIn(readSpec(journey)),
 
-  // => Whole sessions are evaluated.
+  // All events are in scope, because whole sessions are evaluated.
   scope: () => ({ vendors: [], event: null }),
 
-  // The sessions in a long window for many alerts together exceed the available memory.
+  // In a long window, the sessions for many alerts together would exceed the available memory.
   scanKey: ({ id }: Alert, { from, to }: Window) => (to - from > LONG_WINDOW_MS ? id.slice(-1) : ''),
 
   /** `scopeMembers`: the members of the organization's labels. */

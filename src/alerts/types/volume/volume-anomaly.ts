@@ -62,9 +62,9 @@ function scopeOf({ volume }: Alert, finding?: Pick<Finding, 'vendor' | 'event'> 
 }
 
 /**
- * Fires when a count deviates from its baseline. One alert monitors all events of a vendor in a domain, one event of
- * the vendor, or (`*`) each signal: an event of a vendor with enough traffic. When all traffic of a domain drops, there
- * is one finding for the domain, which explains the drops of its signals.
+ * Fires when a count deviates from its baseline. One alert monitors a vendor's total events in a domain, one event name
+ * of the vendor, or (`*`) each signal: any event name with enough traffic. When all traffic of a domain drops, there is
+ * one finding for the domain, which explains the drops of its signals.
  */
 export const volumeAnomaly: SeriesType<VerdictRow> = {
   kind: 'volume_anomaly',
@@ -190,7 +190,7 @@ function summaryOf(row: VerdictRow): string {
   return `${eventsText(Math.round(observed))} from ${timeText(since)} to ${clockOf(at)}, ${about}${noteOn(row)}`
 }
 
-/** Returns a note when the row is within its band. */
+/** Explains why a row within its band is reported; empty for other rows. */
 function noteOn({ alarm, down, observed, low, high }: VerdictRow): string {
   if ((low !== null && observed < low) || (high !== null && observed > high)) return ''
   return alarm ? `; too ${down ? 'few' : 'many'} over recent hours` : '; still ongoing'

@@ -46,7 +46,7 @@ test('a threshold fires exactly at its limit and beyond', () => {
   )
 })
 
-test('an unknown previous window has no bounds', () => {
+test('a change has no bounds when the previous window is unknown', () => {
   const nothing = { expected: null, low: null, high: null }
   expect(changeBounds({ direction: 'decrease', percent: 50 }, null)).toEqual(nothing)
 })

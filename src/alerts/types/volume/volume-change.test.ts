@@ -61,7 +61,7 @@ test.each<['increase' | 'decrease', number, number, number, string]>([
   },
 )
 
-test('a finding contains count, expected count, domain and window', async () => {
+test('a finding contains the count, expected count, domain and window', async () => {
   const values = { vendor: 'ga4', event: 'purchase' }
   using history = await warehouseWith([...volumes(40, 10, values), ...volumes(1, 500, { event: 'view' })])
   const alert = change({ vendors: ['ga4'], volume: { direction: 'decrease', percent: 50, event: 'purchase' } })
@@ -86,7 +86,7 @@ test('a finding contains count, expected count, domain and window', async () => 
   })
 })
 
-test('each domain in scope is judged separately, with and without filters', async () => {
+test('each domain in scope is evaluated separately, with and without filters', async () => {
   const k = (value: string) => ({ params: { k: value } })
   using history = await warehouseWith([
     ...volumes(100, 10, { domainId: 'dom_shop', ...k('a') }),
@@ -163,7 +163,7 @@ describe('the previous window', () => {
     expect(type.scanKey(change({ period: '24h' }), window)).toBe(scans[0] ?? 'missing')
   })
 
-  test('is the window that was judged before, for any period and time zone', () => {
+  test('is the window that was evaluated before, for any period and time zone', () => {
     fc.assert(
       fc.property(
         fc.constantFrom('1m', '7h', '1d', '3d', '1w', '4w'),
@@ -214,7 +214,7 @@ test.each<[string, object, string]>([
   expect(readAlertInput(input)).toEqual(input)
 })
 
-test('ten thousand alerts are judged in less than a second', () => {
+test('ten thousand alerts are evaluated in less than a second', () => {
   const names = (n: number) => ({ vendor: `vendor ${n % 20}`, event: `event ${n % 200}` })
   const rows = Array.from({ length: 4000 }, (_, n) => ({
     domainId: `dom_${n % 20}`,

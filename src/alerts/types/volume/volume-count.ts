@@ -12,9 +12,9 @@ import type { IssueMessages } from '../issue-messages.ts'
 import { rejectConditions, rejectInexactConditions } from '../reject-conditions.ts'
 
 /**
- * Code shared by the alert types that count events: scope, subject, and queries of the history. Alerts without filters
- * read `counts`, where an hour takes a few rows; alerts with filters read `events`, because only these have parameters.
- * Both include all environments and exclude loads of vendor libraries.
+ * Code shared by the alert types that count events: scope, subject, and history queries. Alerts without filters read
+ * `counts`, where an hour has only a few rows; alerts with filters read `events`, because `counts` does not contain
+ * parameters. Both include all environments and exclude loads of vendor libraries.
  */
 
 /** Number of events in one domain, as integers: in the window, and in the previous window (0 when not queried). */

@@ -29,7 +29,7 @@ export function volumeHistoryQuery(
   }
 }
 
-/** Returns one row per domain and name, in the same form as a query for the window alone. */
+/** Returns one row per domain and name, like a query for only this window. */
 function sumUp(alert: Alert, rows: readonly VolumeRow[], rowsBefore: readonly VolumeRow[]): VolumeRow[] {
   const sums = new Map<string, VolumeRow>()
   const add = (row: VolumeRow, column: 'count' | 'before') => {

@@ -37,7 +37,7 @@ describe('a count of 10', () => {
   })
 })
 
-test('a finding contains count, expected count, domain and window', async () => {
+test('a finding contains the count, expected count, domain and window', async () => {
   using history = await warehouseWith([...purchases(2), eventOf({ event: 'view' })])
   const alert = volume({ vendors: ['ga4'], volume: { op: 'gte', count: 2, event: 'purchase' } })
   expect(await evaluate(history, [alert], shop)).toEqual({
@@ -89,15 +89,15 @@ describe('the domains of a volume threshold alert', () => {
   test("are ignored when they are outside the alert's scope", async () => {
     expect(await firedIn({ domainId: 'dom_shop', domainIds: ['dom_app'] })).toEqual(['dom_app'])
   })
-  test('that were deleted are not watched or replaced by others', async () => {
+  test('that were deleted are not watched, nor are other domains watched instead', async () => {
     expect(await firedIn({ domainId: 'dom_gone' })).toEqual([])
   })
-  test('that were created during the window are not judged yet', async () => {
+  test('that were created during the window are not evaluated yet', async () => {
     const made = (createdAt: number) => [{ id: 'dom_new', createdAt }]
     expect(await firedIn({}, made(NOON - HOUR_MS + 1))).toEqual([])
     expect(await firedIn({}, made(NOON - HOUR_MS))).toEqual(['dom_new'])
   })
-  test('are judged separately', async () => {
+  test('are evaluated separately', async () => {
     using history = await warehouseWith([...purchases(3), eventOf({ domainId: 'dom_blog' })])
     const { alr_1 } = await evaluate(history, [volume({ volume: { op: 'gte', count: 2 } })], all)
     expect(alr_1?.map(({ domainId, observed }) => [domainId, observed])).toEqual([['dom_shop', 3]])

@@ -80,7 +80,7 @@ describe('the provider sign-in', () => {
       'the sign-in was started',
     ],
     ['a forged code', (back, cookie) => [back.replace('code=c0de-0', 'code=mine'), cookie], 'invalid_grant'],
-    ['a refusal', (back, cookie) => [back.replace('code=c0de-0', 'error=access_denied'), cookie], 'access_denied'],
+    ['denied access', (back, cookie) => [back.replace('code=c0de-0', 'error=access_denied'), cookie], 'access_denied'],
     [
       'a user who is no longer an admin',
       (back, cookie, { db, ada }) => {
@@ -179,11 +179,11 @@ test('a ticket is created in several steps that use every HTTP method', async ()
 })
 
 test.each([
-  ['searched for', 'GET'],
-  ['created', 'POST'],
-  ['watched', 'PUT'],
-  ['tidied', 'DELETE'],
-  ['shown', 'PATCH'],
+  ['search', 'GET'],
+  ['creation', 'POST'],
+  ['watcher', 'PUT'],
+  ['draft deletion', 'DELETE'],
+  ['update', 'PATCH'],
 ])('a ticket is created only once if a response is lost (step: %s)', async (_name, method) => {
   await using server = deskServer()
   const fixture = deskFixture()
@@ -256,7 +256,7 @@ describe('a large response', () => {
     expect([status, body.error]).toEqual([502, `the response is larger than ${most} bytes`])
   })
 
-  test("requires an integration of the caller's organization", async () => {
+  test("is returned only for an integration of the caller's organization", async () => {
     await using server = deskServer()
     const fixture = deskFixture()
     const { id } = await fixture.connected(server)
@@ -274,7 +274,7 @@ describe('a webhook call', () => {
   }
   const resolved = '{"ticket": "DESK-1",   "status": "resolved"}'
 
-  test('changes the status of its issue once and is not sent back', async () => {
+  test('changes the status of its issue once, and the change is not sent back', async () => {
     await using server = deskServer()
     const { fixture, webhookUrl, issueRow, history, follow } = await linked(server)
     const from = server.requests.length
@@ -316,7 +316,7 @@ describe('a webhook call', () => {
     expect((await callWebhook(fixture, webhookUrl, body)).body).toEqual({ processed: false })
   })
 
-  test('is sent to a URL that is shown only once and stops working when it is replaced', async () => {
+  test('is sent to a URL that is shown only once and stops working when the URL is replaced', async () => {
     await using server = deskServer()
     const { fixture, id, webhookUrl, ada, vera, call, db } = await linked(server)
     const [, token = ''] = webhookUrl.split('?t=')
@@ -331,7 +331,7 @@ describe('a webhook call', () => {
 })
 
 describe('a status change', () => {
-  test('is synchronized to the provider (only the most recent one) and not counted as a notification', async () => {
+  test('is synchronized to the provider (only the most recent change) and not counted as a notification', async () => {
     await using server = deskServer()
     const fixture = deskFixture()
     const { id } = await fixture.connected(server)

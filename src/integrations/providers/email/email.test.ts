@@ -48,9 +48,9 @@ const codes: [number, typeof later][] = [
   [554, lost],
 ]
 
-describe('an e-mail rejected by the server', () => {
+describe('an e-mail that the server rejects', () => {
   for (const [what, refusing] of commands) {
-    test.each(codes)(`because of ${what} with code %i`, async (code, expected) => {
+    test.each(codes)(`because of ${what} (code %i) has the expected outcome`, async (code, expected) => {
       await using box = await mailbox(refusing(code))
       expect(await outcomeAt(box.port)).toEqual(expected(`${code}`))
       expect(box.mails).toEqual([])
@@ -95,10 +95,10 @@ const upTo = (command: string, at: (socket: Socket) => void) => (line: string, s
 describe('an e-mail whose connection fails', () => {
   test.each([
     ['EHLO', 'EHLO'],
-    ['the sender', 'MAIL FROM'],
-    ['the recipient', 'RCPT TO'],
+    ['MAIL FROM', 'MAIL FROM'],
+    ['RCPT TO', 'RCPT TO'],
     ['DATA', 'DATA'],
-  ])('at %s is retried', async (_name, command) => {
+  ])('after %s is retried', async (_name, command) => {
     await using server = await talking(upTo(command, (socket) => socket.destroy()))
     expect(await outcomeAt(server.port)).toEqual(later('the mail server'))
   })

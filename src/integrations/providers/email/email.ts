@@ -14,7 +14,7 @@ interface EmailConfig {
   to: string[]
 }
 
-/** Target that stands for the owners of the organization at the time of sending. */
+/** Target that represents the organization's owners at the time of sending. */
 export const OWNERS_TARGET = 'owners'
 
 const MAX_ADDRESSES = 50

@@ -63,7 +63,7 @@ describe('the list of tags', () => {
 describe('the Tag Manager configuration', () => {
   const { private_key: _, ...keyless } = KEY_FILE
   test.each<[string, object, string]>([
-    ['nothing', {}, 'config.serviceAccount: is required unless clientId'],
+    ['an empty configuration', {}, 'config.serviceAccount: is required unless clientId'],
     ['a key file without a key', { serviceAccount: keyless }, 'config.serviceAccount.private_key: is missing'],
     [
       'an invalid key',
@@ -107,7 +107,7 @@ test('JSON is serialized exactly as it was parsed', () => {
   fc.assert(fc.property(text, (json) => expect(JSON.stringify(parseJsonExactly(json))).toBe(json)))
 })
 
-test('metadata set by others is preserved, and an unchanged tag is not written again', () => {
+test('metadata set by other users is preserved, and an unchanged tag is not written again', () => {
   const key = fc.constantFrom('a', 'b', 'team', 'Page URL')
   const entry = fc.record({
     type: fc.constantFrom('template', 'boolean'),

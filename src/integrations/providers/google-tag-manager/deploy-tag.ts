@@ -106,7 +106,7 @@ export async function variablesOf(api: TagManagerApi, workspacePath: string): Pr
   return [...own, ...builtIn].map(({ name, type }) => ({ name, type }))
 }
 
-/** Variables used by the Tagwarden tag. Each has the name of the request field that contains it. */
+/** Variables used by the Tagwarden tag, each with the name of the request field that specifies it. */
 function variablesIn({ customerIdVariable = '', sessionIdVariable = '' }: DeployInput) {
   return [
     { field: 'customerIdVariable', name: customerIdVariable },
@@ -144,7 +144,7 @@ export const ownTemplate = (templates: readonly Template[]): Template | undefine
   templates.find(({ name }) => name === OWN_NAME)
 
 /**
- * The tag created from the Tagwarden template. A tag with the requested name takes precedence over one with a former
+ * The tag created from the Tagwarden template. A tag with the requested name takes precedence over one with an earlier
  * name.
  */
 function ownTag(input: DeployInput, templates: readonly Template[], tags: readonly Tag[]): Tag | undefined {

@@ -14,7 +14,7 @@ import { refuseWhenBusy, retryAfterS, withWaitLimit } from './wait-limit.ts'
 export type Tools = ProviderTools<Settings, unknown, AccessTokens, unknown>
 export type Context = InboundContext<Settings, unknown, AccessTokens, unknown>
 
-/** Time for which a result that no caller received is kept and returned to an equal request. */
+/** Time for which a result that no caller has received can still be returned to an identical request. */
 const UNREPORTED_MS = HOUR_MS
 
 interface RunningDeployment {
@@ -26,8 +26,8 @@ interface RunningDeployment {
 }
 
 /**
- * Running deployments. An equal request joins the running deployment. A deployment continues even if all its callers
- * disconnect.
+ * Running deployments. An identical request joins the running deployment. A deployment continues even if all its
+ * callers disconnect.
  */
 export class Deployments {
   private readonly running = new Map<string, RunningDeployment>()
@@ -35,7 +35,7 @@ export class Deployments {
   constructor(private readonly tools: Tools) {}
 
   /**
-   * Starts a deployment, or joins an equal one that is running. Fails with `unavailable` after 50 s, while the
+   * Starts a deployment, or joins an identical one that is running. Fails with `unavailable` after 50 s, while the
    * deployment continues. Fails with `conflict` if a different deployment into the container is running.
    */
   async deploy(context: Context, input: DeployInput): Promise<Deployed> {
@@ -166,7 +166,7 @@ function sorted(value: unknown): unknown {
   return Object.fromEntries(entries.map(([key, inner]) => [key, sorted(inner)]))
 }
 
-/** Result of the most recent deployment if the request is equal and no caller has received the result yet. */
+/** Result of the most recent deployment if the request is identical and no caller has received the result yet. */
 function unreportedResult(context: Context, containerPath: string, request: string): Deployed | null {
   const record = deploymentOf(context, containerPath)
   if (record?.status !== 'done' || record.isTold || record.request !== request) return null

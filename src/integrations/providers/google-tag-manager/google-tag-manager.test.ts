@@ -77,7 +77,7 @@ describe('a deployment', () => {
     expect(writes(env.server.asked.slice(before))).toEqual([])
   })
 
-  test('with different input writes only the differences and preserves entries created by others', async () => {
+  test('with different input writes only the differences and preserves entries created by other users', async () => {
     await using env = tagManagerFixture()
     const { server } = env
     const { connect, deploy } = env.start({ callsPerMinute: 6000 })
@@ -103,7 +103,7 @@ describe('a deployment', () => {
   })
 })
 
-/** Adds 60 tags that can be selected to a container, and others that must not change. */
+/** Adds 60 selectable tags to a container, and other tags that must not change. */
 function large(server: ReturnType<typeof tagManagerFixture>['server']) {
   const selected = Array.from({ length: 60 }, (_, n) =>
     server.give('tags', {
@@ -180,7 +180,7 @@ describe('sixty tags that exceed the quota', () => {
     expect(publishing(server.asked)).toEqual([])
   })
 
-  test('are resumed after a crash without repeating a write', async () => {
+  test('are completed after a crash without repeating a write', async () => {
     await using env = tagManagerFixture()
     const { server } = env
     const fixture = env.start()

@@ -46,7 +46,7 @@ async function listContainers(context: IntegrationContext<Settings, AccessTokens
 /** Pause between polls. Together with the duration of the poll itself, each container is checked every 10 min. */
 const WATCH_EVERY_MS = 10 * MINUTE_MS - 30 * SECOND_MS
 
-/** Checks the live version of each container with a deployment, and records a new version as a change of the domain. */
+/** Checks the live version of each container with a deployment, and records a new version as a change to the domain. */
 async function watchContainers(context: Context): Promise<void> {
   const api = new TagManagerApi(context, new Progress())
   const containers = watchedContainers(context)

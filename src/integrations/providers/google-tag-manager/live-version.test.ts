@@ -14,7 +14,7 @@ describe('a container with a deployment', () => {
     return { ...env, ...fixture, [Symbol.asyncDispose]: () => env[Symbol.asyncDispose]() }
   }
 
-  test('is polled, and a new live version is recorded once as a change of its domain', async () => {
+  test('is polled, and a new live version is recorded once as a change to its domain', async () => {
     await using fixture = await deployed()
     const { poll, clock, changes, server, domainId, orgId } = fixture
     await poll()

@@ -38,7 +38,7 @@ describe('an error from Google', () => {
     expect(await fixture.statusOf(body.id)).toBe('connected')
   })
 
-  test('in an HTML page of a proxy is returned as a 502 with its status', async () => {
+  test('in an HTML page from a proxy is returned as a 502 with its status', async () => {
     await using fixture = withoutQuota()
     await fixture.connect()
     fixture.server.behaviour.instead = () => new Response('<h1>no</h1>', { status: 407 })
@@ -56,7 +56,7 @@ describe('an error from Google', () => {
           { status: 429 },
         ),
     ],
-    ['429 without a word', () => new Response('', { status: 429, headers: { 'retry-after': '70' } })],
+    ['429 with an empty body', () => new Response('', { status: 429, headers: { 'retry-after': '70' } })],
   ]
   test.each(waits)('is retried after a delay (%s)', async (_what, answer) => {
     await using fixture = withoutQuota()
@@ -70,7 +70,7 @@ describe('an error from Google', () => {
     expect((third ?? 0) - (second ?? 0)).toBeGreaterThanOrEqual(10_000)
   })
 
-  test('about a quota used up by others is retried until the quota is available', async () => {
+  test('about a quota used up by other clients is retried until the quota is available', async () => {
     await using env = tagManagerFixture()
     env.server.behaviour.quota = 4
     const fixture = env.start()
@@ -134,7 +134,7 @@ describe('lost responses', () => {
   })
 })
 
-describe('a concurrent change of a tag', () => {
+describe('a concurrent change to a tag', () => {
   const setUp = async (times: number) => {
     const fixture = withoutQuota()
     await fixture.connect()
@@ -172,7 +172,7 @@ describe('a concurrent change of a tag', () => {
     expect([written.length, written[0]]).toEqual([1, expect.stringContaining('"large":12345678901234567890.10,')])
   })
 
-  test('that repeats leaves the tag as others wrote it', async () => {
+  test('that happens again during the retry is not overwritten', async () => {
     const { fixture, id, tag } = await setUp(2)
     await using _ = fixture
     const { status, body } = await fixture.deploy({ selectedTags: { [id]: [] } })
@@ -205,7 +205,7 @@ describe('the deployment workspace', () => {
     expect([syncs(), fixture.server.space('Tagwarden')?.base]).toEqual([1, '13'])
   })
 
-  test.each(['status', 'sync'])('is not changed after a conflict reported by %s', async (teller) => {
+  test.each(['status', 'sync'])('is not changed after a conflict reported by the %s call', async (teller) => {
     await using fixture = withoutQuota()
     await fixture.connect()
     await fixture.deploy()
@@ -287,7 +287,7 @@ describe('an invalid request', () => {
     expect([status, body, fixture.server.asked]).toEqual([400, { error }, []])
   })
 
-  test('returns 409 during a different deployment to the same container, while an equal request shares its result', async () => {
+  test('returns 409 during a different deployment to the same container, while an identical request shares its result', async () => {
     await using fixture = withoutQuota()
     await fixture.connect()
     const [one, same, other] = await Promise.all([

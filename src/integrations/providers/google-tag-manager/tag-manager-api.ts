@@ -235,7 +235,7 @@ function errorIn(body: string): { message: string; reason: string } {
     const reason = error.errors?.[0]?.reason ?? error.details?.find(hasReason)?.reason ?? error.status ?? ''
     return { message: String(error.message ?? ''), reason: String(reason) }
   } catch {
-    // The body is not JSON, such as the error page of a proxy.
+    // The body is not JSON, such as a proxy's error page.
     return { message: '', reason: '' }
   }
 }

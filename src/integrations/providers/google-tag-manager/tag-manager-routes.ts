@@ -18,7 +18,7 @@ import { TagManagerApi } from './tag-manager-api.ts'
 import { refuseWhenBusy, retryAfterS, withWaitLimit } from './wait-limit.ts'
 
 const tag = 'Integrations'
-/** Maximum size of a request body, sufficient for a deployment that names all tags of a large container. */
+/** Maximum size of a request body, sufficient for a deployment that lists all tags in a large container. */
 const DEPLOY_BODY_BYTES = 1024 * 1024
 const ByContainer = Closed({ containerPath: ContainerPath })
 

@@ -28,12 +28,12 @@ describe('a connection test', () => {
       'project OPS does not exist, or this account lacks the Browse Projects permission',
     ],
     [
-      'rights',
+      'permissions',
       ({ behaviour }) => (behaviour.lacks = ['CREATE_ISSUES', 'TRANSITION_ISSUES']),
       'this account lacks permissions in OPS: Create Issues, Transition Issues',
     ],
     [
-      'type',
+      'issue type',
       ({ behaviour }) => (behaviour.types = ['Bug', 'Story']),
       "this account can't create issues of type Task in OPS; available: Bug, Story",
     ],
@@ -43,7 +43,7 @@ describe('a connection test', () => {
       'the create screen of Task in OPS lacks these fields: labels',
     ],
     [
-      'fields',
+      'required fields',
       ({ behaviour }) => (behaviour.fields = { customfield_1: { name: 'Team', required: true } }),
       'config.fields: Task in OPS requires Team (customfield_1)',
     ],

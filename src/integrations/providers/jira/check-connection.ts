@@ -92,7 +92,7 @@ interface NamedType {
   name?: unknown
 }
 
-/** Fields of the create screen by id. Null if Jira does not return them. */
+/** Fields of the create screen, by id. Null if Jira does not return them. */
 async function fieldsOfType(context: JiraContext): Promise<Fields | null> {
   const path = `/issue/createmeta/${encodeURIComponent(context.settings.project)}/issuetypes`
   const types = await listOf(context, path, ['issueTypes', 'values'])

@@ -85,7 +85,7 @@ async function createTicket(context: JiraIssue, message: Message): Promise<Outco
 
 /**
  * Returns the oldest existing ticket with the label, or null. The oldest is the original, because copies of a ticket
- * share its labels.
+ * have the same labels.
  */
 async function findTicket(context: JiraIssue, project: string, label: string): Promise<FoundTicket | null> {
   const jql = `project = ${quoted(project)} AND labels = ${quoted(label)} ORDER BY created ASC`

@@ -59,7 +59,7 @@ export function authorizationOf({ email, apiToken }: JiraSettings): string {
 const isAnonymous = ({ headers }: CallAnswer) =>
   /AUTHENTICATED_FAILED|AUTHENTICATION_DENIED/.test(headers['x-seraph-loginreason'] ?? '')
 
-/** Parses a JSON object. Null for any other body, such as the page of a proxy or a login page. */
+/** Parses a JSON object. Null for any other body, such as a proxy's error page or a login page. */
 const jsonIn = (body: string): object | null => (body.trim() === '' ? {} : jsonObject(body))
 
 function refusal(context: JiraContext, answer: CallAnswer, isGood: boolean): CallFailed {

@@ -8,7 +8,7 @@ import { jiraServer } from './jira-server.fixture.ts'
 
 test.each<[string, object, string]>([
   ['an invalid URL', { url: 'ops' }, 'config.url'],
-  ['a query', { url: 'http://127.0.0.1:9999/?a=b' }, 'config.url'],
+  ['a URL with a query', { url: 'http://127.0.0.1:9999/?a=b' }, 'config.url'],
   ['a cloud metadata address', { url: 'http://169.254.169.254/' }, 'config.url'],
   ['a private address', { url: 'https://10.0.0.1/jira' }, 'config.url'],
   ['a private address mapped to IPv6', { url: 'https://[::ffff:a00:1]/' }, 'config.url'],

@@ -51,7 +51,7 @@ for (const [name, integration] of [
   ['Jira Cloud', cloud],
   ['Jira Data Center', dataCenter],
 ] as const) {
-  testOutcomes(`a ticket of ${name}`, {
+  testOutcomes(`a ${name} ticket`, {
     provider: jira,
     integration,
     answers: others,

@@ -33,7 +33,7 @@ describe('a ticket', () => {
     expect(fixture.issueRow()?.trackerKey).toBe('OPS-1')
   })
 
-  test('is created again only if the search finds none for a minute', async () => {
+  test('is created again only if the search finds no ticket for a minute', async () => {
     const fixture = jiraFixture()
     await using server = jiraServer(fixture.clock)
     const { id } = await fixture.connected(server)
@@ -107,7 +107,7 @@ describe('a ticket', () => {
     },
   )
 
-  /** Kills the server when `reached` resolves, and restarts it. Null if the server finished before. */
+  /** Kills the server when `reached` resolves, and restarts it. Null if the server finished first. */
   async function killed(fixture: JiraFixture, reached: Promise<void>, file: string): Promise<JiraFixture | null> {
     const isReached = await Promise.race([reached.then(() => true), fixture.deliver().then(() => false)])
     if (!isReached) return null

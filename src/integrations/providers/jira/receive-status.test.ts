@@ -108,7 +108,7 @@ describe('a webhook call from Jira', () => {
     expect(server.tickets[0]?.statusId).toBe('5')
   })
 
-  test('can only resolve a muted issue', async () => {
+  test('can change a muted issue only to resolved', async () => {
     await using it = await linked()
     const { fixture, server, webhookUrl, status } = it
     fixture.setStatusByUser('muted')
@@ -119,7 +119,7 @@ describe('a webhook call from Jira', () => {
     expect(status()).toBe('resolved')
   })
 
-  test('finds the issue of a ticket that was moved to another project', async () => {
+  test('finds the issue linked to a ticket that was moved to another project', async () => {
     await using it = await linked()
     const { fixture, server, webhookUrl, status } = it
     const [ticket] = server.tickets
@@ -159,7 +159,7 @@ describe('a webhook call from Jira', () => {
       'an unknown ticket',
       { issue: { id: '77', key: 'OPS-77', fields: { status: { statusCategory: { key: 'done' } } } } },
     ],
-    ['nothing', {}],
+    ['an empty body', {}],
     ['no ticket', { webhookEvent: 'jira:version_released', version: {} }],
     ['a ticket without fields', { issue: { key: 'OPS-1' } }],
     ['a ticket in a list', { issue: [1, 2] }],
@@ -174,7 +174,7 @@ describe('a webhook call from Jira', () => {
       { issue: { key: 'OPS-1', fields: { status: { id: NO_TEXT, name: NO_TEXT, statusCategory: NO_TEXT } } } },
     ],
   ]
-  test.each(strange)('about %s is ignored', async (_name, body) => {
+  test.each(strange)('with %s is ignored', async (_name, body) => {
     await using it = await linked()
     const { fixture, webhookUrl, status } = it
     const answer = await fixture.callWebhook(webhookUrl, body)
@@ -195,7 +195,7 @@ describe('a webhook call from Jira', () => {
   })
 })
 
-describe('two tickets of one issue', () => {
+describe('two tickets for one issue', () => {
   test('are tracked separately, and both get the status', async () => {
     const fixture = jiraFixture()
     await using server = jiraServer(fixture.clock)

@@ -103,7 +103,7 @@ describe('a status set in Tagwarden', () => {
     expect(await fixture.statusOf(id)).toBe('connected')
   })
 
-  test('is reached within at most five transitions', async () => {
+  test('is reached in at most five transitions', async () => {
     const fixture = jiraFixture()
     await using server = jiraServer(fixture.clock)
     const statuses = ['a', 'b', 'c', 'd', 'e', 'f'].map((id) => status(id, 'new'))

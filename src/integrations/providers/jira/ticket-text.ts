@@ -115,7 +115,7 @@ const MARKUP = new RegExp(
   ].join('|'),
   'gu',
 )
-/** Characters that are escaped with a backslash. Others are written as entities. */
+/** Characters that are escaped with a backslash. Other characters are written as entities. */
 const BACKSLASH_ESCAPED = '-#*_+?^~|{}[]()!@'
 
 /** Escapes untrusted text for use in a line of wiki mark-up, so that it creates no mark-up and mentions no users. */

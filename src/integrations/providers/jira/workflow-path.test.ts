@@ -57,7 +57,7 @@ function hasWay({ categories, ways, goal }: Parameters<typeof walk>[0]): boolean
 }
 
 describe('the path through a workflow', () => {
-  test('passes through no done status before reaching an in-progress one', () => {
+  test('passes through no done status before reaching an in-progress status', () => {
     fc.assert(
       fc.property(workflow, (one) => {
         const { path } = walk({ ...one, goal: 'acknowledged' }, 5)

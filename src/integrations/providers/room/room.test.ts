@@ -9,7 +9,7 @@ testOutcomes('a chat', {
   expected: (status) => ([204, 205].includes(status) ? { verdict: 'broken', reason: 'could not be rendered' } : null),
   rows: [
     {
-      what: 'a success that cannot be parsed',
+      what: 'a success response that cannot be parsed',
       answer: () => new Response('<html>'),
       verdict: 'broken',
       reason: 'could not be rendered',

@@ -29,7 +29,7 @@ interface Presser {
   responseUrl: string | null
 }
 
-/** Maximum number of issues searched to find those of a message. */
+/** Maximum number of issues searched when looking for the issues in a message. */
 const MAX_ISSUES = 5000
 
 /**

@@ -2,7 +2,10 @@ import { describe, expect, test } from 'bun:test'
 import { SECOND_MS } from '../../../core/clock.ts'
 import { APP_TOKEN, type SlackFixture, slackFixture } from './slack.fixture.ts'
 
-/* Many issues open at once. One message is sent for the first issue, and one for those that follow within 30 s. */
+/*
+ * Tests in which many issues open at once. One message is sent for the first issue, and one for the issues that open in
+ * the next 30 s.
+ */
 
 const idsOf = (count: number) => Array.from({ length: count }, (_, index) => `iss_${index + 1}`)
 
@@ -40,7 +43,7 @@ test('two hundred issues are sent in two messages that list or count each of the
   expect(fixture.issueRow('iss_150')?.notificationsSent).toBe(1)
 })
 
-test('a resolution is posted in the thread of the group message, which shows the status of all issues', async () => {
+test('a resolution is posted in the thread of the group message, and the group message shows the status of all issues', async () => {
   await using fixture = slackFixture()
   const { slack, setStatusByUser, sync, deliverTransition } = fixture
   const id = await fixture.connected()

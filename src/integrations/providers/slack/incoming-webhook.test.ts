@@ -123,7 +123,7 @@ test('a message whose blocks Slack rejects is sent as text', async () => {
   expect(slack.messages).toMatchObject([{ blocks: [], text: expect.stringContaining('GA4') }])
 })
 
-test('after the channel is rejected, deliveries wait until another is chosen', async () => {
+test('after the channel is rejected, deliveries wait until another channel is chosen', async () => {
   await using fixture = slackFixture()
   const { slack, deliverTransition, statusOf, choose } = fixture
   const id = await fixture.connected()

@@ -267,7 +267,7 @@ export async function updateOpening(context: SlackIssue, change: StatusChange): 
 
 function renderOpening(context: SlackIssue, { status, by, message, groupedIssues }: StatusChange): Rendered {
   if (groupedIssues.length > 1) return renderGroup(groupedIssues, buttonTargetFor(context, null))
-  // The reopening was posted in the thread, so the opening message keeps its original headline.
+  // The reopening was posted in the thread, so the opening message retains its original headline.
   const opened = message.kind === 'reopened' ? { ...message, kind: 'opened' as const } : message
   return renderOne(opened, { status, by }, buttonTargetFor(context, message.issue?.id ?? null))
 }

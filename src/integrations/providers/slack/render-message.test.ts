@@ -92,7 +92,7 @@ describe('untrusted text', () => {
     }
   })
 
-  test('is otherwise unchanged', () => {
+  test('is unchanged apart from escaping', () => {
     expect(escapeMrkdwn('a < b && c > "d"')).toBe('a &lt; b &amp;&amp; c &gt; "d"')
     expect(escapeMrkdwn('ann@example.com')).toBe('ann@example.com')
     expect(escapeMrkdwn('transaction_id * 2')).toBe('transaction_id * 2')

@@ -103,7 +103,7 @@ interface ListedIssue {
 const MAX_LINES_LENGTH = 6500
 const LINES_PER_BLOCK = 5
 
-/** Renders one message about at least two issues. Up to 20 issues are listed, and the others are counted. */
+/** Renders one message about at least two issues. Up to 20 issues are listed, and the remaining ones are counted. */
 export function renderGroup(issues: readonly ListedIssue[], target: ButtonTarget | null = null): Rendered {
   const { sentence: title } = summarizeGroup(issues)
   const all = issues.slice(0, MAX_NAMED).map(lineOf)

@@ -88,7 +88,9 @@ export const apiUrl = (operator: Readonly<Record<string, string>>) =>
 
 export const DEFAULT_URL = 'https://slack.com/api'
 
-/** Returns the reason why a text is not an http or https URL without query and fragment. Null if it is one. */
+/**
+ * Returns the reason why a text is not an http or https URL without query and fragment. Null if the text is such a URL.
+ */
 export function faultOfUrl(text: string): string | null {
   const url = URL.parse(text)
   const isPlain = url !== null && /^https?:$/.test(url.protocol) && url.search === '' && url.hash === ''

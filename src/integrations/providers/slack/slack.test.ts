@@ -45,7 +45,7 @@ describe('a bot', () => {
       },
       'HTTP 503',
     ],
-  ])('%s: a rejected test message changes nothing', async (_name, change, error) => {
+  ])('is not changed if the test message is rejected: %s', async (_name, change, error) => {
     await using fixture = slackFixture()
     const { make, choose, slack, call, people } = fixture
     const { body } = await make({ botToken: BOT_TOKEN })
@@ -58,7 +58,7 @@ describe('a bot', () => {
     expect(now.body).toMatchObject({ status: 'incomplete', label: 'default' })
   })
 
-  test.each(['choose', 'test'])("returns Slack's rate limit in Retry-After: %s", async (what) => {
+  test.each(['choose', 'test'])("returns Slack's rate limit in Retry-After (call: %s)", async (what) => {
     await using fixture = slackFixture()
     const { make, choose, slack, call, people } = fixture
     const { body } = await make({ botToken: BOT_TOKEN })
@@ -190,7 +190,7 @@ describe('a lost response', () => {
   }
 
   test.each(['opened', 'repeated', 'reopened'] as const)(
-    'does not duplicate the message of the transition: %s',
+    'does not duplicate the message for the transition: %s',
     async (transition) => {
       await using fixture = slackFixture()
       const { slack, clock } = fixture
@@ -277,9 +277,9 @@ describe('a lost response', () => {
 
 describe('the configuration', () => {
   test.each<[string, object, string]>([
-    ['nothing', {}, 'config: webhookUrl or botToken is required'],
+    ['an empty configuration', {}, 'config: webhookUrl or botToken is required'],
     [
-      'both',
+      'a webhook URL and a bot token',
       { webhookUrl: 'https://hooks.example.com/a', botToken: BOT_TOKEN },
       "config.webhookUrl: can't be combined",
     ],

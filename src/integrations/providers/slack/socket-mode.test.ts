@@ -97,7 +97,7 @@ describe('a Slack button', () => {
     ['Acknowledge', 'acknowledged', ['Resolve', 'Mute']],
     ['Resolve', 'resolved', []],
     ['Mute', 'muted', ['Resolve']],
-  ])('%s acts on behalf of the member with the same e-mail address', async (label, status, left) => {
+  ])('labelled %s acts on behalf of the member with the same e-mail address', async (label, status, left) => {
     await using fixture = slackFixture()
     await listening(fixture)
     expect(buttonsOf(fixture.slack.messages[0]).map(({ text }) => text.text)).toEqual([
@@ -184,8 +184,8 @@ describe('a Slack button', () => {
   })
 
   test.each<[string, (button: Button, id: string) => object]>([
-    ['an unknown button', (button) => ({ ...button, action_id: 'somebody-else' })],
-    ['another integration', (button) => ({ ...button, value: 'int_other:iss_1' })],
+    ['an unknown action', (button) => ({ ...button, action_id: 'somebody-else' })],
+    ['the id of another integration', (button) => ({ ...button, value: 'int_other:iss_1' })],
     ['an unknown issue', (button, id) => ({ ...button, value: `${id}:iss_9` })],
     ['invalid values', () => ({ action_id: 7, value: { a: 1 } })],
   ])('with %s changes nothing', async (_name, change) => {
@@ -202,7 +202,7 @@ describe('a Slack button', () => {
 })
 
 describe('the Socket Mode connection', () => {
-  test('is replaced before the old one is closed when Slack requests a refresh', async () => {
+  test('is closed only after its replacement is open if Slack requests a refresh', async () => {
     await using fixture = slackFixture()
     const { slack } = fixture
     await listening(fixture)
@@ -284,7 +284,7 @@ describe('the Socket Mode connection', () => {
     ['a metadata address', { ok: true, url: 'wss://169.254.169.254/link' }, {}],
     ['another URL scheme', { ok: true, url: 'file:///etc/passwd' }, {}],
     ['a non-JSON response', 'busy', { status: 503 }],
-  ])('is not opened on %s, although messages are still sent', async (_name, answer, init) => {
+  ])('is not opened because of %s, although messages are still sent', async (_name, answer, init) => {
     await using fixture = slackFixture()
     const { slack, listeners, clock, statusOf } = fixture
     const id = await fixture.connected({ appToken: APP_TOKEN })

@@ -60,7 +60,7 @@ describe('bot installations', () => {
     expect(after(activity('t1'), activity('t1', { membersRemoved: [{ id: '29:ann' }] })).teams).toHaveLength(1)
   })
 
-  test('are limited to 30 teams, and later ones replace none', () => {
+  test('are limited to 30 teams, which later teams do not replace', () => {
     const many = Array.from({ length: 50 }, (_, index) => activity(`t${index}`))
     expect(after(...many).teams.map(({ id }) => id)).toEqual(Array.from({ length: 30 }, (_, index) => `t${index}`))
   })
@@ -102,7 +102,7 @@ describe('bot installations', () => {
   })
 })
 
-test('a channel uses the service URL of its team, otherwise the first one; other URLs are unknown', () => {
+test('a channel uses the service URL of its team, otherwise that of the first team; other URLs are unknown', () => {
   const other = { ...activity('t2', {}, { channel: { id: 'c2' } }), serviceUrl: 'https://smba.example/emea/' }
   const state = after(activity('t1'), other)
   expect(['t1', 't2', 'c2', 'unknown'].map((id) => serviceFor(state, id))).toEqual([
@@ -127,4 +127,4 @@ test.each([
   ['https://gov.teams.microsoft.us/l/channel/19%3aa%40thread.tacv2/x', '19:a@thread.tacv2'],
   ['https://teams.microsoft.com/l/channel/%zz/x', 'https://teams.microsoft.com/l/channel/%zz/x'],
   ['19:a@thread.tacv2', '19:a@thread.tacv2'],
-])('reads %s as the channel %s', (text, id) => expect(channelIdIn(text)).toBe(id))
+])('parses %s as the channel %s', (text, id) => expect(channelIdIn(text)).toBe(id))

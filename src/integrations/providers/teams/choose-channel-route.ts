@@ -47,8 +47,8 @@ export const routes = (tools: Tools): Route[] => [
 ]
 
 /**
- * The integration's known installations. If it has none because it was created after the bot was installed, uses those
- * of another integration with the same bot.
+ * The integration's known installations. If it has none because it was created after the bot was installed, uses the
+ * installations known to another integration with the same bot.
  */
 function knownTo(tools: Tools, { settings, state, signal }: TeamsContext, orgId: string): TeamsState {
   const own = stateOf(settings, state)

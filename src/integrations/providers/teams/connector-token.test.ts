@@ -20,7 +20,7 @@ interface Forgery {
 type Make = (server: Server, now: number) => Forgery | Promise<Forgery>
 const S = (now: number) => Math.floor(now / 1000)
 
-/** A token that is signed with the correct key but has other claims. */
+/** A token that is signed with the correct key but has different claims. */
 const claiming =
   (more: (now: number, server: Server) => object, activity?: (server: Server) => object): Make =>
   async (server, now) => ({
@@ -28,7 +28,7 @@ const claiming =
     ...(activity ? { activity: activity(server) } : {}),
   })
 
-/** A token that is signed with another key and has another header. */
+/** A token that is signed with a different key and has a different header. */
 const headed =
   (header: (server: Server) => object | Promise<object>, key: 'strange-key' | 'teams-key' = 'strange-key'): Make =>
   async (server, now) => ({
@@ -174,7 +174,7 @@ const FORGERIES: [string, 401 | 403, Make][] = [
   ['a list that contains only this app', 403, claiming(() => ({ aud: [BOT.appId] }))],
   ['the app id in upper case', 403, claiming(() => ({ aud: BOT.appId.toUpperCase() }))],
   ['no audience', 403, claiming(() => ({ aud: undefined }))],
-  ['an expiry past the skew', 403, claiming((now) => ({ exp: S(now) - 300 }))],
+  ['an expiry beyond the permitted clock skew', 403, claiming((now) => ({ exp: S(now) - 300 }))],
   ['an expiry a day ago', 403, claiming((now) => ({ exp: S(now) - 86_400, nbf: S(now) - 90_000 }))],
   ['no expiry', 403, claiming(() => ({ exp: undefined }))],
   ['an expiry that is a string', 403, claiming((now) => ({ exp: String(S(now) + 3600) }))],
@@ -186,7 +186,7 @@ const FORGERIES: [string, 401 | 403, Make][] = [
   ],
   ['a fractional expiry', 403, claiming((now) => ({ exp: S(now) + 3600.5 }))],
   ['a negative expiry', 403, claiming(() => ({ exp: -1 }))],
-  ['a start time past the skew', 403, claiming((now) => ({ nbf: S(now) + 301 }))],
+  ['a start time beyond the permitted clock skew', 403, claiming((now) => ({ nbf: S(now) + 301 }))],
   ['nbf as a string', 403, claiming((now) => ({ nbf: String(S(now)) }))],
   ['an issue time in the future', 403, claiming((now) => ({ iat: S(now) + 301 }))],
   ['iat as a list', 403, claiming((now) => ({ iat: [S(now)] }))],
@@ -225,7 +225,7 @@ const FORGERIES: [string, 401 | 403, Make][] = [
     ),
   ],
   [
-    'an empty service URL in both',
+    'an empty service URL in token and body',
     403,
     claiming(
       () => ({ serviceurl: '' }),
@@ -234,7 +234,7 @@ const FORGERIES: [string, 401 | 403, Make][] = [
   ],
   ['a list of service URLs', 403, claiming((_now, s) => ({ serviceurl: [s.serviceUrl] }))],
   [
-    'two spellings with different values',
+    'two spellings of the service URL claim with different values',
     403,
     claiming((_now, s) => ({ serviceUrl: s.serviceUrl, serviceurl: 'https://evil.example/' })),
   ],
@@ -324,9 +324,12 @@ describe('a forged or stale token', () => {
 describe('a valid token', () => {
   const good: [string, (now: number, server: Server) => object][] = [
     ['in the usual form', () => ({})],
-    ['with the claim in the other spelling', (_now, s) => ({ serviceurl: undefined, serviceUrl: s.serviceUrl })],
-    ['with both spellings and the same value', (_now, s) => ({ serviceUrl: s.serviceUrl })],
-    ['just within the skew', (now) => ({ exp: S(now) - 299, nbf: S(now) + 300, iat: S(now) + 300 })],
+    [
+      'with the service URL claim in the other spelling',
+      (_now, s) => ({ serviceurl: undefined, serviceUrl: s.serviceUrl }),
+    ],
+    ['with both spellings of the service URL claim and the same value', (_now, s) => ({ serviceUrl: s.serviceUrl })],
+    ['just within the permitted clock skew', (now) => ({ exp: S(now) - 299, nbf: S(now) + 300, iat: S(now) + 300 })],
     ['without nbf', () => ({ nbf: undefined })],
     ['with unknown claims', () => ({ ver: '1.0', tid: 'x', nested: { aud: 'other', a: [{ aud: 1 }] } })],
   ]

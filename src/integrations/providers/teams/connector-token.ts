@@ -16,7 +16,7 @@ interface ReadToken {
 
 const MAX_TOKEN_LENGTH = 16 * 1024
 const ALGORITHMS = ['RS256', 'RS384', 'RS512']
-/** Headers that the Bot Connector never sends: those that embed keys, and those that change how a token is parsed. */
+/** Headers that the Bot Connector never sends. They embed keys or change how a token is parsed. */
 const REFUSED_HEADERS = ['jwk', 'jku', 'x5u', 'x5c', 'crit', 'b64', 'zip', 'enc']
 
 const unauthorized = (why: string) => new AppError('unauthorized', `the connector token ${why}`)
@@ -105,8 +105,8 @@ export async function checkToken(read: ReadToken, { key, issuer, appId, activity
 
 const SKEW_MS = 5 * MINUTE_MS
 /**
- * Maximum lifetime of a token. Tokens are valid for an hour or a day. A much longer lifetime indicates that the time is
- * not in seconds.
+ * Maximum lifetime of a token. Tokens are valid for an hour or a day. A much longer lifetime indicates that the expiry
+ * is not in seconds.
  */
 const MAX_LIFETIME_MS = 7 * DAY_MS
 

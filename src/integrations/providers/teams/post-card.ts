@@ -20,7 +20,7 @@ import { type Bot, botOf, type TeamsSettings } from './teams-config.ts'
 interface PostRecord {
   /** The most recently posted delivery. It is not posted again after a crash. */
   postedId?: string
-  /** True if the opening was posted in one message together with others. */
+  /** True if the opening was posted in one message together with other openings. */
   isGroup?: true
 }
 

@@ -54,7 +54,7 @@ describe('the messaging endpoint', () => {
     expect(fixture.stateOf(body.id)).toBeNull()
   })
 
-  test('updates all integrations with the bot, and no others', async () => {
+  test('updates all integrations with the bot, and no other integrations', async () => {
     await using server = await teamsServer()
     const fixture = teamsFixture(server)
     const other = { ...BOT, appId: 'another-bot' }
@@ -63,7 +63,7 @@ describe('the messaging endpoint', () => {
     expect(made.map(({ body }) => fixture.stateOf(body.id) !== null)).toEqual([true, true, false])
   })
 
-  test('updates integrations even if the secrets of another one are missing', async () => {
+  test('updates integrations even if the secrets of another integration are missing', async () => {
     await using server = await teamsServer()
     const fixture = teamsFixture(server)
     const [lost, whole] = [(await fixture.make()).body.id, (await fixture.make()).body.id]

@@ -43,7 +43,7 @@ test('an unknown key id causes at most one fetch an hour', async () => {
   expect(asked).toHaveLength(4)
 })
 
-test('a caller that disconnects during the fetch does not fail the others', async () => {
+test('a caller that disconnects during the fetch does not cause other callers to fail', async () => {
   const { context } = cloud(['old'])
   const leaving = new AbortController()
   const left = () =>

@@ -91,7 +91,7 @@ testOutcomes('a Teams bot', {
       verdict: 'broken',
       reason: 'HTTP 400',
     },
-    { what: 'a success that cannot be parsed', answer: () => new Response('<html>'), verdict: 'delivered' },
+    { what: 'a success response that cannot be parsed', answer: () => new Response('<html>'), verdict: 'delivered' },
   ],
 })
 
@@ -104,7 +104,7 @@ testOutcomes('a Teams bot requesting its token', {
   ...bot,
   state: (url: string) => stateAt(`${url}/amer/`),
   answers: ({ path }: Received) => (path.endsWith('/token') ? null : Response.json({ id: 'x' }, { status: 201 })),
-  // Each delivery makes one token request. The next delivery retries it.
+  // Each delivery makes one token request. The next delivery retries a failed request.
   success: () => Response.json({ access_token: 'connector-t0ken', expires_in: 3000 }),
   expected: (status) =>
     status > 200 && status < 300 ? { verdict: 'broken', reason: `HTTP ${status}, unexpected response` } : null,
@@ -166,7 +166,7 @@ testOutcomes('a Teams workflow', {
       reason: 'HTTP 404',
     },
     {
-      what: 'a body that the trigger rejects',
+      what: 'a body that the workflow trigger rejects',
       answer: said(400, 'TriggerInputSchemaMismatch', 'The input body does not match its schema.'),
       verdict: 'broken',
       reason: 'HTTP 400',

@@ -47,7 +47,7 @@ describe('the channel', () => {
     ['a server error', () => ({ instead: only(503, '/v3/') }), 'HTTP 503'],
     ['a login error', () => ({ instead: only(500, '/token') }), 'HTTP 500'],
     ['a rejected token', () => ({ instead: only(401, '/v3/') }), 'HTTP 401'],
-  ])('is not changed on %s', async (_name, spoil, reason) => {
+  ])('is not changed in case of %s', async (_name, spoil, reason) => {
     await using server = await teamsServer()
     const fixture = teamsFixture(server)
     const { body } = await fixture.make()
@@ -132,7 +132,7 @@ describe('the channel', () => {
     expect((await put({ ...BOT, appId: 'another-bot' })).body.status).toBe('incomplete')
   })
 
-  test('an integration can change from a bot to a workflow and back', async () => {
+  test('is retained when the integration changes from a bot to a workflow and back', async () => {
     await using server = await teamsServer()
     const fixture = teamsFixture(server)
     const id = await fixture.connected(server)
@@ -200,7 +200,7 @@ describe('an issue', () => {
     expect(server.asked()).toEqual([])
   })
 
-  test('of a group is updated in the group message, or posted separately if that was deleted', async () => {
+  test('of a group is updated in the group message, or posted separately if that message was deleted', async () => {
     await using server = await teamsServer()
     const fixture = teamsFixture(server)
     const id = await fixture.connected(server)
@@ -231,7 +231,7 @@ describe('an issue', () => {
     expect(JSON.stringify(alone?.contents.at(-1))).not.toContain('/issues/iss_2')
   })
 
-  test('starts a new conversation if its own was deleted', async () => {
+  test('starts a new conversation if its previous conversation was deleted', async () => {
     await using server = await teamsServer()
     const fixture = teamsFixture(server)
     const id = await fixture.connected(server)

@@ -43,7 +43,7 @@ async function checkCall(context: Context, call: InboundCall, appId: string): Pr
   await checkToken(read, { key, issuer, appId, activity: call.body, now: context.now() })
 }
 
-/** The bot's messaging endpoint. Its calls report the teams in which the bot is installed and their service URLs. */
+/** The bot's messaging endpoint. Calls to it report the teams in which the bot is installed and their service URLs. */
 const receiver: Receiver<TeamsSettings, TeamsMemory, TeamsTokens, TeamsState> = {
   path: 'messages',
   summary: 'Receive an activity for a Teams bot',

@@ -102,7 +102,7 @@ describe('the settings', () => {
     )
   })
 
-  test('normalize the ids of a bot to the spelling in tokens', () => {
+  test("normalize a bot's ids to the spelling in tokens", () => {
     expect(
       prepareTeams({ ...BOT, appId: BOT.appId.toUpperCase(), tenantId: 'contoso.onmicrosoft.com' }, guard),
     ).toEqual({

@@ -68,7 +68,7 @@ const signedBy = (secret: string, { headers, body }: Received) =>
   signature(secret, headers['webhook-id'] ?? '', Number(headers['webhook-timestamp']), body)
 
 describe('a secret rotation', () => {
-  test('returns the new secret once, and both secrets sign for 24 hours', async () => {
+  test('returns the new secret once, and requests carry signatures of both secrets for 24 hours', async () => {
     await using server = receiver()
     const { ada, path, secret, clock, tellAnother, statusNow } = await fixture(server.url)
     const rotated = await ada('POST', `${path}/rotate`)
@@ -91,7 +91,7 @@ describe('a secret rotation', () => {
     expect(await statusNow()).toBe('connected')
   })
 
-  test('within 24 hours of another keeps each replaced secret valid for its full time', async () => {
+  test('within 24 hours of another rotation keeps each replaced secret valid for its full 24 hours', async () => {
     await using server = receiver()
     const { ada, path, secret, clock, tellAnother } = await fixture(server.url)
     const second = String((await ada('POST', `${path}/rotate`)).body.secret)
@@ -106,7 +106,7 @@ describe('a secret rotation', () => {
     expect(signaturesOf(one)).toEqual([third, second].map((key) => signedBy(key, one)))
   })
 
-  test('ends when a secret is set explicitly, but not by a PUT without one', async () => {
+  test('ends when a secret is set explicitly, but not by a PUT that omits the secret', async () => {
     await using server = receiver()
     const { ada, path, input, secret, tellAnother } = await fixture(server.url)
     await ada('POST', `${path}/rotate`)
@@ -286,7 +286,7 @@ describe('the `notify` setting', () => {
     }
   })
 
-  test('is returned with the settings, and is reset by a PUT without it', async () => {
+  test('is returned with the settings, and is reset by a PUT that omits it', async () => {
     const { ada, input, path } = await fixture('https://hooks.example.com/a', { notify: ['opened'] })
     expect((await ada('GET', path)).body.config.notify).toEqual(['opened'])
     expect((await ada('PUT', path, input({ notify: ['resolved', 'opened'] }))).body.config.notify).toEqual([

@@ -95,7 +95,7 @@ function Scope({ alert, domains }: { alert: Alert } & Pick<Known, 'domains'>) {
   )
 }
 
-/** The events named by the filters or by the type's own field. */
+/** The events selected by the filters or by the type-specific field. */
 function eventsOf({ filters = [], volume }: Alert): string {
   const named = filters.filter(({ parameter, op }) => parameter === '$event' && op === 'equals')
   const own = (volume ?? {}) as { vendor?: string; event?: string }

@@ -15,7 +15,7 @@ interface Done {
   names: readonly string[]
 }
 
-/** Creates the alerts in a file and lists the error for each rejected alert. */
+/** Creates the alerts from a file and lists the error for each rejected alert. */
 export function ImportDialog({ isOpen, close }: { isOpen: boolean; close(): void }) {
   const queries = useQueryClient()
   const [file, choose] = useState<File | null>(null)

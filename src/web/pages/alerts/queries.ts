@@ -48,7 +48,7 @@ export const suggestionsQuery = (project: string) => ({
   staleTime: STALE_MS.insight,
 })
 
-/** Enables or disables an alert: optimistically, with undo. */
+/** Enables or disables an alert optimistically, with undo. */
 export async function toggleAlert(alert: Pick<Alert, 'id' | 'name'>, enabled: boolean): Promise<void> {
   const { id, name } = alert
   const change = (one: Alert) => (one.id === id ? { ...one, enabled } : one)

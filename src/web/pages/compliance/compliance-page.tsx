@@ -64,7 +64,7 @@ function Filters() {
   )
 }
 
-/** The number of checked events, without which "no findings" means nothing. */
+/** The number of checked events. Without it, "no findings" means nothing. */
 function CheckedEvents() {
   const { data } = useQuery(getUsageOptions())
   const total = data?.totalEvents ?? 0

@@ -142,7 +142,7 @@ function Acts({ finding }: { finding: ComplianceFinding }) {
     ))
 }
 
-/** Sets the action of a finding: optimistically, with undo unless it opens an issue. */
+/** Sets the action of a finding optimistically, with undo unless the action opens an issue. */
 async function decide(finding: ComplianceFinding, action: Action): Promise<void> {
   const { vendor, key, kind } = finding
   const t = messages.compliance

@@ -62,7 +62,7 @@ function DomainField() {
   )
 }
 
-/** The domain field of the Orders page, where exactly one domain is always selected. */
+/** The domain field of the Orders page. Exactly one domain is always selected. */
 const OrdersDomainField = () => <DomainChoice value={useOrdersDomain()} />
 
 function DomainChoice({ value, children }: { value: string; children?: ReactNode }) {

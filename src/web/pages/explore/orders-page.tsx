@@ -17,7 +17,7 @@ const DAY_HOURS = 24
 const MIN_DAYS = 7
 /** Maximum number of days for which the API returns paired events. */
 const MAX_PAIRED_DAYS = 30
-/** Number of events whose shares are shown by day: those with the highest volume. */
+/** Maximum number of events whose daily shares are shown. The events with the highest volume are selected. */
 const MAX_BY_DAY = 5
 
 /** `/explore/orders`: actual orders compared with what vendors received. */

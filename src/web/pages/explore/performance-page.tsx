@@ -45,7 +45,7 @@ export function PerformancePage() {
   )
 }
 
-/** Blocking time is unknown, not 0, when no browser reports it. */
+/** Blocking time is unknown, rather than 0, when no browser reports it. */
 const columns = (isBlockingKnown: boolean): SimpleColumn<Vendor>[] => {
   const t = messages.explore.performance
   return [

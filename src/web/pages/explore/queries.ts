@@ -83,7 +83,7 @@ const dictionaryParams = (params: ExploreParams, hours = dictionaryHours(params)
   ...nameParams(params),
 })
 
-/** Keys that appeared or disappeared in the time range, compared with the last 7 days. */
+/** Keys that appeared or disappeared within the time range, compared with the last 7 days. */
 async function loadChangedKeys(params: ExploreParams, signal: AbortSignal) {
   const about = async (hours: number) =>
     (await getFlatDictionary({ query: dictionaryParams(params, hours), signal, throwOnError: true })).data

@@ -15,8 +15,8 @@ export function useDomains() {
 }
 
 /**
- * The domain whose orders are shown: the selected one, else the one with the most recent order, else the first. Empty
- * while loading and when there are no domains.
+ * The domain whose orders are shown: the selected domain, or else the one with the most recent order, or else the
+ * first. Empty while loading and when there are no domains.
  */
 export function useOrdersDomain(): string {
   const [{ domainId }] = useSearchParams(EXPLORE)

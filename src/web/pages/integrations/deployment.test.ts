@@ -6,7 +6,7 @@ test.each([
   ['accounts/6000000001/containers/7000001', true],
   ['GTM-ABC1234', false],
   ['', false],
-])('extracts the container path from %p only if it has one', (text, isThere) => {
+])('extracts the container path from %p if there is one', (text, isThere) => {
   expect(containerPathOf(text)).toBe(isThere ? 'accounts/6000000001/containers/7000001' : null)
 })
 

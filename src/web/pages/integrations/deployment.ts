@@ -2,7 +2,7 @@ import { deployTags } from '#client/sdk.gen'
 import type { TagDeployInput, TagDeployment } from '#client/types.gen'
 import { ApiError } from '../../api/api-error.ts'
 
-/** Extracts `accounts/6/containers/71` from any Tag Manager URL; null when it has none. */
+/** Extracts `accounts/6/containers/71` from any Tag Manager URL; null when the URL contains no container path. */
 export const containerPathOf = (text: string): string | null => /accounts\/\d+\/containers\/\d+/.exec(text)?.[0] ?? null
 
 /** The fields of the form. */
@@ -52,8 +52,8 @@ export function inputOf({
 }
 
 /**
- * Deploys the tag. Retries while the server responds with 503: a long deployment continues, and the repeated request
- * waits for it.
+ * Deploys the tag. Retries while the server responds with 503. A long deployment continues in the meantime, and the
+ * repeated request waits for it to finish.
  */
 export async function deploy(body: TagDeployInput, signal: AbortSignal): Promise<TagDeployment> {
   for (;;) {

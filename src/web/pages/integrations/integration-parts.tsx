@@ -14,7 +14,7 @@ export const INTEGRATION_MARKS: Record<Integration['status'], StatusIcon> = {
   disabled: 'muted',
 }
 
-/** The product name of a provider; an unknown provider is shown as in the API. */
+/** The product name of a provider; for an unknown provider, its name in the API. */
 export function titleOf(provider: string): string {
   const known: Readonly<Record<string, string>> = messages.integrations.providers
   return known[provider] ?? provider

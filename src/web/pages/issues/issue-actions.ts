@@ -10,7 +10,7 @@ export type IssueStatus = Issue['status']
 /** The fields that lists and the issue page share. */
 type AnyIssue = Pick<Issue, 'id' | 'status' | 'severity' | 'mutedUntil'>
 
-/** The statuses from which a person can set each status. The server rejects all other changes. */
+/** For each status, the statuses from which a person can set it. The server rejects all other changes. */
 const ALLOWED_FROM: Readonly<Record<IssueStatus, readonly IssueStatus[]>> = {
   open: ['acknowledged', 'resolved', 'muted'],
   acknowledged: ['open'],
@@ -33,7 +33,7 @@ const MAX_BULK = 500
 
 /**
  * Sets the status of issues. Issues that can't have this status are left unchanged and mentioned in the message.
- * `mutedUntil` (milliseconds since the epoch; null: indefinitely) applies only to `muted`.
+ * `mutedUntil` applies only to `muted`: milliseconds since the epoch; null: indefinitely.
  */
 export async function setStatus(issues: readonly AnyIssue[], to: IssueStatus, mutedUntil: number | null = null) {
   const able = issues.filter(({ status }) => canTransition(status, to)).slice(0, MAX_BULK)

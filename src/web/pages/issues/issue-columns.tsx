@@ -54,7 +54,7 @@ const Title = ({ title }: { title: string }) => (
   </span>
 )
 
-/** Host, type and occurrences. On narrow screens, also the fields without a column. */
+/** Host, type and occurrences. On narrow screens, includes the fields without a column. */
 function Details(issue: Issue) {
   const { alertType, occurrences, hosts } = issue
   const [host, ...others] = hosts ?? []
@@ -76,7 +76,7 @@ function Details(issue: Issue) {
   )
 }
 
-/** The status as an icon and a word. For muted issues, also the end of the mute. */
+/** The status as an icon and a word. Includes the end of the mute for muted issues. */
 export function Status({ issue: { status, mutedUntil } }: { issue: Pick<Issue, 'status' | 'mutedUntil'> }) {
   return (
     <>

@@ -11,7 +11,7 @@ interface MuteMenuProps {
   issue: Issue
   isOpen: boolean
   open(isOpen: boolean): void
-  /** The element that the menu is attached to. */
+  /** The element to which the menu is attached. */
   children: ReactNode
 }
 

@@ -93,7 +93,7 @@ function Row({ issue: { id, title, severity, alertType, hosts, impactValue, last
   )
 }
 
-/** Shown when there are no open issues, either because all is well or because no alert could open one. */
+/** Shown when there are no open issues: templates if there are no alerts yet, otherwise a message. */
 function NoOpenIssues() {
   const { data } = useQuery(overviewQueries.alerts())
   return data?.alerts.length === 0 ? <FirstAlert /> : <Text>{messages.overview.noOpenIssues}</Text>

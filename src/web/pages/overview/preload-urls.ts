@@ -14,8 +14,8 @@ const urlOf = (path: string, query: object) =>
   `${path}?${new URLSearchParams(Object.entries(query).map(([name, value]) => [name, String(value)]))}`
 
 /**
- * The URLs of these requests. They are written out because the API client, which defines the paths, is too large for
- * the preload script.
+ * The URLs of these requests. They are written out because the API client, which defines the paths, is too large to
+ * include in the preload script.
  */
 export const overviewPreloadUrls: readonly string[] = [
   urlOf('/v1/issues', FIRST_PARAMS.issues),

@@ -68,7 +68,7 @@ interface VerdictContext {
   causes: CauseList['causes']
 }
 
-/** Number of monitored signals, and of those that are still learning. */
+/** Numbers of monitored signals and of signals that are still learning. */
 function signalsOf(all: readonly Signal[]): Situation['signals'] {
   const judged = all.filter(({ mode }) => mode === 'auto')
   const learning = judged.filter(({ state }) => state === 'learning')

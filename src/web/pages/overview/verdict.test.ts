@@ -27,12 +27,12 @@ test.each<[string, Partial<Situation>, object]>([
     { is: 'behind', since: 9 },
   ],
   [
-    'the most severe issue determines the verdict, and the others are counted',
+    'the most severe issue determines the verdict, and all other issues are counted',
     { issues: [issue('critical')], openCounts: counts({ critical: 2, high: 1, low: 3 }) },
     { is: 'critical', problems: 2, worst: issue('critical'), more: 5 },
   ],
   [
-    'an issue of high severity',
+    'a high-severity issue',
     { issues: [issue('high')], openCounts: counts({ high: 1 }) },
     { is: 'high', problems: 1, more: 0 },
   ],
@@ -46,11 +46,15 @@ test.each<[string, Partial<Situation>, object]>([
   ['a waiting and an active domain', { domains: [...CALM.domains, ...WAITING] }, { is: 'well' }],
   ['no domains', { domains: [] }, { is: 'empty' }],
   [
-    'all signals are learning, until a known time',
+    'all signals are learning and will be ready at a known time',
     { signals: { watched: 2, learning: 2, learnedAt: 7 } },
     { is: 'learning', until: 7 },
   ],
-  ['all signals are learning, until an unknown time', { signals: { watched: 2, learning: 2 } }, { is: 'learning' }],
+  [
+    'all signals are learning and will be ready at an unknown time',
+    { signals: { watched: 2, learning: 2 } },
+    { is: 'learning' },
+  ],
   ['no signals', { signals: { watched: 0, learning: 0 } }, { is: 'well', signals: 0 }],
   ['no events', { domains: [{ id: 'a', name: 'b', status: 'active' }] }, { is: 'well', lastEventAt: null }],
 ])('%s', (_name, part, verdict) => {

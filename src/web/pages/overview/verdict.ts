@@ -8,8 +8,8 @@ export interface Situation {
   issues: readonly Pick<Issue, 'id' | 'title' | 'severity' | 'firstSeenAt' | 'hosts'>[]
   domains: readonly { id: string; name: string; status: 'waiting' | 'active' | 'silent'; lastEventAt?: number | null }[]
   /**
-   * Number of monitored signals, number of those still learning, and the time at which the last of these will be ready,
-   * if known.
+   * Numbers of monitored signals and of signals that are still learning, and the time at which the last signal will
+   * have finished learning, if known.
    */
   signals: { watched: number; learning: number; learnedAt?: number | null }
   /** Time since which received events have not been stored; null when all are stored. */
@@ -28,7 +28,7 @@ export type Verdict =
   | { is: 'well'; signals: number; lastEventAt: number | null }
 
 /**
- * Decides whether all is well. A domain that has stopped sending events counts as a problem. The verdict `well`
+ * Returns the overall verdict. A domain that has stopped sending events counts as a problem. The verdict `well`
  * includes its evidence: the number of signals that have finished learning, and the time of the last event.
  */
 export function verdictOf({ openCounts, issues, domains, signals, gapSince }: Situation): Verdict {

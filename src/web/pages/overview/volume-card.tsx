@@ -13,14 +13,14 @@ import { messages } from '../../messages.ts'
 import { useTimeRange } from '../../url-state/use-search-params.ts'
 import { overviewQueries } from './queries.ts'
 
-// Loaded separately, so that text is shown before the charts have loaded.
+// Loaded separately, so that text appears before the charts have loaded.
 const chart = () => import('../../charts/band-chart.tsx')
 const BandChart = lazy(async () => ({ default: (await chart()).BandChart }))
 
 const HEIGHT_PX = 280
 /**
- * From 25 hours on, the API returns hourly counts, which are steadier than five-minute counts. Its maximum is 9,600
- * hours.
+ * For 25 hours or more, the API returns hourly counts, which fluctuate less than five-minute counts. The API allows at
+ * most 9,600 hours.
  */
 const [MIN_HOURS, MAX_HOURS] = [25, 9600]
 

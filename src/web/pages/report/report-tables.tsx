@@ -37,7 +37,7 @@ export function WorstTable({ issues }: { issues: readonly Issue[] }) {
 
 const SCORES = ['availability', 'accuracy', 'compliance'] as const
 
-/** The three scores, compared with those of the week before. */
+/** The three scores, compared with the scores of the week before. */
 export function ScoreTable({ scores: { now, before } }: Pick<WeeklyReport, 'scores'>) {
   const t = messages.report
   const round = (score: number | undefined) => (score === undefined ? null : Math.round(score))

@@ -1,6 +1,6 @@
 import type { ParamType } from '../../url-state/param-types.ts'
 
-/** An ISO 8601 week such as `2026-W47`; empty for the last complete one. */
+/** An ISO 8601 week such as `2026-W47`; empty for the last complete week. */
 const week: ParamType<string> = {
   parse: (given) => (/^\d{4}-W(?:0[1-9]|[1-4]\d|5[0-3])$/.test(given) ? given : undefined),
   write: (value) => value,

@@ -25,7 +25,7 @@ export function KeysPage() {
   const query = useInfiniteQuery({ ...listKeysInfiniteOptions({ query: { limit: PAGE_SIZE } }), ...CURSOR_PAGINATION })
   const queries = useQueryClient()
   const [isMaking, make] = useState(false)
-  // Kept outside the dialog, so that the secret is shown even if the dialog was closed before the response.
+  // Kept outside the dialog, so that the secret is shown even if the dialog is closed before the response arrives.
   const [secret, show] = useState<string | null>(null)
   const close = () => {
     make(false)

@@ -33,7 +33,7 @@ export function MembersPage() {
   const queries = useQueryClient()
   const may = useHasRole('admin')
   const [isInviting, invite] = useState(false)
-  // Kept outside the dialog, so that the link is shown even if the dialog was closed before the response.
+  // Kept outside the dialog, so that the link is shown even if the dialog is closed before the response arrives.
   const [link, show] = useState<string | null>(null)
   const close = () => {
     invite(false)

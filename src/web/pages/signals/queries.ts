@@ -43,7 +43,7 @@ export const MAX_SENSITIVITY = 8
 
 type Part = Partial<Pick<Signal, 'mode' | 'sensitivity'>>
 
-/** Changes the mode or sensitivity of a signal: optimistically, with undo. */
+/** Changes the mode or sensitivity of a signal optimistically, with undo. */
 export async function changeSignal(signal: Signal, part: Part): Promise<void> {
   const { domainId, vendor, event, mode, sensitivity } = signal
   const isSame = (one: Signal) => one.domainId === domainId && one.vendor === vendor && one.event === event

@@ -134,7 +134,7 @@ function Name({ signal: { vendor, event, domain, explainedBy, issueId } }: { sig
   )
 }
 
-/** Mode and, on a phone, the sensitivity, which has no column there. */
+/** The mode. On a phone, which has no column for the sensitivity, includes the sensitivity. */
 const Watching = ({ signal }: { signal: Signal }) => (
   <>
     <ModeField signal={signal} />

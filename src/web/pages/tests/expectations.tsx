@@ -32,7 +32,7 @@ export function Expectations({ expectations, steps, change, error }: Expectation
       <Stack gap="sm">
         {expectations.map((one, index) => (
           <Row
-            // biome-ignore lint/suspicious/noArrayIndexKey: rows have no identity but their index
+            // biome-ignore lint/suspicious/noArrayIndexKey: rows are identified only by their index
             key={index}
             number={index + 1}
             expectation={one}

@@ -50,7 +50,10 @@ export function SecretsFields({ test, recording, entered, enter, hosts, setHosts
   )
 }
 
-/** The secrets to send. Null keeps the stored value of a secret that was not entered. Undefined if none was entered. */
+/**
+ * The secrets to send. Null keeps the stored value of a secret that was not entered. Undefined if no secret was
+ * entered.
+ */
 export function enteredSecrets(
   test: FlowTest | null,
   entered: Readonly<Record<string, string>>,

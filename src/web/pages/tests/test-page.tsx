@@ -132,7 +132,7 @@ function Runs({ testId }: { testId: string }) {
 }
 
 /**
- * Steps whose element was found by a different selector than the recorded one. The user approves or rejects the new
+ * Steps whose element was found with a different selector than the recorded one. The user approves or rejects the new
  * selector.
  */
 function Healing({ test: { id, healing } }: { test: FlowTest }) {

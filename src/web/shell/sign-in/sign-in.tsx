@@ -20,8 +20,7 @@ export function SignIn({ reason = null }: { reason?: string | null }) {
 }
 
 /**
- * All sign-in methods. `reason` explains why the form is shown, or why the previous sign-in failed; null if there is no
- * reason to show.
+ * All sign-in methods. `reason` explains why the form is shown, or why the previous sign-in failed; null for neither.
  */
 export function SignInForms({ reason }: { reason: string | null }) {
   const [isByKey, byKey] = useState(false)

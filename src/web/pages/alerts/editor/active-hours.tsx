@@ -30,7 +30,7 @@ export function ActiveHours({ draft, change, errorOf }: Pick<SectionProps, 'draf
   const set = (part: Partial<RunWindows>) => {
     const { runWindows: before, ...rest } = draft
     const next = withWindows(before, part)
-    // Hours are in the user's time zone until the user selects another one.
+    // The alert uses the user's time zone until the user selects another one.
     change({ ...(rest as Draft), timezone: timezone ?? own, ...(next && { runWindows: next }) })
   }
   const mustShow = ['runWindows.hours', 'runWindows.days', 'timezone'].some((path) => errorOf(path) !== undefined)
@@ -138,7 +138,7 @@ function HoursSummary({ draft: { runWindows, timezone } }: { draft: Draft }) {
   )
 }
 
-/** The active hours of a week as a chart. The section's heading contains the same information as text. */
+/** The active hours of a week as a chart. The section heading contains the same information as text. */
 function Week({ windows }: { windows: RunWindows }) {
   return (
     <div aria-hidden>

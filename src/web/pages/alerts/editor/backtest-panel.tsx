@@ -38,7 +38,7 @@ interface BacktestPanelProps {
   change: ((draft: Draft) => void) | null
 }
 
-/** Findings of the rule in past events. Reloaded after each change; the previous result stays visible while loading. */
+/** The rule's findings in past events. Reloaded after each change; the previous result stays visible while loading. */
 export function BacktestPanel({ draft, form, change }: BacktestPanelProps) {
   const [days, setDays] = useState<Days>(14)
   const missing = missingOf(draft, form)
@@ -102,8 +102,8 @@ function Missing({ missing }: { missing: NonNullable<ReturnType<typeof missingOf
 }
 
 /**
- * A backtest result, dimmed while it is for an older version of the rule, or the server's error if the rule is
- * incomplete.
+ * A backtest result. It is dimmed while it belongs to an older version of the rule. If the rule is incomplete, the
+ * server's error is shown instead.
  */
 function ResultView<T>({ of, children }: { of: BacktestResult<T>; children: (answer: T) => ReactNode }) {
   const { data, error, isOld, isAsking, retry } = of
@@ -226,7 +226,7 @@ function PreviewDetails({ answer, draft, form }: { answer: AlertPreview; draft: 
 
 interface BandProps {
   points: readonly BandPoint[]
-  /** Intervals in which the rule would have found something. */
+  /** Intervals in which the rule would have fired. */
   bad: readonly Span[]
   summary: string
   /** Domains whose changes are marked; empty: all. */

@@ -9,7 +9,7 @@ const buckets = (count: number, fires: readonly number[]) =>
     wouldFire: fires.includes(index),
   }))
 
-test('buckets are grouped into bars without losing matches or firings', () => {
+test('grouping buckets into bars preserves the numbers of matches and firings', () => {
   const bars = barsOf(buckets(336, [5]))
   expect(bars.length).toBeLessThanOrEqual(90)
   expect(bars.reduce((sum, { value }) => sum + value, 0)).toBe(336)
@@ -42,7 +42,7 @@ test.each([
   expect(sensitivityFor(alternatives, 14, most)).toBe(sensitivity)
 })
 
-test('consecutive firings form one run; the longest run is selected, or the most recent one if tied', () => {
+test('consecutive firings form a run, and the longest run is selected, or the most recent of equally long runs', () => {
   const at = (...hours: number[]) =>
     Array.from({ length: 12 }, (_, hour) => ({
       start: hour * HOUR_MS,

@@ -10,7 +10,7 @@ const MAX_BARS = 90
 /** Number of buckets in which the alert would have fired. */
 export const firedIn = (buckets: readonly Bucket[]): number => buckets.filter(({ wouldFire }) => wouldFire).length
 
-/** Firings per week, rounded to one decimal below 10 and to whole numbers from 10 on. */
+/** Firings per week, rounded to one decimal below 10, otherwise to whole numbers. */
 export function perWeek(fired: number, days: number): number {
   const exact = (fired * DAYS_OF_WEEK) / days
   return exact >= 10 ? Math.round(exact) : Math.round(exact * 10) / 10
@@ -26,7 +26,7 @@ export function sensitivityFor(
   return fits.length === 0 ? null : Math.min(...fits.map(({ sensitivity }) => sensitivity))
 }
 
-/** Buckets as bars. Adjacent buckets share a bar when there are many. */
+/** Buckets as bars. If there are too many buckets, adjacent buckets share a bar. */
 export function barsOf(buckets: readonly Bucket[]): { start: number; value: number; isBad: boolean }[] {
   const size = Math.ceil(buckets.length / MAX_BARS)
   const groups = Array.from({ length: Math.ceil(buckets.length / size) || 0 }, (_, index) =>
@@ -39,7 +39,7 @@ export function barsOf(buckets: readonly Bucket[]): { start: number; value: numb
   }))
 }
 
-/** An interval of consecutive buckets that would have fired. */
+/** An interval of consecutive buckets in which the alert would have fired. */
 interface Run {
   from: number
   to: number
@@ -52,7 +52,7 @@ export function runsOf(buckets: readonly Bucket[]): Run[] {
   for (const { start, matchCount } of buckets) {
     if (matchCount === 0) continue
     const last = runs.at(-1)
-    // A day of 25 hours is not an interruption.
+    // A 25-hour day is not an interruption.
     if (last && start - last.to <= step / 2) last.to = start + step
     else runs.push({ from: start, to: start + step })
   }

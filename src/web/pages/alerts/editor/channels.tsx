@@ -75,7 +75,7 @@ function Rows({ channels, change, forms, errorOf }: RowsProps) {
     <>
       {channels.map((channel, index) => (
         <ChannelRow
-          // biome-ignore lint/suspicious/noArrayIndexKey: rows have no identity but their index
+          // biome-ignore lint/suspicious/noArrayIndexKey: rows are identified only by their index
           key={index}
           channel={channel}
           index={index}

@@ -28,7 +28,7 @@ export function ConditionGroups({ draft, change, names, errorOf, paths }: RuleSe
         </Text>
         {groups.map((group, index) => (
           <OneGroup
-            // biome-ignore lint/suspicious/noArrayIndexKey: groups have no identity but their index
+            // biome-ignore lint/suspicious/noArrayIndexKey: groups are identified only by their index
             key={index}
             group={group}
             names={names}

@@ -6,7 +6,7 @@ import { type Condition, isBlank, NO_CONDITION, needsValues, withOperator } from
 import classes from './editor.module.css'
 import type { Names } from './use-names.ts'
 
-/** Labels of the fields in each row. Rows are counted from 1. */
+/** Labels of the fields in each row. Row numbers start at 1. */
 export interface Naming {
   parameter(n: number): string
   operator(n: number): string
@@ -23,7 +23,7 @@ interface ConditionsProps {
   naming: Naming
   names: Names
   errorOf(path: string): string | undefined
-  /** Index of an item that is edited in its own field. */
+  /** Index of an item to omit, because it is edited in its own field. */
   without?: number
 }
 
@@ -57,7 +57,7 @@ export function Conditions({ path, items, change, naming, names, errorOf, withou
       {items.map((item, index) =>
         index === without ? null : (
           <Row
-            // biome-ignore lint/suspicious/noArrayIndexKey: rows have no identity but their index
+            // biome-ignore lint/suspicious/noArrayIndexKey: rows are identified only by their index
             key={index}
             item={item}
             naming={naming}

@@ -88,7 +88,7 @@ function missingRow(items: readonly Condition[], group: number): MissingRow | nu
   return without < 0 ? null : { part: 'values', n: without + 1, ...location }
 }
 
-/** Paths, spelled as in errors, of the current rows and of the fields that every alert has. */
+/** Paths of the current rows and of the fields that every alert has, as spelled in error messages. */
 export function sharedPaths({ conditions, conditionGroups = [], channels = [], filters = [] }: Draft): string[] {
   const rows = (path: string, count: number, parts: readonly string[]) =>
     Array.from({ length: count }, (_, index) => parts.map((part) => `${path}[${index}].${part}`)).flat()

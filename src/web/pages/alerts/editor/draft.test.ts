@@ -62,7 +62,7 @@ describe('an alert draft', () => {
     expect(withEvent(withVendor(filled, form, ''), form, '')).toEqual(begun)
   })
 
-  test('replaces its domains with the selected one; none means all', () => {
+  test('is limited to the selected domains; none means all', () => {
     const many = { ...EMPTY, domainId: 'a', domainIds: ['b', 'a'] }
     expect(domainsOf(many)).toEqual(['a', 'b'])
     expect(domainsOf(withDomain(many, 'c'))).toEqual(['c'])
@@ -90,7 +90,7 @@ describe('an alert draft', () => {
     expect(withEvent(twice, plain, '').filters).toEqual([host, event] as never)
   })
 
-  test('is sent without empty rows if there are others', () => {
+  test('is sent without its empty rows, unless all rows are empty', () => {
     const sent = toInput({
       ...rule,
       conditions: {

@@ -58,7 +58,7 @@ export interface Draft {
 }
 
 export const NO_CONDITION: Condition = { parameter: '', op: 'is_blank' }
-/** The default channel, so that a new alert can be saved immediately. */
+/** The default channel, which allows a new alert to be saved immediately. */
 export const DEFAULT_CHANNEL: Channel = { type: 'email', target: 'owners' }
 
 /** A new alert. */
@@ -87,10 +87,10 @@ export const isBlank = ({ parameter, values = [] }: Condition): boolean => param
 
 export const schemaOf = (form: Form | undefined): FormSchema => (form?.schema ?? {}) as FormSchema
 
-/** True for types that use conditions, which are those without their own fields. */
+/** True for types that use conditions instead of type-specific fields. */
 export const hasConditions = (form: Form | undefined): boolean => fieldsOf(schemaOf(form)).length === 0
 
-/** The type's own field that names the vendor or event, such as `volume`; null when there is none. */
+/** Name of the type-specific field that contains the vendor or event, such as `volume`; null when there is none. */
 export function ownField(form: Form | undefined, part: 'vendor' | 'event'): string | null {
   return fieldsOf(schemaOf(form)).find(([, schema]) => schema.properties?.[part])?.[0] ?? null
 }
@@ -134,7 +134,7 @@ export function withVendor(draft: Draft, form: Form | undefined, vendor: string)
 const isEventFilter = ({ parameter, op, values = [] }: Condition) =>
   parameter === '$event' && op === 'equals' && values.length === 1
 
-/** Index of the filter that names the event; -1 when there is none or the type has its own field for it. */
+/** Index of the filter that names the event; -1 when there is none or the type has a specific field for the event. */
 export const eventFilterIndex = ({ filters = [] }: Draft, form: Form | undefined): number =>
   ownField(form, 'event') === null ? filters.findIndex(isEventFilter) : -1
 
@@ -165,7 +165,7 @@ export const withFilters = ({ filters: _, ...rest }: Draft, filters: readonly Co
   ...(filters.length > 0 && { filters }),
 })
 
-/** The draft with another type: fields that both types have are retained. */
+/** The draft with another type. Fields that both types have are retained. */
 export function withType(draft: Draft, forms: readonly Form[], kind: string): Draft {
   const before = forms.find((form) => form.kind === draft.alertType)
   const form = forms.find((one) => one.kind === kind)

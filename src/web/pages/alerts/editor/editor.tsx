@@ -34,7 +34,7 @@ interface EditorProps {
   saved: Alert | null
 }
 
-/** The alert form, next to a preview of its findings in past events. */
+/** The alert form, next to a preview of the alert's findings in past events. */
 export function Editor({ forms, initial, saved }: EditorProps) {
   const [first] = useState(initial)
   const [draft, change] = useState(first)

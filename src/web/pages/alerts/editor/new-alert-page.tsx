@@ -14,7 +14,7 @@ import { draftFromTemplate } from './template-draft.ts'
 /** `/alerts/new`: creates an alert. */
 export function NewAlertPage() {
   const [{ domainId, vendor, event, parameter, template }] = useSearchParams(NEW_ALERT)
-  // A suggested rule is stored in the history entry, so that it survives a reload.
+  // A suggested rule is stored in the history entry, so a reload does not discard it.
   const { rule } = useLocation({ select: ({ state }) => state as { rule?: object } })
   const query = useQuery({ ...listFormsOptions(), staleTime: STALE_MS.dictionary })
   const [initial] = useState((): Draft => {

@@ -1,4 +1,4 @@
-/** A matching event, or an interval that would have fired, as returned by the API. */
+/** A matching event, or an interval in which the alert would have fired, as returned by the API. */
 export type Sample = Readonly<Record<string, unknown>>
 
 /** The time of an event, or the start of an interval; null when unknown. */

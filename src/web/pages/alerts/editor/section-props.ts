@@ -9,11 +9,11 @@ export interface SectionProps {
   /** The form for the draft's type; undefined for a type that the server does not know. */
   form: Form | undefined
   forms: Forms
-  /** The server's error for the field at a path of the alert. */
+  /** Returns the server's error for the field at a path of the alert. */
   errorOf(path: string): string | undefined
   /** Paths of all fields that show errors. */
   paths: readonly string[]
 }
 
-/** Props of the sections with conditions. */
+/** Props of sections that contain conditions. */
 export type RuleSectionProps = Pick<SectionProps, 'draft' | 'change' | 'form' | 'errorOf' | 'paths'> & { names: Names }

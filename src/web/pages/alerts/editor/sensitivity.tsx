@@ -12,7 +12,7 @@ import { type Draft, schemaOf } from './draft.ts'
 /** Sensitivities that a backtest compares. */
 export const SENSITIVITIES = [2, 2.5, 3, 3.5, 4, 4.5, 5, 5.5, 6, 6.5, 7, 7.5, 8] as const
 
-/** The type's own field that has a sensitivity; null when there is none. */
+/** Name of the type-specific field that has a sensitivity; null when there is none. */
 export const sensitivityField = (form: Form | undefined): string | null =>
   fieldsOf(schemaOf(form)).find(([, schema]) => schema.properties?.sensitivity)?.[0] ?? null
 
@@ -25,7 +25,8 @@ interface SensitivityProps {
 }
 
 /**
- * Number of alerts at each sensitivity. The user can select a sensitivity by the acceptable number of alerts per week.
+ * Number of alerts at each sensitivity. The user can choose an acceptable number of alerts per week instead of a
+ * sensitivity.
  */
 export function Sensitivity({ draft, form, change, alternatives, days }: SensitivityProps) {
   const [isNone, setNone] = useState(false)

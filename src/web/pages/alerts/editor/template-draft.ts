@@ -6,7 +6,7 @@ export const TEMPLATE_NAMES = Object.keys(TEMPLATES) as Template[]
 /** Known properties of a new alert. */
 interface TemplateScope {
   domainId?: string
-  /** The parameter that must not be blank, spelled as in conditions. */
+  /** The parameter that must not be blank, as spelled in conditions. */
   parameter?: string
 }
 

@@ -28,7 +28,7 @@ const PERIODS = ['15m', '1h', '1d', '1w']
 /** Fields that are shown under "Name and scope" instead. */
 const IN_SCOPE = ['vendor', 'event']
 
-/** The conditions that make an alert fire, or the fields of its type. */
+/** The conditions that make an alert fire, or the type-specific fields. */
 export function TriggerSection({ draft, change, form, errorOf, paths }: SectionProps) {
   const t = messages.alert
   const [domainId = ''] = domainsOf(draft).length === 1 ? domainsOf(draft) : []
@@ -144,7 +144,7 @@ function PeriodChoice({ value }: { value: string }) {
   )
 }
 
-/** The type's own fields. An object is shown as its fields, without a frame. */
+/** The type-specific fields. The fields of an object are shown without a frame. */
 function OwnFields({ draft, change, form, errorOf }: Omit<SectionProps, 'forms' | 'paths'>) {
   return fieldsOf(schemaOf(form)).map(([name, schema]) => {
     const value = draft[name]

@@ -9,7 +9,7 @@ export interface Names {
   vendors: readonly string[]
   events: readonly string[]
   parameters: readonly string[]
-  /** True for a parameter that is in none of these events and may be misspelled. */
+  /** True for a parameter that occurs in none of these events and may therefore be misspelled. */
   isUnseen(parameter: string): boolean
   /** The most frequent values of a parameter. */
   valuesOf(parameter: string): readonly string[]
@@ -17,7 +17,7 @@ export interface Names {
 
 const EVENT_FIELDS = ['$event', '$vendor', '$host', '$path', '$title', '$account', '$status', '$env', '*']
 
-/** Loads the names seen on a domain (empty: all). A known vendor and event limit the names. */
+/** Loads the names seen on a domain (empty: all domains), limited to the vendor and event if they are known. */
 export function useNames(domainId: string, vendor: string, event: string): Names {
   const query = { hours: HOURS, ...(domainId && { domainId }) }
   const { data } = useQuery({ ...getFlatDictionaryOptions({ query }), staleTime: STALE_MS.dictionary })

@@ -14,7 +14,7 @@ export interface Saving {
   save(enabled: boolean): void
   isSending: boolean
   errorOf(path: string): string | undefined
-  /** The server's error if it belongs to no visible field. */
+  /** The server's error message if it concerns no visible field. */
   refusal: string | null
   /** True while leaving would lose changes. */
   mayLose(): boolean
@@ -35,7 +35,7 @@ interface SavingOptions {
   element: RefObject<HTMLFormElement | null>
 }
 
-/** Saves an alert and returns to the list; errors are shown at their fields. */
+/** Saves an alert and returns to the list. Errors are shown at the fields that they concern. */
 export function useSaving({ draft, form, saved, paths, isBroken, initial, element }: SavingOptions): Saving {
   const queries = useQueryClient()
   const goOn = useNavigateIfMounted()

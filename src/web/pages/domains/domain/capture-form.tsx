@@ -16,7 +16,7 @@ import { isApp } from './domain-platform.ts'
 type Rate = CaptureSettings['sampleRate']['prod']
 const RATES: readonly Rate[] = [1, 0.5, 0.25, 0.1, 0.05, 0.02, 0.01, 0]
 
-/** Enables capture and sets the share of sessions, or for apps the share of devices. */
+/** Enables capture and sets the share of captured sessions, or of devices for apps. */
 export function CaptureForm({ domain }: { domain: Domain }) {
   const query = useQuery(getCaptureOptions({ path: { id: domain.id } }))
   return <QueryState query={query}>{(settings) => <Fields domain={domain} settings={settings} />}</QueryState>

@@ -1,6 +1,6 @@
 import type { Domain } from '#client/types.gen'
 
-/** True for an app. The app's code sends events itself and samples by device. */
+/** True for an app, which sends events from its own code and samples by device. */
 export const isApp = ({ system }: Pick<Domain, 'system'>): boolean => system === 'mobile_a' || system === 'mobile_b'
 
 /** True for a website, which sends events with the browser script. */

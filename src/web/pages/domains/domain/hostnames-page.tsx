@@ -90,7 +90,7 @@ function Verdicts({ host, judge }: { host: Hostname; judge: Judge }) {
   )
 }
 
-/** Approves or denies a host: optimistically, with undo. */
+/** Approves or denies a host optimistically, with undo. */
 function useJudge(id: string): Judge {
   const queries = useQueryClient()
   const t = messages.domains.hostnames

@@ -81,7 +81,7 @@ const NoLiveEvents = ({ id }: { id: string }) => (
   </Stack>
 )
 
-/** Events received while the page was open, most recent first. */
+/** Events received while the page has been open, most recent first. */
 function useSeenEvents(latest: LiveEvents | undefined): readonly LiveEvent[] {
   const [events, setEvents] = useState<readonly LiveEvent[]>([])
   useEffect(() => {

@@ -10,7 +10,7 @@ import { messages } from '../../../messages.ts'
 import { useTimeRange } from '../../../url-state/use-search-params.ts'
 import { DomainLayout, useDomainId } from './domain-layout.tsx'
 
-/** The longest time range of the dictionary, in hours. */
+/** Maximum time range of the dictionary, in hours. */
 const MAX_HOURS = 168
 
 /** `/domains/{id}/vendors`: vendors that receive data from this domain's tags. */

@@ -62,7 +62,7 @@ interface PartProps {
   q: string
 }
 
-/** Keys that appeared or disappeared in the time range. */
+/** Keys that appeared or disappeared within the time range. */
 function ChangedKeys({ change, params, q }: PartProps & { change: 'new' | 'gone' }) {
   const query = useQuery(exploreQueries.changedKeys(params))
   const t = messages.explore.dictionary

@@ -18,7 +18,7 @@ export const COLUMNS = 7
 /** Maximum number of example values per key. */
 const EXAMPLES = 3
 
-/** The table around all rows of the dictionary. */
+/** The table that contains all rows of the dictionary. */
 export function DictionaryTable({ children }: { children: ReactNode }) {
   const t = messages.explore.dictionary
   const heads = [
@@ -83,7 +83,7 @@ export function Fold({ level, name, about, lastSeen, isOpenAtFirst = false, chil
   )
 }
 
-/** Maximum number of rows of one kind in the document. */
+/** Maximum number of rows shown per group before pagination. */
 const ROWS_PER_PART = 50
 
 /** Rows of the table, loaded in parts. */

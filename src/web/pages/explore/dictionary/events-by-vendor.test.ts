@@ -62,7 +62,7 @@ describe('changed keys', () => {
     expect([keys(found.new), keys(found.gone)]).toEqual([came, gone])
   })
 
-  test('for truncated dictionaries include only certain changes', () => {
+  test('include only changes that are certain if a dictionary is truncated', () => {
     expect(changedKeys(counted({}, true), counted({ a: 1 })).new).toEqual([])
     expect(changedKeys(counted({ a: 1 }), counted({}, true)).gone).toEqual([])
   })

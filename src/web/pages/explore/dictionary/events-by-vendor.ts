@@ -3,7 +3,7 @@ import type { EventDictionary, FlatDictionary } from '#client/types.gen'
 export type Key = EventDictionary['vendors'][number]['keys'][number]
 export type FlatRow = FlatDictionary['rows'][number]
 
-/** An event of a vendor in the tree. */
+/** A vendor's event in the tree. */
 export interface DictionaryEvent {
   event: string
   /** Number of distinct keys. */
@@ -12,7 +12,10 @@ export interface DictionaryEvent {
   lastSeen: number | null
 }
 
-/** Events by vendor, aggregated from the rows of all keys and sorted by name. A key in several domains counts once. */
+/**
+ * Events by vendor, aggregated from the rows of all keys and sorted by name. A key that occurs in several domains
+ * counts once.
+ */
 export function eventsByVendor(rows: readonly FlatRow[]): Map<string, DictionaryEvent[]> {
   const keys = new Map<string, Map<string, { names: Set<string>; lastSeen: number | null }>>()
   for (const { vendor, event, key, lastSeen } of rows) {
@@ -32,15 +35,15 @@ export function eventsByVendor(rows: readonly FlatRow[]): Map<string, Dictionary
   )
 }
 
-/** Keys that first appeared in the time range, and keys that disappeared before it. */
+/** Keys that first appeared within the time range, and keys that disappeared before it. */
 export interface ChangedKeys {
   new: FlatRow[]
   gone: FlatRow[]
 }
 
 /**
- * Compares a dictionary with another one for a longer time range, which ends at the same moment and was loaded just
- * before. If either is truncated, only certain changes are returned.
+ * Compares a dictionary with one for a longer time range that ends at the same moment and was loaded immediately
+ * before. If either is truncated, only changes that are certain are returned.
  */
 export function changedKeys(longer: FlatDictionary, recent: FlatDictionary): ChangedKeys {
   const idOf = ({ domain, vendor, event, key }: FlatRow) => JSON.stringify([domain, vendor, event, key])
@@ -53,7 +56,7 @@ export function changedKeys(longer: FlatDictionary, recent: FlatDictionary): Cha
   }
 }
 
-/** A key spelled as in conditions, where a single leading `$` denotes an event field. */
+/** A key as spelled in conditions, where a single leading `$` denotes an event field. */
 export const parameterOf = (key: string): string => (key.startsWith('$') ? `$${key}` : key)
 
 /** Keys whose vendor, event, name or values contain the text, ignoring case; largest count first. */

@@ -7,7 +7,7 @@ import { DateTime } from '../../../components/time-ago.tsx'
 import { messages } from '../../../messages.ts'
 import { notices } from '../../../state/notices.ts'
 
-/** Event fields, spelled with a dollar sign as in conditions. */
+/** Event fields with a leading dollar sign, as spelled in conditions. */
 const FIELDS = [
   ...(['vendor', 'event', 'account', 'kind', 'env', 'host', 'path', 'title', 'status'] as const),
   ...(['sessionId', 'customerId', 'execMs', 'durMs', 'bytes', 'version', 'weight'] as const),

@@ -52,7 +52,7 @@ export function JourneysPage() {
   )
 }
 
-/** Text with the most frequent start page, and the share of sessions that end on their first page. */
+/** Summary with the most frequent start page and the share of sessions that end on their first page. */
 function summaryOf(flows: SessionFlows): string {
   const all = flows.sessionsSampled
   const [first] = [...(flows.steps[0]?.nodes ?? [])].sort((a, b) => b.sessions - a.sessions)
@@ -75,7 +75,7 @@ interface FiringProps {
 
 type Tag = SessionFlows['steps'][number]['nodes'][number]['vendors'][number]
 
-/** Tags that fire on a page in a step; renders nothing if the page no longer exists. */
+/** Tags that fire on a page in a step; renders nothing if that page is no longer in the data. */
 function FiringTags({ flows, step, path, close }: FiringProps) {
   const node = flows.steps.find(({ index }) => index === step)?.nodes.find((one) => one.path === path)
   if (!node) return null

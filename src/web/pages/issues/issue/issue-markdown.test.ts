@@ -36,7 +36,7 @@ const evidence = {
   goodSample: sample({ same: '1', value: '49.90', 'a|b': 'z' }),
 } as unknown as IssueEvidence
 
-test('issue Markdown escapes data and lists only differing parameters', () => {
+test('issue Markdown escapes data and lists only parameters that differ', () => {
   expect(
     markdownOf(issue, evidence, 'https://tags.example/issues/iss_1'),
   ).toBe(`## A \\*bold\\* title \\# of \\<b\\>two\\</b\\> lines

@@ -206,7 +206,7 @@ function LikelyCause({ evidence }: { evidence: IssueEvidence }) {
       </Text>
     )
   }
-  // A cause with the same title as the issue explains nothing.
+  // A cause with the same title as the issue adds no information.
   if (!cause || cause.kind === 'tag' || cause.title === issue.title) return null
   return (
     <Text>
@@ -215,7 +215,10 @@ function LikelyCause({ evidence }: { evidence: IssueEvidence }) {
   )
 }
 
-/** Text for the time between the change and the first occurrence. Within a minute, their order is unknown. */
+/**
+ * Text for the time between the change and the first occurrence. If they are less than a minute apart, their order is
+ * unknown.
+ */
 function distanceOf(ms: number): string {
   if (Math.abs(ms) < MINUTE_MS) return messages.issue.sameMinute
   return ms > 0 ? messages.issue.before(formatDuration(ms)) : messages.issue.after(formatDuration(-ms))

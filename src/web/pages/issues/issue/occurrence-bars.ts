@@ -2,9 +2,9 @@ import type { IssueDetail } from '#client/types.gen'
 import type { BarPoint } from '../../../charts/bar-layout.ts'
 
 const DAY_MS = 86_400_000
-/** Minimum number of days shown; fewer show no pattern. */
+/** Minimum number of days shown, because fewer days show no pattern. */
 const MIN_DAYS = 7
-/** Maximum number of days shown; more bars would be too narrow. */
+/** Maximum number of days shown, because narrower bars would be unreadable. */
 const MAX_DAYS = 90
 
 /**

@@ -37,7 +37,7 @@ export function linesOf(history: readonly Entry[]): Line[] {
   return lines
 }
 
-/** A string from an entry's payload; null when there is none with this name. */
+/** A string from an entry's payload; null when the payload has no string with this name. */
 export function textOf({ payload }: Entry, name: string): string | null {
   const value = payload?.[name]
   return typeof value === 'string' ? value : null

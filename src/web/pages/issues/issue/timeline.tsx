@@ -11,7 +11,7 @@ import { channelOf, type Entry, type Line, linesOf, textOf } from './timeline-li
 
 interface TimelineProps {
   history: readonly Entry[]
-  /** Deliveries for the issue, newest first. Those already sent are also in the history. */
+  /** Deliveries for the issue, newest first. Deliveries that have been sent are also in the history. */
   deliveries: readonly Delivery[]
 }
 

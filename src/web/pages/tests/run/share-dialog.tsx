@@ -22,14 +22,14 @@ interface ShareProps {
   steps?: RunDetail['steps']
 }
 
-/** Creates a public link to a run or an audit, which is shown once, or revokes all its links. */
+/** Creates a public link to a run or an audit and shows it once, or revokes all its links. */
 export function ShareDialog({
   title,
   isOpen,
   close,
   ...of
 }: ShareProps & { title: string; isOpen: boolean; close(): void }) {
-  // Kept outside the form, so that the link is shown even if the dialog was closed before the response.
+  // Kept outside the form, so that the link is shown even if the dialog is closed before the response arrives.
   const [link, show] = useState<string | null>(null)
   const t = messages.tests
   const leave = () => {
