@@ -159,8 +159,30 @@ export async function openApp(options: AppOptions): Promise<App> {
 
   /** Routes and jobs are in the order of the rooms. Rooms are closed in reverse order. */
   const rooms: readonly Room[] = [
-    ...[signals, dataFolder, metrics, org, domains, labels, capture, alerts, ingest, evaluation, issues, evidence],
-    ...[integrations, compliance, orders, changes, insights, browser, flows, audits, shares, digest, search, forms],
+    signals,
+    dataFolder,
+    metrics,
+    org,
+    domains,
+    labels,
+    capture,
+    alerts,
+    ingest,
+    evaluation,
+    issues,
+    evidence,
+    integrations,
+    compliance,
+    orders,
+    changes,
+    insights,
+    browser,
+    flows,
+    audits,
+    shares,
+    digest,
+    search,
+    forms,
     stream,
   ]
   const routes = rooms.flatMap((room) => room.routes ?? [])
@@ -185,6 +207,7 @@ export async function openApp(options: AppOptions): Promise<App> {
     },
     async close() {
       base.stop()
+      await Promise.all(rooms.map((room) => room.stop?.()))
       for (const room of rooms.toReversed()) await room.close?.()
       base.close()
     },

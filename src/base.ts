@@ -25,7 +25,12 @@ export interface Room {
   jobs?: readonly Job[]
   /** Resolves when nothing that this room started is running. */
   idle?(): Promise<void>
-  /** Stops what this room started and writes its data to disk. Later rooms are closed first. */
+  /**
+   * Stops running work, and starts no more. All rooms stop at the same time, because the end of one run can let another
+   * room start the next.
+   */
+  stop?(): void | Promise<void>
+  /** Writes in-memory data to disk. Called after `stop`, for later rooms first. */
   close?(): void | Promise<void>
 }
 

@@ -146,13 +146,16 @@ describe('setting values', () => {
     [
       'OIDC_ISSUER',
       [
-        ...['acme.example', 'http://acme.example', 'ftp://acme.example', 'https://', ' ', 'http://127.0.0.1.example'],
-        ...[
-          'https://me:hunter2@acme.example',
-          'https://acme.example/?x=1',
-          'https://acme.example/#x',
-          'http://10.0.0.1',
-        ],
+        'acme.example',
+        'http://acme.example',
+        'ftp://acme.example',
+        'https://',
+        ' ',
+        'http://127.0.0.1.example',
+        'https://me:hunter2@acme.example',
+        'https://acme.example/?x=1',
+        'https://acme.example/#x',
+        'http://10.0.0.1',
       ],
     ],
   ])('an error names TAGWARDEN_%s when it rejects %p', (name, values) => {

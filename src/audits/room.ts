@@ -29,6 +29,6 @@ export function openAudits(base: HistoryBase, { browser: { browsers }, enqueue }
     }),
     jobs: [{ name: 'run audits', pattern: '* * * * * *', run: async () => audits.start() }],
     idle: () => audits.idle(),
-    close: () => audits.close(),
+    stop: () => audits.close(),
   }
 }

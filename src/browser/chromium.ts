@@ -15,8 +15,14 @@ const NAMES = [
 
 /** Folders searched in addition to `PATH`, which may contain few folders when the server runs as a service. */
 const FOLDERS = [
-  ...['/usr/local/bin', '/usr/bin', '/bin', '/snap/bin', '/usr/lib/chromium', '/usr/lib/chromium-browser'],
-  ...['/opt/google/chrome', '/opt/chromium'],
+  '/usr/local/bin',
+  '/usr/bin',
+  '/bin',
+  '/snap/bin',
+  '/usr/lib/chromium',
+  '/usr/lib/chromium-browser',
+  '/opt/google/chrome',
+  '/opt/chromium',
 ]
 
 const MAC_APPS = [

@@ -62,7 +62,11 @@ describe('input lines', () => {
     const input = ['timestamp,value\r', '"2026-01-01","1"\r', '\r', '2026-01-02,\r', '2026-01-03, -2.5e0']
     const found = input.map((line) => detector.judge(line))
     expect(found.map((line) => line?.split(',').slice(0, 2).join() ?? null)).toEqual([
-      ...[null, '"2026-01-01","1"', null, '2026-01-02,', '2026-01-03, -2.5e0'],
+      null,
+      '"2026-01-01","1"',
+      null,
+      '2026-01-02,',
+      '2026-01-03, -2.5e0',
     ])
   })
 })

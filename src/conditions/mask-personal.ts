@@ -80,7 +80,9 @@ function hide(text: string, key: string, privacy: Privacy): string {
  */
 export const exactSpans = (text: string, { patterns }: Privacy): Span[] => [
   ...patterns.flatMap(({ pattern }) => compilePattern(pattern).find(text)),
-  ...[...findEmails(text), ...findIbans(text), ...findCards(text)],
+  ...findEmails(text),
+  ...findIbans(text),
+  ...findCards(text),
 ]
 
 /**

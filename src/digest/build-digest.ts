@@ -16,8 +16,16 @@ import { suggestionsSection } from './sections/suggestions.ts'
 import { trafficSection } from './sections/traffic.ts'
 
 const SECTIONS: readonly DigestSection[] = [
-  ...[focusSection, weekSection, valueSection, issuesSection, changesSection, complianceSection],
-  ...[ordersSection, trafficSection, newNamesSection, suggestionsSection],
+  focusSection,
+  weekSection,
+  valueSection,
+  issuesSection,
+  changesSection,
+  complianceSection,
+  ordersSection,
+  trafficSection,
+  newNamesSection,
+  suggestionsSection,
 ]
 
 /** Sections shown first to each audience. The other sections follow in the default order. */

@@ -44,8 +44,11 @@ export async function trafficOf(
     return (await sumsIn(buckets, counted, history)).map(({ weight }) => weight)
   }
   const [rows, rowsBefore, rowsOfDays, hours, hoursBefore] = await Promise.all([
-    ...[totals(window), totals(before), totals(days)],
-    ...[hourly(window.from), hourly(before.from)],
+    totals(window),
+    totals(before),
+    totals(days),
+    hourly(window.from),
+    hourly(before.from),
   ] as const)
   const known = new Set(domains.filter(({ createdAt }) => createdAt <= before.from).map(({ id }) => id))
   const names = compared(rows, rowsBefore, known)

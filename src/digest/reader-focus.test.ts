@@ -12,9 +12,16 @@ const label = (name: string, ...members: { vendor: string; event: string | null 
 })
 
 const names = [
-  ...[domain('Shop'), domain('shop.example'), domain('C++ (beta)')],
-  ...[vendor('Google'), vendor('Google Ads'), vendor('Google Analytics 4'), vendor('Größe')],
-  ...[event('purchase'), event('page_view'), event('marketing')],
+  domain('Shop'),
+  domain('shop.example'),
+  domain('C++ (beta)'),
+  vendor('Google'),
+  vendor('Google Ads'),
+  vendor('Google Analytics 4'),
+  vendor('Größe'),
+  event('purchase'),
+  event('page_view'),
+  event('marketing'),
   label('Checkout', { vendor: 'Google Analytics 4', event: 'purchase' }, { vendor: 'Meta Pixel', event: null }),
 ]
 

@@ -127,7 +127,9 @@ describe('a draft from an archive', () => {
     const answer = await post({ harZip })
     expect(answer).toMatchObject({ status: 200, body: { recording: { steps: [{ url: 'https://shop.example/' }] } } })
     expect(answer.body.expectations.map(({ event }: { event: string }) => event)).toEqual([
-      ...['page_view', 'add_to_cart', 'purchase'],
+      'page_view',
+      'add_to_cart',
+      'purchase',
     ])
     const reason = 'stored in the attachment "b.dat", which is not in the archive'
     expect(answer.body.missingBodies).toEqual([{ entry: 3, host: 'www.google-analytics.com', reason }])

@@ -34,9 +34,34 @@ const OF_LIBRARY = new Map<string, RegExp>(
 
 /** Words that occur in the names of times, counters and random numbers. */
 const COUNTING = new Set([
-  ...['time', 'times', 'timestamp', 'ts', 'clock', 'epoch', 'msec', 'ms', 'elapsed', 'latency', 'duration'],
-  ...['seq', 'sequence', 'counter', 'nonce', 'rand', 'random', 'rnd', 'rn', 'cb', 'cachebuster', 'buster'],
-  ...['uuid', 'guid', 'z', 'dtm', 'stm', 'eid'],
+  'time',
+  'times',
+  'timestamp',
+  'ts',
+  'clock',
+  'epoch',
+  'msec',
+  'ms',
+  'elapsed',
+  'latency',
+  'duration',
+  'seq',
+  'sequence',
+  'counter',
+  'nonce',
+  'rand',
+  'random',
+  'rnd',
+  'rn',
+  'cb',
+  'cachebuster',
+  'buster',
+  'uuid',
+  'guid',
+  'z',
+  'dtm',
+  'stm',
+  'eid',
 ])
 /** Words in the names of values that are generated for each request. */
 const OF_ONE_SENDING =

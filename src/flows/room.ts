@@ -84,7 +84,7 @@ export function openFlows(base: HistoryBase, needs: Needs): Room {
       },
     ],
     idle: () => flowRuns.idle(),
-    close: () => flowRuns.close(),
+    stop: () => flowRuns.close(),
   }
 }
 

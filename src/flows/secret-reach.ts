@@ -33,7 +33,8 @@ export function secretReach(
   // The host of the recording's own start URL is included, even when the start URL is replaced.
   const steps = [...recording.steps, ...withStartUrl(recording, startUrl).steps]
   const addresses = steps.flatMap(({ url, target, assertedEvents }) => [
-    ...[url, target],
+    url,
+    target,
     ...(Array.isArray(assertedEvents) ? assertedEvents.map((event: { url?: unknown } | null) => event?.url) : []),
   ])
   const filled = withValues(addresses, { ...variables, ...secrets }).filter((text) => typeof text === 'string')

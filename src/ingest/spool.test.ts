@@ -224,7 +224,14 @@ describe('a spool segment', () => {
     const of = (from: number, to: number) =>
       spool.files({ from: first + from, to: first + to }).map((path) => files.indexOf(path))
     expect([of(0, 1), of(5, 6), of(10, 11), of(10, 21), of(11, 20), of(20, 21), of(-5, 0), of(21, 99)]).toEqual([
-      ...[[0], [0], [0], [0, 1], [], [1], [], []],
+      [0],
+      [0],
+      [0],
+      [0, 1],
+      [],
+      [1],
+      [],
+      [],
     ])
     await spool.close()
   })

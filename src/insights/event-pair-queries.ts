@@ -115,7 +115,11 @@ export function pairColumns(known: readonly string[], binder: Binder): string {
     windowMs: byVendor(({ windowMs }) => String(windowMs)),
   }
   return [
-    ...['seq', 'receivedAt', `${dialect.quotient('receivedAt', DAY_MS)} AS day`, 'vendor', 'event'],
+    'seq',
+    'receivedAt',
+    `${dialect.quotient('receivedAt', DAY_MS)} AS day`,
+    'vendor',
+    'event',
     ...Object.entries(items).map(([name, sql]) => `${sql} AS ${name}`),
   ].join(', ')
 }

@@ -126,7 +126,10 @@ function namesOf({ db }: Sources, orgId: string): Map<string, string> {
 
 function rowsOf(lists: readonly ValueList[], names: ReadonlyMap<string, string>, mask: Mask): Row[] {
   const fields = ({ domainId = '', vendor, event = '', key }: ValueList) => [
-    ...[mask(names.get(domainId) ?? domainId), mask(vendor, '$vendor'), mask(event, '$event'), mask(key)],
+    mask(names.get(domainId) ?? domainId),
+    mask(vendor, '$vendor'),
+    mask(event, '$event'),
+    mask(key),
   ]
   return [...Map.groupBy(lists, (list) => JSON.stringify(fields(list)))].map(([place, same]) => {
     const [domain, vendor, event, key] = JSON.parse(place) as [string, string, string, string]

@@ -108,7 +108,11 @@ describe('a suggested rule', () => {
     const drafts = suggest([...many, ...facts], [], 7)
     expect(drafts.map(({ facts: { event, key } }) => `${event} ${key}`)).toEqual([
       ...['purchase transaction_id', 'purchase value', 'purchase currency'].sort(),
-      ...['scroll k0', 'scroll k1', 'scroll k2', 'scroll k3', 'scroll k4'],
+      'scroll k0',
+      'scroll k1',
+      'scroll k2',
+      'scroll k3',
+      'scroll k4',
       ' $odd "key"\\',
     ])
     expect(drafts[0]?.rule.severity).toBe('high')

@@ -63,7 +63,7 @@ export function openIntegrations(base: HistoryBase, needs: Needs): IntegrationsR
       { name: 'listen', pattern: EVERY_SECOND, run: async () => listeners.start() },
     ],
     idle: () => dispatcher.idle(),
-    async close() {
+    async stop() {
       await Promise.all([dispatcher.idle(), listeners.idle()])
     },
   }

@@ -142,8 +142,21 @@ test('the issue list returns open counts and continues from its cursor', async (
   expect(pages.map((issue) => issue.id).sort()).toEqual([...ids].sort())
   expect(Object.keys(pages[0] ?? {}).sort()).toEqual(
     [
-      ...['alertId', 'alertType', 'capReached', 'firstSeenAt', 'hosts', 'id', 'impactValue', 'lastSeenAt', 'notes'],
-      ...['notificationsSent', 'occurrences', 'severity', 'status', 'title', 'trackerKey'],
+      'alertId',
+      'alertType',
+      'capReached',
+      'firstSeenAt',
+      'hosts',
+      'id',
+      'impactValue',
+      'lastSeenAt',
+      'notes',
+      'notificationsSent',
+      'occurrences',
+      'severity',
+      'status',
+      'title',
+      'trackerKey',
     ].sort(),
   )
 })

@@ -95,7 +95,16 @@ export type LabelUnassignInput = Static<typeof LabelUnassignInputSchema>
  * Colors that are visible on both white and black backgrounds, in the order in which they are assigned to new labels.
  */
 const COLORS = [
-  ...['#3b82f6', '#f97316', '#10b981', '#ec4899', '#8b5cf6', '#eab308', '#06b6d4', '#ef4444', '#84cc16', '#6366f1'],
+  '#3b82f6',
+  '#f97316',
+  '#10b981',
+  '#ec4899',
+  '#8b5cf6',
+  '#eab308',
+  '#06b6d4',
+  '#ef4444',
+  '#84cc16',
+  '#6366f1',
 ]
 
 /** Returns the color of a new label. `labels`: number of existing labels in the organization. */

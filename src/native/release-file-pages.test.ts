@@ -25,7 +25,9 @@ test('only unmodified file mappings of the program and its libraries are selecte
     mapping('7ffd00000000-7ffd00200000', 'r-xp', '[vdso]', 1000, 0),
   ].join('')
   expect(untouchedMappings(smaps, '/opt/a program').map(({ file }) => file)).toEqual([
-    ...['/opt/a program', '/lib/libc.so.6', '/opt/engine.node'],
+    '/opt/a program',
+    '/lib/libc.so.6',
+    '/opt/engine.node',
   ])
   expect(untouchedMappings(smaps, '')[0]).toEqual({ from: 0x400000n, to: 0x600000n, file: '/lib/libc.so.6' })
 })

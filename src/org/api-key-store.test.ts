@@ -36,8 +36,11 @@ test('the migration assigns each existing key to an organization', () => {
       // An invited user is not a member.
       member('org_a', 'usr_one', "x'01'"),
       ...['org_a', 'org_b', 'org_c'].map((id) => member(id, 'usr_two')),
-      ...[key('of_only', 'usr_one'), key('of_creation', 'usr_two'), key('of_last_use', 'usr_two')],
-      ...[key('of_oldest', 'usr_two'), key('of_nobody', 'usr_none')],
+      key('of_only', 'usr_one'),
+      key('of_creation', 'usr_two'),
+      key('of_last_use', 'usr_two'),
+      key('of_oldest', 'usr_two'),
+      key('of_nobody', 'usr_none'),
       // The latest entry is in the audit log of the caller's own organization.
       entry('org_a', { act: 'createKey', target: 'of_creation' }),
       entry('org_c', { act: 'createKey', target: 'of_creation' }),

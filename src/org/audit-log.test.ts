@@ -72,7 +72,14 @@ describe('the audit log', () => {
     const orgName = db.prepare('SELECT name FROM org WHERE id = ?').pluck().get(orgId)
     const { entries } = await read(all)
     expect(entries.map(({ targetName }: { targetName: string | null }) => targetName)).toEqual([
-      ...[orgName, null, 'x@example.com', 'vera@example.com', 'Team', 'Shops', 'Shops', 'Shops'],
+      orgName,
+      null,
+      'x@example.com',
+      'vera@example.com',
+      'Team',
+      'Shops',
+      'Shops',
+      'Shops',
     ])
   })
 
@@ -157,7 +164,12 @@ test('changes to a key are recorded only in the audit log of its organization', 
   const entries = (orgId: string) => listAuditEntries(db, orgId, {}, { after: null, limit: 10 })
   expect(
     entries(cast.orgId).map(({ act, userId, keyId, address, target, note }) => [
-      ...[act, userId, keyId, address, target, note],
+      act,
+      userId,
+      keyId,
+      address,
+      target,
+      note,
     ]),
   ).toEqual([
     ['revokeKey', ada.userId, ada.keyId, '192.0.2.8', id, {}],

@@ -128,8 +128,13 @@ test('results are ranked by match: whole name, prefix, word prefix, substring, r
   domain('Elsewhere', ['https://cart.example/'])
   alert('Cart')
   expect((await find('cart')).map(({ kind, title }) => `${kind} ${title}`)).toEqual([
-    ...['alert Cart', 'domain cart', 'domain Cart of gold'],
-    ...['domain Dispatch carts', 'domain My cart', 'domain Discarted', 'domain Elsewhere'],
+    'alert Cart',
+    'domain cart',
+    'domain Cart of gold',
+    'domain Dispatch carts',
+    'domain My cart',
+    'domain Discarted',
+    'domain Elsewhere',
   ])
   expect((await find('cart', { limit: 2 })).map(({ title }) => title)).toEqual(['Cart', 'cart'])
 })

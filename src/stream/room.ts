@@ -30,5 +30,5 @@ export function openStream(base: HistoryBase, { ingest, signals: { gaps }, evalu
   evaluation.signalsChanged.subscribe(({ orgId, domainId }) => streams.signalsChanged(orgId, domainId))
   rowChanges.subscribe((changes) => streams.publish(changes))
   watchRows(db, WATCHED, (changes) => rowChanges.emit(changes))
-  return { streams, routes: streamRoutes({ streams }), close: () => streams.close() }
+  return { streams, routes: streamRoutes({ streams }), stop: () => streams.close() }
 }

@@ -57,7 +57,10 @@ async function shakeHands(socket: Socket, url: URL, signal: AbortSignal): Promis
   const lines = [
     `GET ${url.pathname}${url.search} HTTP/1.1`,
     `Host: ${url.host}`,
-    ...['Upgrade: websocket', 'Connection: Upgrade', 'Sec-WebSocket-Version: 13', `Sec-WebSocket-Key: ${key}`],
+    'Upgrade: websocket',
+    'Connection: Upgrade',
+    'Sec-WebSocket-Version: 13',
+    `Sec-WebSocket-Key: ${key}`,
   ]
   socket.write(`${lines.join('\r\n')}\r\n\r\n`)
   const { head, rest } = await heading

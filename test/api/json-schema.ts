@@ -49,8 +49,31 @@ const ofAnyName = ({ additionalProperties }: JsonSchema): JsonSchema | null =>
 
 /** Strings that have caused bugs before, and ordinary strings. */
 export const NASTY = [
-  ...['\u0001', '\u2028', '\u202e', '\ufffd', '%00', '😀', "'; DROP TABLE alert; --", '"', "'", '\\', '$vendor', '$$x'],
-  ...['*', '(', '[', '.*', '{{7*7}}', '../..', '-0', '1e309', 'NaN', '__proto__', 'constructor', 'toString', ' '],
+  '\u0001',
+  '\u2028',
+  '\u202e',
+  '\ufffd',
+  '%00',
+  '😀',
+  "'; DROP TABLE alert; --",
+  '"',
+  "'",
+  '\\',
+  '$vendor',
+  '$$x',
+  '*',
+  '(',
+  '[',
+  '.*',
+  '{{7*7}}',
+  '../..',
+  '-0',
+  '1e309',
+  'NaN',
+  '__proto__',
+  'constructor',
+  'toString',
+  ' ',
 ]
 
 const text = (min: number, max: number) =>

@@ -209,8 +209,21 @@ describe('IDs', () => {
   })
 
   const paths = [
-    ...['/v1', '/v1/', '//', '/v1//alerts', '/V1/alerts', '/v1/alerts/', '/%', '/%00', '/v1/%61lerts', '/;', '/\\'],
-    ...['/v1/../v1/alerts', '/v1/alerts%3Flimit=1', `/${'a/'.repeat(5000)}`, '/?'.padEnd(20_000, '&a=%')],
+    '/v1',
+    '/v1/',
+    '//',
+    '/v1//alerts',
+    '/V1/alerts',
+    '/v1/alerts/',
+    '/%',
+    '/%00',
+    '/v1/%61lerts',
+    '/;',
+    '/\\',
+    '/v1/../v1/alerts',
+    '/v1/alerts%3Flimit=1',
+    `/${'a/'.repeat(5000)}`,
+    '/?'.padEnd(20_000, '&a=%'),
     '/v1/alerts/x/y/z',
   ]
   test.each(paths.map((path) => [path.slice(0, 30), path]))(

@@ -95,8 +95,24 @@ export function twice(schema: JsonSchema, base: Fields): { taken: string; refuse
 }
 
 const ENCODED = [
-  ...['%00', '%ff', '%', '%zz', '%25', '%0d%0ax:y', '%F0%9F%98%80', '%ED%A0%80', '%22', '+', '_', '%5C'],
-  ...['..%2f..', '%2F', "'--", '%41'.repeat(3000), 'a'.repeat(300), 'a'.repeat(9000)],
+  '%00',
+  '%ff',
+  '%',
+  '%zz',
+  '%25',
+  '%0d%0ax:y',
+  '%F0%9F%98%80',
+  '%ED%A0%80',
+  '%22',
+  '+',
+  '_',
+  '%5C',
+  '..%2f..',
+  '%2F',
+  "'--",
+  '%41'.repeat(3000),
+  'a'.repeat(300),
+  'a'.repeat(9000),
 ]
 const WORDS = ['x', '-1', '0', '1', '1.5', '1e3', '1e309', '-1e309', '-0', 'NaN', 'Infinity', '0x10', 'null', 'true']
 const LONG_NUMBERS = ['9007199254740993', '9'.repeat(30), '0'.repeat(50), '1e-400']
@@ -111,12 +127,23 @@ export function oddTexts(schema: JsonSchema): string[] {
 
 /** Contents of forged pagination cursors. */
 const PLACES = [
-  ...[[], [null], ['x'], [1], [-1], [1.5], [1e300], ['\ud800'], ['\0'], [{}], [[1]], [1, 2, 3], 'x', { length: 1 }],
-  ...[
-    ['severity', 'x', null, 1e300, 4],
-    ['severity', 1, 1, 1, '\0'],
-    [1e300, 'x', 'y'],
-  ],
+  [],
+  [null],
+  ['x'],
+  [1],
+  [-1],
+  [1.5],
+  [1e300],
+  ['\ud800'],
+  ['\0'],
+  [{}],
+  [[1]],
+  [1, 2, 3],
+  'x',
+  { length: 1 },
+  ['severity', 'x', null, 1e300, 4],
+  ['severity', 1, 1, 1, '\0'],
+  [1e300, 'x', 'y'],
 ]
 const CURSORS = PLACES.map((place) => Buffer.from(JSON.stringify(place)).toString('base64url'))
 
@@ -124,7 +151,12 @@ const CURSORS = PLACES.map((place) => Buffer.from(JSON.stringify(place)).toStrin
 export function oddQueries(parameters: readonly { name: string; schema: JsonSchema }[], base: string): string[] {
   const odd = parameters.flatMap(({ name, schema }) => [
     ...['', ...oddTexts(schema), ...(name === 'cursor' ? CURSORS : [])].map((text) => `${name}=${text}`),
-    ...[name, `${name}=1&${name}=x`, `${name}[a]=1`, `${name}[]=1`, `${name}=1&${name}`, `%00${name}=1`],
+    name,
+    `${name}=1&${name}=x`,
+    `${name}[a]=1`,
+    `${name}[]=1`,
+    `${name}=1&${name}`,
+    `%00${name}=1`,
   ])
   const names = [
     'surprise=1',

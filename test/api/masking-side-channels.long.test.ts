@@ -171,11 +171,14 @@ const ruleOf = (item: object, more: object = {}) => ({
 
 const RULES: Record<string, object[]> = {
   'by value': PEOPLE.flatMap(({ email }) => [
-    ...[ruleOf(condition('email', 'equals', email)), ruleOf(condition('email', 'not_contains', email.slice(1, 4)))],
-    ...[ruleOf(condition('email', 'starts_with', email.slice(0, 2))), ruleOf(condition('text', 'contains', email))],
+    ruleOf(condition('email', 'equals', email)),
+    ruleOf(condition('email', 'not_contains', email.slice(1, 4))),
+    ruleOf(condition('email', 'starts_with', email.slice(0, 2))),
+    ruleOf(condition('text', 'contains', email)),
   ]),
   'by any parameter': PEOPLE.flatMap(({ phone, iban }) => [
-    ...[ruleOf(condition('*', 'contains', phone.slice(0, 8))), ruleOf(condition('*', 'regex', `^${iban.slice(0, 6)}`))],
+    ruleOf(condition('*', 'contains', phone.slice(0, 8))),
+    ruleOf(condition('*', 'regex', `^${iban.slice(0, 6)}`)),
   ]),
   'by pattern': PEOPLE.map(({ email }) => ruleOf(condition('email', 'regex', `^${email.slice(0, 3)}`))),
   'by length': ['15', '21', '17'].map((length) => ruleOf(condition('email', 'length_eq', length))),

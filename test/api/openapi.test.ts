@@ -13,9 +13,24 @@ import { type TestApp, testApp } from '../test-app.ts'
 
 /** Names that must exist among the document's schemas. */
 const NAMES = [
-  ...['Alert', 'AlertInput', 'AlertBulkInput', 'AlertBulkResult', 'AlertEnabledInput', 'Channel', 'Condition'],
-  ...['JourneySpec', 'Issue', 'IssueDetail', 'IssueBulkInput', 'IssuePatch', 'Integration', 'IntegrationInput'],
-  ...['Domain', 'DomainInput', 'DomainVendorConfig', 'Error'],
+  'Alert',
+  'AlertInput',
+  'AlertBulkInput',
+  'AlertBulkResult',
+  'AlertEnabledInput',
+  'Channel',
+  'Condition',
+  'JourneySpec',
+  'Issue',
+  'IssueDetail',
+  'IssueBulkInput',
+  'IssuePatch',
+  'Integration',
+  'IntegrationInput',
+  'Domain',
+  'DomainInput',
+  'DomainVendorConfig',
+  'Error',
 ]
 
 let world: TestApp

@@ -91,7 +91,9 @@ test('the demo starts with history: resolved, known and new issues, and the stat
 
   const { domains } = await get('/v1/domains')
   expect(domains.map(({ name }: { name: string }) => name).sort()).toEqual([
-    ...['magazine.example', 'outlet.example', 'shop.example'],
+    'magazine.example',
+    'outlet.example',
+    'shop.example',
   ])
   const fallen = issueOf('Automatic signals: outlet.example: all traffic of the domain dropped')
   expect(daysAgo(fallen)).toBeGreaterThan(0.7)

@@ -15,7 +15,8 @@ const COLUMNWISE: Record<string, readonly string[]> = {
   'signals.daily-events': ['days', 'counts'],
   ...Object.fromEntries(
     ['insights.crowded-parameters', 'insights.parameter-values', 'insights.frequent-values'].map((name) => [
-      ...[name, ['values', 'weights', 'areSuspect']],
+      name,
+      ['values', 'weights', 'areSuspect'],
     ]),
   ),
 }

@@ -114,7 +114,10 @@ test('a run performs the flow in a browser and is evaluated', async () => {
 
   const { reports } = (await world.call('GET', '/v1/flows/reports')).body
   expect(reports.map(({ run }: { run: { status: string } }) => run.status)).toEqual([
-    ...['passed', 'passed', 'failed', 'passed'],
+    'passed',
+    'passed',
+    'failed',
+    'passed',
   ])
   // Reports omit empty fields.
   expect(JSON.stringify(reports)).not.toContain('null')

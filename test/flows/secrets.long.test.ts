@@ -163,10 +163,14 @@ test("a flow test's secret appears in no output of its run", async () => {
   expect(page).toContain('<h1>Buy</h1>')
 
   const paths = [
-    ...['/v1/flows/tests', '/v1/flows/runs', '/v1/flows/reports', `/v1/flows/tests/${failed.testId}`],
+    '/v1/flows/tests',
+    '/v1/flows/runs',
+    '/v1/flows/reports',
+    `/v1/flows/tests/${failed.testId}`,
     ...['', '/har'].map((more) => `/v1/flows/runs/${failed.id}${more}`),
     ...issues.flatMap(({ id }: { id: string }) => [`/v1/issues/${id}`, `/v1/issues/${id}/evidence`]),
-    ...['/v1/issues', '/v1/notifications/deliveries'],
+    '/v1/issues',
+    '/v1/notifications/deliveries',
     ...deliveries.map(({ id }: { id: string }) => `/v1/notifications/deliveries/${id}`),
   ]
   const answers: Record<string, string> = {}

@@ -209,7 +209,9 @@ describe('an abandoned query', () => {
     server = await startServer(folder.path, LIMITED)
     const late = await call('POST', `${server.url}/v1/alerts/preview`, { as: reader, body: { rule: slowRule() } })
     expect([late.status, late.headers.get('retry-after'), late.body]).toEqual([
-      ...[503, '1', { error: 'POST /v1/alerts/preview: took longer than 3 s' }],
+      503,
+      '1',
+      { error: 'POST /v1/alerts/preview: took longer than 3 s' },
     ])
     await atRest()
   })

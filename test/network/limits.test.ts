@@ -14,7 +14,9 @@ describe('the response time limit', () => {
     using caller = await connectTo(server.url, requestOf('GET', '/test/never?secret=1'))
     const { status, headers, text } = await caller.answer()
     expect([status, headers['retry-after'], JSON.parse(text)]).toEqual([
-      ...[503, '1', { error: 'GET /test/never: took longer than 0.05 s' }],
+      503,
+      '1',
+      { error: 'GET /test/never: took longer than 0.05 s' },
     ])
     // The connection stays open, and the late response is dropped.
     server.release()
@@ -67,7 +69,9 @@ describe('concurrent requests', () => {
     using sixth = await connectTo(server.url, requestOf('GET', '/v1/alerts'))
     const busy = await sixth.answer()
     expect([busy.status, busy.headers['retry-after'], JSON.parse(busy.text)]).toEqual([
-      ...[503, '1', { error: 'the server is processing too many requests' }],
+      503,
+      '1',
+      { error: 'the server is processing too many requests' },
     ])
     const { status, headers, body } = await call('POST', `${server.url}${EVENTS_PATH}`, { body: {} })
     expect([status, headers.get('retry-after'), body]).toEqual([503, '1', JSON.parse(busy.text)])

@@ -28,7 +28,9 @@ describe.each(OPEN_ROUTES)('a body sent to %s', (path) => {
     using sender = await connectTo(server.url, text)
     const { status, headers, text: body } = await sender.answer()
     expect([status, JSON.parse(body), headers.connection]).toEqual([
-      ...[400, { error: 'body: was not received in time' }, 'close'],
+      400,
+      { error: 'body: was not received in time' },
+      'close',
     ])
     await sender.closed()
     expect(server.errors).toEqual([])

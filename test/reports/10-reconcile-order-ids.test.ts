@@ -93,7 +93,11 @@ test('an order and its value are found in the purchases of fifteen vendors', asy
   await world.run('flush')
   const { body } = await world.call('GET', `/v1/insights/reconcile?domainId=${id}&days=2`)
   const found = body.vendors.map((row: Record<string, unknown>) => [
-    ...[row.vendor, row.captured, row.extra, row.duplicates, row.valueMismatches],
+    row.vendor,
+    row.captured,
+    row.extra,
+    row.duplicates,
+    row.valueMismatches,
   ])
   expect(body.withoutIds).toEqual([{ vendor: 'Taboola Pixel', purchases: 1 }])
   expect(found).toEqual(REQUESTS.map(([vendor]) => [vendor, 1, 0, 0, 0]).sort())

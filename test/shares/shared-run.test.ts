@@ -68,7 +68,9 @@ describe('a shared run', () => {
     )
     const picture = await open(world, `${path}?step=3`)
     expect([picture.status, picture.headers.get('content-type'), picture.headers.get('cache-control')]).toEqual([
-      ...[200, 'image/png', 'no-store'],
+      200,
+      'image/png',
+      'no-store',
     ])
     expect(new Uint8Array(await picture.arrayBuffer())).toEqual(PNG)
     for (const step of ['4', '7', '200', '-1', '../3']) {

@@ -25,7 +25,13 @@ describe('a level of the crawl', () => {
   test('alternates between folders', () => {
     const shoes = ['/shoe/1', '/shoe/2', '/shoe/3', '/shoe/4']
     expect(pathsOf(frontierOf([...shoes, '/hat/1', '/hat/2', '/about']))).toEqual([
-      ...['/shoe/1', '/hat/1', '/about', '/shoe/2', '/hat/2', '/shoe/3', '/shoe/4'],
+      '/shoe/1',
+      '/hat/1',
+      '/about',
+      '/shoe/2',
+      '/hat/2',
+      '/shoe/3',
+      '/shoe/4',
     ])
   })
 

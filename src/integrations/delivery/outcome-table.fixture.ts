@@ -84,9 +84,25 @@ const BODYLESS = [101, 204, 205, 304]
 const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, index) => from + index)
 /** Registered statuses, statuses of well-known proxies, and unassigned ones. */
 const STATUSES = [
-  ...[...range(200, 208), 226, 299, ...range(300, 308), 399],
-  ...[...range(400, 431), 444, 449, 451, 460, 463, 494, 498, 499],
-  ...[...range(500, 511), ...range(520, 530), 561, 598, 599],
+  ...range(200, 208),
+  226,
+  299,
+  ...range(300, 308),
+  399,
+  ...range(400, 431),
+  444,
+  449,
+  451,
+  460,
+  463,
+  494,
+  498,
+  499,
+  ...range(500, 511),
+  ...range(520, 530),
+  561,
+  598,
+  599,
 ]
 
 /** Outcome of one attempt. `status` is null for a direct address. */

@@ -34,7 +34,10 @@ describe('the queries invalidated by a change', () => {
 
   test('are the only ones refetched, and only for the changed resource', async () => {
     const { queries, asked } = screen(
-      ...[{ _id: 'listIssues' }, { _id: 'listAlerts' }, { _id: 'listMembers' }, { _id: 'listDeliveries' }],
+      { _id: 'listIssues' },
+      { _id: 'listAlerts' },
+      { _id: 'listMembers' },
+      { _id: 'listDeliveries' },
       ...['iss_1', 'iss_2'].map((id) => ({ _id: 'getIssue', path: { id, toString: () => id } })),
     )
     const freshness = new Invalidator(queries, () => true)

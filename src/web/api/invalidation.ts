@@ -5,8 +5,15 @@ import { updatePages } from './pagination.ts'
 /** Operation ids of the queries that each kind of change can affect. */
 export const QUERIES_BY_CHANGE: Readonly<Record<string, readonly string[]>> = {
   issue: [
-    ...['listIssues', 'getIssue', 'investigateIssue', 'listCauses', 'getScores', 'getOrgValue', 'getWeeklyReport'],
-    ...['listAlerts', 'listDomains'],
+    'listIssues',
+    'getIssue',
+    'investigateIssue',
+    'listCauses',
+    'getScores',
+    'getOrgValue',
+    'getWeeklyReport',
+    'listAlerts',
+    'listDomains',
   ],
   delivery: ['listDeliveries', 'getDelivery', 'investigateIssue'],
   alert: ['listAlerts', 'getAlert', 'listSuggestions'],

@@ -79,7 +79,11 @@ describe('a form generated from a schema', () => {
   test('uses the same field paths as validation errors', () => {
     const schema: FormSchema = { type: 'object', properties: { steps: { type: 'array', items: step } } }
     expect(pathsOf(schema, { steps: [{ anchor: { kind: 'page' } }] })).toEqual([
-      ...['steps', 'steps[0]', 'steps[0].anchor', 'steps[0].anchor.kind', 'steps[0].anchor.path'],
+      'steps',
+      'steps[0]',
+      'steps[0].anchor',
+      'steps[0].anchor.kind',
+      'steps[0].anchor.path',
     ])
   })
 
