@@ -57,7 +57,7 @@ const ROOMS = [
 /** Folders whose code runs in browsers. They may import only types from other folders. */
 const IN_BROWSERS = ['script', 'web']
 /** Files shared by tests whose name is not `<name>.fixture.ts`. */
-const FOR_TESTS = ['src/decoders/decoder-cases.ts', 'src/conditions/agreement-reference.ts']
+const FOR_TESTS = ['src/decoders/decoder-cases.ts', 'src/conditions/rule-reference.ts']
 /**
  * All modules of the program that use the network. Only `connection.ts` opens connections, except for connections to
  * the operator's mail server.
@@ -154,7 +154,7 @@ test('the import scanner finds the same imports as the transpiler', () => {
 describe('source folders', () => {
   test.each<[string, string, boolean, boolean]>([
     ['issues', 'src/alerts/finding.ts', false, true],
-    ['alerts', 'src/alerts/period.ts', false, true],
+    ['alerts', 'src/alerts/alert-period.ts', false, true],
     ['alerts', 'src/issues/issue.ts', false, false],
     ['alerts', 'src/issues/issue.ts', true, false],
     ['core', 'src/app.ts', false, false],

@@ -1,4 +1,4 @@
-import { HARMFUL, HARMLESS, isNamed, momentOf } from '../../src/changes/releases.fixture.ts'
+import { HARMFUL, HARMLESS, isNamed, momentOf } from '../../src/changes/release-scenarios.fixture.ts'
 import { Shop } from '../../src/changes/shop.fixture.ts'
 import { verdictOn } from '../../src/changes/tabulate.fixture.ts'
 import { ERROR } from '../../src/changes/verdict.ts'

@@ -1,6 +1,6 @@
 import { type Instant, MINUTE_MS } from '../core/clock.ts'
+import { nextWindow, type Period, previousWindow, windowAt } from './alert-period.ts'
 import type { Window } from './finding.ts'
-import { nextWindow, type Period, previousWindow, windowAt } from './period.ts'
 
 /** Returns the windows of an alert that lie entirely within `[from, to)`, in order. */
 export function wholeWindows(period: Period, timezone: string, from: Instant, to: Instant): Window[] {

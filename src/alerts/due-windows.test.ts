@@ -2,8 +2,8 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../core/clock.ts'
 import { tickBefore } from '../signals/series.ts'
+import { parsePeriod, windowAt } from './alert-period.ts'
 import { type Cursor, dueWindows, firstCursor, MAX_LATE_WINDOWS, nextDueAt, type Schedule } from './due-windows.ts'
-import { parsePeriod, windowAt } from './period.ts'
 
 const schedule = (period: string, partial: boolean, timezone = 'UTC'): Schedule => ({
   period: parsePeriod(period),

@@ -1,8 +1,8 @@
 import type { Instant } from '../core/clock.ts'
 import { TICK_MS, tickBefore } from '../signals/series.ts'
 import type { Alert } from './alert.ts'
+import { nextWindow, type Period, parsePeriod, previousWindow, windowAt } from './alert-period.ts'
 import type { Window } from './finding.ts'
-import { nextWindow, type Period, parsePeriod, previousWindow, windowAt } from './period.ts'
 import { isPartial } from './types/alert-type.ts'
 import { alertTypeOf } from './types/index.ts'
 

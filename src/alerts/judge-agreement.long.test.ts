@@ -1,17 +1,17 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { anEvent, aRule, membersOf } from '../conditions/agreement.fixture.ts'
 import { checkRule } from '../conditions/condition.ts'
 import { resolveLabels } from '../conditions/label-conditions.ts'
+import { anEvent, aRule, membersOf } from '../conditions/random-rules.fixture.ts'
 import { MINUTE_MS } from '../core/clock.ts'
 import type { StoredEvent } from '../core/event.ts'
 import { WarehouseFixture } from '../warehouse/warehouse.fixture.ts'
 import { alertOf, domainsNamed, validationInput } from './alert.fixture.ts'
 import type { Alert } from './alert.ts'
+import { parsePeriod } from './alert-period.ts'
 import { wholeWindows } from './alert-windows.ts'
 import { judgeOf } from './judge.fixture.ts'
 import { judgeHistory } from './judge-history.ts'
-import { parsePeriod } from './period.ts'
 
 const EVENTS = 125
 const RULES = 40

@@ -1,4 +1,4 @@
-import { checkTimezone } from '../alerts/period.ts'
+import { checkTimezone } from '../alerts/alert-period.ts'
 import { MAX_RULE_COST, RuleCheck } from '../conditions/condition.ts'
 import { compilePattern } from '../conditions/pattern.ts'
 import type { Instant } from '../core/clock.ts'

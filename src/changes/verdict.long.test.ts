@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { HOUR_MS, MINUTE_MS } from '../core/clock.ts'
 import { evaluationTimesOf } from './change-window.ts'
-import { HARMFUL, HARMLESS, isNamed, momentOf } from './releases.fixture.ts'
+import { HARMFUL, HARMLESS, isNamed, momentOf } from './release-scenarios.fixture.ts'
 import { Shop } from './shop.fixture.ts'
 import { SOME_DAYS, verdictOn } from './tabulate.fixture.ts'
 import { ERROR } from './verdict.ts'

@@ -1,7 +1,7 @@
 import type { Alert } from '../alerts/alert.ts'
+import { windowAt } from '../alerts/alert-period.ts'
 import { createAlert, findAlert, updateAlert } from '../alerts/alert-store.ts'
 import { scheduleOf } from '../alerts/due-windows.ts'
-import { windowAt } from '../alerts/period.ts'
 import type { Privacy } from '../conditions/privacy-settings.ts'
 import type { Clock } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'

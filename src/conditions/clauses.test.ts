@@ -1,9 +1,9 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { anEvent, aRule } from './agreement.fixture.ts'
 import { type ConditionClause, clausesOf } from './clauses.ts'
 import type { Condition, Rule } from './condition.ts'
 import { compileCondition, compileViolation } from './predicate.ts'
+import { anEvent, aRule } from './random-rules.fixture.ts'
 
 const is = (parameter: string, op: Condition['op'], ...values: string[]): Condition => ({
   parameter,

@@ -1,5 +1,5 @@
 import type { CountryCode } from 'libphonenumber-js/max'
-import { phoneNumbers } from '../core/phone-numbers.ts'
+import { loadPhoneLibrary } from '../core/load-phone-library.ts'
 import type { Span } from './email.ts'
 import { decodings } from './percent-encoding.ts'
 
@@ -10,7 +10,7 @@ export type PhoneRegions = readonly CountryCode[]
 
 /** Returns the supported country codes from an organization's settings: `['de', 'US', '??']` → `['DE', 'US']`. */
 export function phoneRegions(codes: readonly string[]): CountryCode[] {
-  return codes.map((code) => code.toUpperCase()).filter((code) => phoneNumbers().isSupportedCountry(code))
+  return codes.map((code) => code.toUpperCase()).filter((code) => loadPhoneLibrary().isSupportedCountry(code))
 }
 
 /**
@@ -53,7 +53,7 @@ const NO_PHONE =
 function isInternational(written: string): boolean {
   // The library handles the `(0)` in `+46 (0)8 …`, which is only dialled within the country.
   const plain = written.replaceAll(gaps, '')
-  return phoneNumbers().parsePhoneNumberFromString(plain.replace(/^00/, '+'))?.isValid() ?? false
+  return loadPhoneLibrary().parsePhoneNumberFromString(plain.replace(/^00/, '+'))?.isValid() ?? false
 }
 
 /**
@@ -71,7 +71,7 @@ function lengthOfInternational(written: string): number {
 }
 
 function isNational(written: string, regions: PhoneRegions): boolean {
-  return regions.some((region) => phoneNumbers().parsePhoneNumberFromString(written, region)?.isValid() ?? false)
+  return regions.some((region) => loadPhoneLibrary().parsePhoneNumberFromString(written, region)?.isValid() ?? false)
 }
 
 /** Returns whether a text has at least 7 digits, which is the length of the shortest phone number. */

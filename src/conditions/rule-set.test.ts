@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { StoredEvent } from '../core/event.ts'
-import { anEvent, aRule } from './agreement.fixture.ts'
 import { type Condition, checkRule, type Rule } from './condition.ts'
 import type { PhoneRegions } from './phone.ts'
 import { compileViolation } from './predicate.ts'
+import { anEvent, aRule } from './random-rules.fixture.ts'
 import { RuleSet, type Scope } from './rule-set.ts'
 
 const DOMAINS = ['dom_1', 'dom_2', 'dom_3']

@@ -1,7 +1,7 @@
 import { HOUR_MS } from '../core/clock.ts'
 import { anscombe, inverseAnscombe } from './anscombe.ts'
 import type { Compared, Spread } from './baseline.ts'
-import type { Reading } from './row-statistics.ts'
+import type { Reading } from './series-statistics.ts'
 
 /** Minimum time between alarms in the same direction. */
 export const REST_MS = 12 * HOUR_MS

@@ -3,8 +3,8 @@ import fc from 'fast-check'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../core/clock.ts'
 import { anscombe } from './anscombe.ts'
 import { Detector, DetectorSet, InferredStepDetector, type Verdict } from './detector.ts'
-import { sumsFor } from './row-statistics.ts'
 import { madeSeries, normal, poisson, profileAt, randomOf } from './series.fixture.ts'
+import { sumsFor } from './series-statistics.ts'
 
 /** A Monday. */
 const START = Date.UTC(2026, 0, 5)

@@ -1,7 +1,7 @@
 import type { Instant } from '../core/clock.ts'
 import { HOUR_MS } from '../core/clock.ts'
 import { Alarm, type Judgement } from './alarm.ts'
-import { type Reading, RowStatistics, type SeriesShape } from './row-statistics.ts'
+import { type Reading, RowStatistics, type SeriesShape } from './series-statistics.ts'
 
 /** The state of a series at the end of a row. */
 export type SeriesState = 'learning' | 'normal' | 'high' | 'low' | 'silent'

@@ -1,4 +1,4 @@
-import { type Period, type PeriodWindow, parsePeriod, previousWindow, windowAt } from '../alerts/period.ts'
+import { type Period, type PeriodWindow, parsePeriod, previousWindow, windowAt } from '../alerts/alert-period.ts'
 import type { CountedSeries } from '../alerts/types/evidence.ts'
 import { DAY_MS, type Instant } from '../core/clock.ts'
 import { Closed, OneOf, Type } from '../core/schema.ts'

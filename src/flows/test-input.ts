@@ -1,4 +1,4 @@
-import { checkTimezone } from '../alerts/period.ts'
+import { checkTimezone } from '../alerts/alert-period.ts'
 import type { CheckAddress } from '../browser/address-check.ts'
 import type { Instant } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'

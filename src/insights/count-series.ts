@@ -1,4 +1,4 @@
-import type { Period } from '../alerts/period.ts'
+import type { Period } from '../alerts/alert-period.ts'
 import { type EventScope, scopeTests } from '../alerts/types/event-scope.ts'
 import { DAY_MS, type Instant, MINUTE_MS } from '../core/clock.ts'
 import { bucketOf } from '../warehouse/dialect.ts'

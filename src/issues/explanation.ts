@@ -1,5 +1,5 @@
 import type { Alert } from '../alerts/alert.ts'
-import { parsePeriod } from '../alerts/period.ts'
+import { parsePeriod } from '../alerts/alert-period.ts'
 import { HOUR_MS, type Instant } from '../core/clock.ts'
 import { Closed, type Static, Type } from '../core/schema.ts'
 import type { Db } from '../store/database.ts'

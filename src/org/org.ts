@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Instant } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
-import { phoneNumbers } from '../core/phone-numbers.ts'
+import { loadPhoneLibrary } from '../core/load-phone-library.ts'
 import { Closed, InstantSchema, Nullable, OneOf, type Static, Text, Type } from '../core/schema.ts'
 import { ROLES } from '../http/principal.ts'
 
@@ -156,7 +156,7 @@ export function checkCurrency(currency: string | null): void {
 /** Throws `invalid`, naming the first region that has no known numbering plan. */
 export function checkPhoneRegions(regions: readonly string[]): void {
   for (const [index, region] of regions.entries()) {
-    if (phoneNumbers().isSupportedCountry(region)) continue
+    if (loadPhoneLibrary().isSupportedCountry(region)) continue
     throw new AppError('invalid', `phoneRegions[${index}]: is not an ISO 3166-1 country code such as DE`)
   }
 }

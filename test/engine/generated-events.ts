@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { aSession, sessionOf } from '../../src/alerts/types/journey/journey.fixture.ts'
-import { anEvent as anOddEvent } from '../../src/conditions/agreement.fixture.ts'
+import { anEvent as anOddEvent } from '../../src/conditions/random-rules.fixture.ts'
 import { type Instant, MINUTE_MS } from '../../src/core/clock.ts'
 import type { StoredEvent } from '../../src/core/event.ts'
 import { aKey, aValue, type EventFields } from '../../src/warehouse/warehouse.fixture.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
+import { nextWindow, parsePeriod, windowAt } from '../../src/alerts/alert-period.ts'
 import { type Cursor, dueWindows } from '../../src/alerts/due-windows.ts'
-import { nextWindow, parsePeriod, windowAt } from '../../src/alerts/period.ts'
 import { meetsRunWindow } from '../../src/alerts/run-window.ts'
 import { DAY_MS, HOUR_MS, type Instant, MINUTE_MS, SECOND_MS } from '../../src/core/clock.ts'
 import { runJobs } from '../../src/jobs/job.ts'

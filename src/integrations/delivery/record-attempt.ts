@@ -8,8 +8,8 @@ import { parseTarget } from '../targets.ts'
 import type { Claimed } from './attempt.ts'
 import { logAttempt } from './attempt-log.ts'
 import { MAX_RETRY_AFTER_MS, retryDelayMs } from './delivery.ts'
-import { enqueueFailureNotices } from './failure-notice.ts'
 import type { DeliveryHead } from './grouping.ts'
+import { enqueueFailureNotices } from './report-failed-delivery.ts'
 
 interface RecordingDeps {
   now: Instant

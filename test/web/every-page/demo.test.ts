@@ -3,7 +3,7 @@ import { DASHBOARD } from '../../../src/http/web-pages.ts'
 import { startBrowser, type TestBrowser } from '../../browser/chromium.ts'
 import { dashboardPaths } from '../dashboard-paths.ts'
 import { type Demo, startDemo, untilIssues } from '../demo.ts'
-import { expectAccessibleNames } from './accessible-names.ts'
+import { expectAccessibleNames } from './expect-accessible-names.ts'
 import { expectNoFaults, TEST_MS, type Viewport } from './page-checks.ts'
 
 /**

@@ -1,6 +1,6 @@
 import type { BandPoint, ChartChange } from '../../../src/web/charts/band-layout.ts'
 import type { BarPoint } from '../../../src/web/charts/bar-layout.ts'
-import type { Flows } from '../../../src/web/charts/flow-layout.ts'
+import type { Flows } from '../../../src/web/charts/session-paths-layout.ts'
 
 const HOUR = 3_600_000
 const BEGIN = Date.UTC(2026, 2, 9, 8)

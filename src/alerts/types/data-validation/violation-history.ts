@@ -6,9 +6,9 @@ import { EVENT_COLUMNS, type StoredEvent } from '../../../core/event.ts'
 import { bucketOf } from '../../../warehouse/dialect.ts'
 import { type AnyTest, type Binder, type Query, query, type Statement } from '../../../warehouse/query.ts'
 import { type Alert, domainsOf } from '../../alert.ts'
+import { parsePeriod } from '../../alert-period.ts'
 import { type Bucketed, bucketMsOf, groupByWindow, spanOf } from '../../alert-windows.ts'
 import type { Window } from '../../finding.ts'
-import { parsePeriod } from '../../period.ts'
 import type { HistoryOptions, HistoryQuery, NewestOptions } from '../history-query.ts'
 
 /** Maximum number of events, newest first, that are checked in code when SQL can't evaluate the rule exactly. */

@@ -6,10 +6,10 @@ import { HOUR_MS, MINUTE_MS } from '../../../core/clock.ts'
 import { type EventFields, WarehouseFixture } from '../../../warehouse/warehouse.fixture.ts'
 import { warehouseWith } from '../../alert.fixture.ts'
 import type { Alert, AlertInput } from '../../alert.ts'
+import { parsePeriod } from '../../alert-period.ts'
 import { wholeWindows } from '../../alert-windows.ts'
 import type { Finding, Window } from '../../finding.ts'
 import { judgeHistory } from '../../judge-history.ts'
-import { parsePeriod } from '../../period.ts'
 import {
   arrived,
   aSpec,

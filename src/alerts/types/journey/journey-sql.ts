@@ -3,7 +3,7 @@ import type { MembersOf } from '../../../labels/label.ts'
 import type { Dialect } from '../../../warehouse/dialect.ts'
 import { type Binder, type Query, query, type Statement } from '../../../warehouse/query.ts'
 import { spanOf } from '../../alert-windows.ts'
-import { type AlertSql, type JourneyAlert, JourneyColumns } from './journey-columns.ts'
+import { type AlertSql, type JourneyAlert, JourneyColumns } from './journey-matcher-sql.ts'
 
 /** A session ends after this time without an event. Later events with the same id belong to another session. */
 export const SESSION_GAP_MS = 30 * MINUTE_MS

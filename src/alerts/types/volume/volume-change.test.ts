@@ -4,7 +4,7 @@ import { DAY_MS, HOUR_MS, type Instant } from '../../../core/clock.ts'
 import { alertOf, domainsNamed, evaluate, eventOf, HOUR_BEFORE_NOON, NOON, warehouseWith } from '../../alert.fixture.ts'
 import type { Alert, AlertInput } from '../../alert.ts'
 import { readAlertInput } from '../../alert-input.ts'
-import { parsePeriod, previousWindow, windowAt } from '../../period.ts'
+import { parsePeriod, previousWindow, windowAt } from '../../alert-period.ts'
 import { tagVolumeChange } from './volume-change.ts'
 
 const shop = domainsNamed('dom_shop')

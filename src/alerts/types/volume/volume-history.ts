@@ -1,7 +1,7 @@
 import type { Alert } from '../../alert.ts'
+import { type PeriodWindow, parsePeriod } from '../../alert-period.ts'
 import { type Bucketed, bucketMsOf, groupByWindow, spanOf } from '../../alert-windows.ts'
 import type { Window } from '../../finding.ts'
-import { type PeriodWindow, parsePeriod } from '../../period.ts'
 import type { HistoryOptions, HistoryQuery } from '../history-query.ts'
 import { bucketsQuery, type VolumeRow, volumeSource } from './volume-count.ts'
 

@@ -2,11 +2,11 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { memoryDb, testClock } from '../../../../test/fixtures.ts'
 import { withinQuota } from '../../context/call-quota.ts'
-import { withReportMetadata } from './desired-entities.ts'
 import { tagManagerFixture } from './google-tag-manager.fixture.ts'
 import { CONTAINER, KEY_FILE, OAUTH } from './google-tag-manager-server.fixture.ts'
 import { parseJsonExactly } from './tag-manager-api.ts'
 import type { Tag } from './tag-manager-entities.ts'
+import { withReportMetadata } from './tagwarden-entities.ts'
 
 describe('the list of tags', () => {
   test('contains readable types, the Tagwarden tag and all variables', async () => {

@@ -1,14 +1,5 @@
 import { AppError } from '../../../core/error.ts'
 import type { Deployed, DeployInput } from './deploy-schemas.ts'
-import {
-  DESIRED_TRIGGER,
-  desiredTag,
-  desiredTemplate,
-  OWN_NAME,
-  RESERVED_REPORT_KEYS,
-  withDesired,
-  withReportMetadata,
-} from './desired-entities.ts'
 import type { Progress } from './progress.ts'
 import type { TagManagerApi } from './tag-manager-api.ts'
 import {
@@ -20,6 +11,15 @@ import {
   type Variable,
   type Workspace,
 } from './tag-manager-entities.ts'
+import {
+  DESIRED_TRIGGER,
+  desiredTag,
+  desiredTemplate,
+  OWN_NAME,
+  RESERVED_REPORT_KEYS,
+  withDesired,
+  withReportMetadata,
+} from './tagwarden-entities.ts'
 import { ensureWorkspace, liveVersionOf, syncWorkspace } from './workspace.ts'
 
 /**

@@ -1,8 +1,8 @@
 import { AppError } from '../../../core/error.ts'
 import { oneLine } from '../../../core/text.ts'
-import { OWN_NAME } from './desired-entities.ts'
 import { Refused, type TagManagerApi } from './tag-manager-api.ts'
 import type { LiveVersion, MergeConflict, Workspace } from './tag-manager-entities.ts'
+import { OWN_NAME } from './tagwarden-entities.ts'
 
 const DESCRIPTION = 'Created by Tagwarden. Review the changes, then publish.'
 

@@ -1,6 +1,6 @@
 import { formatNumber, formatPercent } from '../components/format.ts'
 import { messages } from '../messages.ts'
-import type { FlowNode } from './flow-layout.ts'
+import type { FlowNode } from './session-paths-layout.ts'
 
 /** Name of a node: its path, "3 other pages" or "left the site". */
 export function nodeName({ kind, path, count }: FlowNode): string {

@@ -1,9 +1,9 @@
 import { Data } from '../components/data-text.tsx'
 import { formatNumber, formatPercent } from '../components/format.ts'
 import { messages } from '../messages.ts'
-import classes from './flow.module.css'
-import { nodeName } from './flow-labels.ts'
-import type { FlowGraph, FlowNode } from './flow-layout.ts'
+import classes from './session-paths.module.css'
+import { nodeName } from './session-paths-labels.ts'
+import type { FlowGraph, FlowNode } from './session-paths-layout.ts'
 
 interface FlowColumnsProps {
   graph: FlowGraph

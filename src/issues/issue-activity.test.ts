@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test'
 import { DAY_MS, type Instant } from '../core/clock.ts'
-import { issueActivity } from './activity.ts'
 import { databaseWithOrgs, issueOfAlert, NOON, volumeAlert } from './issue.fixture.ts'
 import type { HistoryKind, IssueStatus } from './issue.ts'
+import { issueActivity } from './issue-activity.ts'
 import { addHistory, applyChanges } from './store.ts'
 
 const [FROM, TO] = [NOON, NOON + 7 * DAY_MS]

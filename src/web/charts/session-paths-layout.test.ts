@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { type Flows, flowGraph, layOutFlow, neighbour, shortPath } from './flow-layout.ts'
+import { type Flows, flowGraph, layOutFlow, neighbour, shortPath } from './session-paths-layout.ts'
 
 const FLOWS: Flows = {
   sessionsSampled: 100,

@@ -4,9 +4,9 @@ import { formatNumber } from '../components/format.ts'
 import { messages } from '../messages.ts'
 import { DATA } from './axes.tsx'
 import { ChartFrame, type ChartProps, type ChartTable } from './chart-frame.tsx'
-import classes from './flow.module.css'
-import { FlowColumns } from './flow-columns.tsx'
-import { nodeLabel, nodeName, shareOf } from './flow-labels.ts'
+import classes from './session-paths.module.css'
+import { FlowColumns } from './session-paths-columns.tsx'
+import { nodeLabel, nodeName, shareOf } from './session-paths-labels.ts'
 import {
   type FlowGraph,
   type FlowNode,
@@ -16,7 +16,7 @@ import {
   neighbour,
   type PlacedNode,
   shortPath,
-} from './flow-layout.ts'
+} from './session-paths-layout.ts'
 
 /** Below this width, ranked columns are shown. */
 const NARROW_PX = 720

@@ -3,16 +3,16 @@ import { type DuckDBConnection, DuckDBInstance, LIST, MAP, mapValue, VARCHAR } f
 import fc from 'fast-check'
 import { EVENT_COLUMNS, type StoredEvent } from '../core/event.ts'
 import { newBinder } from '../warehouse/warehouse.fixture.ts'
-import { anEvent, aRule, aSingle, KEYS } from './agreement.fixture.ts'
-import { type Node, violationReference } from './agreement-reference.ts'
 import { checkRule, OPERATORS, type Rule } from './condition.ts'
 import { violationSql } from './condition-sql.ts'
 import type { PhoneRegions } from './phone.ts'
 import { compileViolation } from './predicate.ts'
+import { anEvent, aRule, aSingle, KEYS } from './random-rules.fixture.ts'
+import { type Node, violationReference } from './rule-reference.ts'
 
 /*
  * Three implementations must agree on whether an event breaks a rule: the predicate, the SQL in DuckDB, and
- * `agreement-reference.ts`. The reference implementation is as simple as possible and shares no code with the other
+ * `rule-reference.ts`. The reference implementation is as simple as possible and shares no code with the other
  * two.
  */
 

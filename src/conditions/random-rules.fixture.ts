@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import type { StoredEvent } from '../core/event.ts'
 import type { MembersOf } from '../labels/label.ts'
-import { BASE64, LABELS, type Node, numberReference, PHONES, spell } from './agreement-reference.ts'
 import { type Condition, OPERATORS, type Rule } from './condition.ts'
 import { resolveLabels } from './label-conditions.ts'
+import { BASE64, LABELS, type Node, numberReference, PHONES, spell } from './rule-reference.ts'
 
 /** Keys that an engine might confuse or treat specially. */
 export const KEYS = ['k', 'K', 'phone', '$os', "it's", 'a.b', 'constructor', '__proto__', 'cid', 'Ключ', '^k"']
