@@ -58,7 +58,7 @@ const aSent = fc.record({
 })
 
 /**
- * Stores one event a minute: some in a sorted and shredded file, some in two unsorted files, the rest still in the
+ * Stores one event a minute: some in a merged file, some in two fresh files, the rest still in the
  * spool.
  */
 async function receive(fixture: WarehouseFixture, events: readonly Omit<StoredEvent, 'seq' | 'receivedAt'>[]) {

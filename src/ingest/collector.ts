@@ -132,7 +132,7 @@ export class Collector {
     }
   }
 
-  /** Reports an error at most once a minute, because every batch fails while the disk can't be written. */
+  /** Reports an error at most once a minute, because every batch fails while the disk isn't writable. */
   private reportUnavailable(error: AppError): void {
     const now = this.parts.clock.now()
     if (Math.abs(now - this.reportedAt) < MINUTE_MS) return

@@ -49,7 +49,7 @@ const CauseListSchema = Closed(
 /** The causes of open and acknowledged issues. Each issue has exactly one cause. */
 export const causes = insight({
   id: 'listCauses',
-  summary: 'List the probable causes of open issues, grouped by cause',
+  summary: 'List the probable causes of unresolved issues, each with its issues',
   description:
     'The first of these that applies to an issue: `pipeline` (this server could not collect events), `traffic` (all traffic of the domain ' +
     'dropped), `container` (the tag manager stopped), `consent`, `vendor` (in several domains, or its requests fail), ' +

@@ -29,7 +29,7 @@ export interface KeyFacts {
   leastDailyShare: number
   /** Distinct values, most frequent first. Incomplete when there are more than `MAX_VALUES`. */
   values: readonly { value: string; events: number }[]
-  /** True when all events of the vendor, of every name, have this key with the same value. */
+  /** True when all of the vendor's events, regardless of name, have this key with the same value. */
   isConstant: boolean
 }
 

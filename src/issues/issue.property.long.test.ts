@@ -13,7 +13,7 @@ import { applyFindings, findIssue, setStatus } from './store.ts'
 const SUBJECTS = ['', 'ga4 purchase', 'ga4 view']
 const LONGEST_WAIT_MS = 10 * SECOND_MS
 
-/** Only findings of anomaly alerts can continue or be explained. */
+/** Optional fields of generated findings. In production, only anomaly alerts set `continues` or `explainedBy`. */
 const MARKS = [{}, {}, { continues: true as const }, { explainedBy: '' }]
 type Fire = { subject: string; occurrences: number; marks: (typeof MARKS)[number] }
 type Step =

@@ -73,7 +73,7 @@ describe('the gap coverage limit', () => {
     ['with gaps only outside', [gap(AT - HOUR_MS, AT), gap(AT + HOUR_MS, AT + 2 * HOUR_MS)], false],
     ['with a gap of less than 5 %', [gap(AT, AT + 3 * MINUTE_MS - 1)], false],
     ['with a gap of 5 %', [gap(AT - HOUR_MS, AT + 3 * MINUTE_MS)], true],
-    ['with several gaps of 5 % in total', [gap(AT, AT + MINUTE_MS), gap(hour.to - 2 * MINUTE_MS, hour.to + 5)], true],
+    ['with several gaps that total 5 %', [gap(AT, AT + MINUTE_MS), gap(hour.to - 2 * MINUTE_MS, hour.to + 5)], true],
     ['inside a gap', [gap(0, AT + 9 * HOUR_MS)], true],
   ])('is applied to a window %s', (_, gaps, expected) => {
     expect(exceedsMaxCoverage(gaps, hour)).toBe(expected)

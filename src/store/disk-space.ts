@@ -17,7 +17,7 @@ export function diskSpace(folder: string): { freeBytes: number; totalBytes: numb
 }
 
 /**
- * Returns the reason why a data folder can't be written, as a sentence without a path; null if it can be written.
+ * Returns the reason why a data folder isn't writable, as a sentence without a path; null if it is writable.
  * @param isRefusing true if the last batch could not be written. A small file is then written and removed, because
  * quotas, file size limits and read-only file systems are not visible in the amount of free space.
  */

@@ -12,7 +12,7 @@ const wait = (waitMs: number): Outcome => ({ verdict: 'wait', waitMs })
 describe('the pause of a queue', () => {
   test.each<[string, Outcome, number]>([
     ['as long as a rate limit lasts', wait(SECOND_MS), SECOND_MS],
-    ['as long as the other service requests', { verdict: 'retry', reason: '', retryAfterMs: 90_000 }, 90_000],
+    ['the time that the other service asks for', { verdict: 'retry', reason: '', retryAfterMs: 90_000 }, 90_000],
     ['at most five minutes', { verdict: 'retry', reason: '', retryAfterMs: 60 * MINUTE_MS }, 5 * MINUTE_MS],
     ['no pause if a single delivery has to wait', { ...wait(SECOND_MS), onlyThis: true } as Outcome, 0],
     ['no pause if none is requested', { verdict: 'retry', reason: '', retryAfterMs: null }, 0],

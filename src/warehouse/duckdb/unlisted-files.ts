@@ -107,7 +107,7 @@ async function replacedBy(parquet: ParquetFiles, folder: string, paths: readonly
   return replaced
 }
 
-/** Name of the segment in a fresh file; null for a merged file. */
+/** Name of the spool segment from which a fresh file was written; null for a merged file. */
 export function segmentOf(path: string): string | null {
   return /(?:^|\/)(\d+)\.parquet$/.exec(path)?.[1] ?? null
 }
