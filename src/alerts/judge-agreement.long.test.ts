@@ -57,10 +57,7 @@ const aSent = fc.record({
   vendor: fc.constantFrom(...VENDORS),
 })
 
-/**
- * Stores one event a minute: some in a merged file, some in two fresh files, the rest still in the
- * spool.
- */
+/** Stores one event a minute: some in a merged file, some in two fresh files, the rest still in the spool. */
 async function receive(fixture: WarehouseFixture, events: readonly Omit<StoredEvent, 'seq' | 'receivedAt'>[]) {
   for (const [index, event] of events.entries()) {
     await fixture.add([event])

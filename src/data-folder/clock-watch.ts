@@ -19,10 +19,10 @@ export interface ClockWatchDeps {
 }
 
 /**
- * Detects a clock that shows an earlier time than the data folder contains. The program can't determine whether the clock was
- * set back, was ahead before, or is behind now, so no stored data is changed or deleted. Scheduled times are recomputed
- * from the current time, and new events are evaluated immediately. For steps of up to 10 s, the program waits until the
- * clock catches up.
+ * Detects a clock that shows an earlier time than the data folder contains. The program can't determine whether the
+ * clock was set back, was ahead before, or is behind now, so no stored data is changed or deleted. Scheduled times are
+ * recomputed from the current time, and new events are evaluated immediately. For steps of up to 10 s, the program
+ * waits until the clock catches up.
  */
 export class ClockWatch {
   /** Latest time seen in this run or the previous run. */

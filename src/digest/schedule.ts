@@ -31,7 +31,8 @@ export function nextDue(hourUtc: number, now: Instant, isBegun: (day: number) =>
   const due = dueDay(hourUtc, now)
   if (due && !isBegun(due.day)) return now
   let next = dayAt(latestDay(hourUtc, now).day + 1, hourUtc)
-  // If the system clock was set back, or an earlier digest hour was chosen, digests for later days may already have been sent.
+  // If the system clock was set back, or an earlier digest hour was chosen, digests for later days may already have
+  // been sent.
   while (isBegun(next.day)) next = dayAt(next.day + 1, hourUtc)
   return next.from
 }
