@@ -117,7 +117,7 @@ describe('the body of a call', () => {
   })
 })
 
-describe('a request to a possible vendor request to one of the site's own hosts', () => {
+describe('a possible vendor request to a host on the site', () => {
   const OWN = 'https://own.shop.example/v1/track'
   const BYTES = new TextEncoder().encode('of a vendor')
   const sighting = (body: () => Snapshot) => ({ address: OWN, type: 'fetch', method: 'POST', body })
