@@ -1,8 +1,8 @@
 import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
+import { buildPages } from './src/build/web-bundle.ts'
 import { scriptBundle } from './src/capture/script-bundle.ts'
 import { packWeb } from './src/http/packed-web.ts'
-import { ASSETS_PATH, buildPages } from './src/http/web-bundle.ts'
 
 /** The executable: program, runtime and all dependencies in one file. */
 const OUTFILE = 'dist/tagwarden'
@@ -47,10 +47,9 @@ await Bun.build({
     {
       name: 'embed the pages',
       setup(build) {
-        build.onLoad({ filter: /[/\\]src[/\\]http[/\\]web-bundle\.ts$/ }, () => ({
+        build.onLoad({ filter: /[/\\]src[/\\]build[/\\]web-bundle\.ts$/ }, () => ({
           contents: `import packed from ${JSON.stringify(PACKED_WEB)} with { type: 'file' }
-import { unpackWeb } from './packed-web.ts'
-export const ASSETS_PATH = ${JSON.stringify(ASSETS_PATH)}
+import { unpackWeb } from '../http/packed-web.ts'
 let read = null
 export const webBundle = () => (read ??= Bun.file(packed).bytes().then((bytes) => unpackWeb(bytes, ${JSON.stringify(web.index)})))`,
         }))

@@ -14,6 +14,8 @@ const ROOMS = [
   'store',
   'native',
   'http',
+  'openapi',
+  'build',
   'jobs',
   'transport',
   'config',

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { Glob } from 'bun'
-import { renderDocs } from '../src/http/docs-pages.ts'
+import { renderDocs } from '../src/build/docs-pages.ts'
 
 const ROOT = join(import.meta.dir, '..')
 const MAX_PICTURE_BYTES = 150_000

@@ -4,9 +4,9 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { alertTypes } from '../src/alerts/types/index.ts'
 import { describeConfig } from '../src/config.ts'
-import { openApiDocument } from '../src/http/openapi.ts'
-import { rolesDocument } from '../src/http/roles-document.ts'
 import type { Route } from '../src/http/route.ts'
+import { openApiDocument } from '../src/openapi/openapi.ts'
+import { rolesDocument } from '../src/openapi/roles-document.ts'
 import { testApp } from './test-app.ts'
 
 /** The command that rewrites the files below. */

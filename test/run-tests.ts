@@ -1,8 +1,8 @@
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statfsSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { join, resolve } from 'node:path'
+import { generateClient } from '../src/build/web-client.ts'
 import { lowerPriority } from '../src/core/process-priority.ts'
-import { generateClient } from '../src/http/web-client.ts'
 import { temporaryFolder } from './run-program.ts'
 
 const USAGE = `usage: ./run test/run-tests.ts [COMMAND]

@@ -3,10 +3,10 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import { readAlertInput } from '../alerts/alert-input.ts'
 import { alertTypes } from '../alerts/types/index.ts'
 import { Closed, Int, OneOf, Text, Type } from '../core/schema.ts'
-import { formOf, type JsonSchema } from '../http/json-schema.ts'
 import { insights } from '../insights/index.ts'
 import { desk } from '../integrations/providers/desk/desk.fixture.ts'
 import { PROVIDERS } from '../integrations/providers/index.ts'
+import { formOf, type JsonSchema } from '../openapi/json-schema.ts'
 import { formsOfAll } from './forms.ts'
 
 const forms = formsOfAll(PROVIDERS, insights)

@@ -1,9 +1,9 @@
 import { alertTypes } from '../alerts/types/index.ts'
 import { Closed, type Static, Text, type TObject, Type } from '../core/schema.ts'
-import { formOf } from '../http/json-schema.ts'
 import type { AnyInsight } from '../insights/insight.ts'
 import { NotifySchema } from '../integrations/delivery/notify-setting.ts'
 import { type Provider, secretFieldsOf } from '../integrations/providers/provider.ts'
+import { formOf } from '../openapi/json-schema.ts'
 
 const FormSchema = Closed(
   {

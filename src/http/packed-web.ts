@@ -1,5 +1,5 @@
 import type { StaticFile } from './static-files.ts'
-import type { WebBundle } from './web-bundle.ts'
+import type { WebBundle } from './web-pages.ts'
 
 /** A range of the packed bytes; `to` is exclusive. */
 type Range = readonly [from: number, to: number]

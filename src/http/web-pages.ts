@@ -2,7 +2,25 @@ import { AppError } from '../core/error.ts'
 import { errorResponse } from './error-responses.ts'
 import { API_HEADERS, DASHBOARD_HEADERS, DOCS_HEADERS, PAGE_HEADERS } from './headers.ts'
 import { fileResponse, IMMUTABLE, REVALIDATED, type StaticFile, staticFile } from './static-files.ts'
-import { ASSETS_PATH, type WebBundle } from './web-bundle.ts'
+
+/** The server's pages and the files they load, ready to be sent. */
+export interface WebBundle {
+  /**
+   * Pages by file name (`home.html`), and documents by path (`docs/use/alerts`). Pages refer to assets. `web-pages.ts`
+   * maps URLs to the names of pages.
+   */
+  pages: Readonly<Record<string, StaticFile>>
+  /** Scripts, styles and images by file name, which contains a hash of the content, such as `home-rcsx9z4h.js`. */
+  assets: Readonly<Record<string, StaticFile>>
+  /**
+   * Asset names of the scripts that a section's pages load in addition to the shared scripts. The keys are folder
+   * names, such as `issues`.
+   */
+  rooms: Readonly<Record<string, readonly string[]>>
+}
+
+/** The path prefix of all assets. */
+export const ASSETS_PATH = '/assets/'
 
 export interface WebPageDeps {
   bundle(): Promise<WebBundle>

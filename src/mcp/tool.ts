@@ -2,10 +2,10 @@ import type { Tool as ToolEntry } from '@modelcontextprotocol/sdk/types.js'
 import { Kind } from '@sinclair/typebox'
 import { AppError, checkAll } from '../core/error.ts'
 import { Closed, isInstant, parser, type TSchema, Type } from '../core/schema.ts'
-import { type JsonSchema, plain } from '../http/json-schema.ts'
 import { PERMISSIONS } from '../http/permission.ts'
 import { listed } from '../http/query-string.ts'
 import type { Call, Route } from '../http/route.ts'
+import { type JsonSchema, plain } from '../openapi/json-schema.ts'
 
 /** A route offered to assistants as a tool. */
 export interface Tool {

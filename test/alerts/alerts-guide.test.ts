@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { ALERT_KINDS, alertTypes } from '../../src/alerts/types/index.ts'
 import { EVENT_FIELDS, OPERATORS } from '../../src/conditions/condition.ts'
-import { openApiDocument } from '../../src/http/openapi.ts'
+import { openApiDocument } from '../../src/openapi/openapi.ts'
 import { testApp } from '../test-app.ts'
 
 const guide = readFileSync(join(import.meta.dir, '../../docs/use/alerts.md'), 'utf8')

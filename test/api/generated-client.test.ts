@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path'
 import { createClient } from '@hey-api/openapi-ts'
 import { type RunningServer, startServer } from '../../src/commands/start-server.ts'
 import { readConfig } from '../../src/config.ts'
-import type { OpenApiDocument } from '../../src/http/openapi.ts'
+import type { OpenApiDocument } from '../../src/openapi/openapi.ts'
 import { receiver } from '../../src/transport/receiver.fixture.ts'
 import { call, runProgram, temporaryFolder, until } from '../run-program.ts'
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
-import { buildWeb } from '../../src/http/web-bundle.ts'
+import { buildWeb } from '../../src/build/web-bundle.ts'
 import { startBrowser, type TestBrowser } from '../browser/chromium.ts'
 import { axeFindings } from './axe.ts'
 import { SERIES } from './gallery/chart-data.ts'

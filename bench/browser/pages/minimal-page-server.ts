@@ -1,7 +1,8 @@
 import { join } from 'node:path'
+import { buildWeb } from '../../../src/build/web-bundle.ts'
 import { DASHBOARD_HEADERS, PAGE_HEADERS } from '../../../src/http/headers.ts'
 import { fileResponse, IMMUTABLE, REVALIDATED } from '../../../src/http/static-files.ts'
-import { ASSETS_PATH, buildWeb } from '../../../src/http/web-bundle.ts'
+import { ASSETS_PATH } from '../../../src/http/web-pages.ts'
 
 /**
  * Serves a page that contains only React and one heading. The page is built, compressed and cached like the dashboard,

@@ -1,12 +1,12 @@
 import type { ErrorCode } from '../core/error.ts'
 import { Closed, type TSchema, Type } from '../core/schema.ts'
-import { maxBodyBytesOf } from './body-limit.ts'
-import { MAX_BODY_BYTES } from './json-body.ts'
+import { maxBodyBytesOf } from '../http/body-limit.ts'
+import { MAX_BODY_BYTES } from '../http/json-body.ts'
+import { needsFullKey, PERMISSIONS, type Permission } from '../http/permission.ts'
+import { EVENT_STREAM, type Route } from '../http/route.ts'
+import { STATUS } from '../http/status-codes.ts'
 import { exampleOf, type JsonSchema, type SchemaBook, schemaBook } from './json-schema.ts'
 import { introduction, TAGS } from './openapi-text.ts'
-import { needsFullKey, PERMISSIONS, type Permission } from './permission.ts'
-import { EVENT_STREAM, type Route } from './route.ts'
-import { STATUS } from './status-codes.ts'
 
 /** The subset of OpenAPI 3.1 that the document uses: https://spec.openapis.org/oas/v3.1.0 */
 export interface OpenApiDocument {

@@ -1,6 +1,6 @@
-import { needsFullKey, PERMISSIONS, type Permission } from './permission.ts'
-import { atLeast, ROLES } from './principal.ts'
-import type { Route } from './route.ts'
+import { needsFullKey, PERMISSIONS, type Permission } from '../http/permission.ts'
+import { atLeast, ROLES } from '../http/principal.ts'
+import type { Route } from '../http/route.ts'
 
 const permissions = Object.keys(PERMISSIONS) as Permission[]
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { Closed, Int, Text, Type } from '../core/schema.ts'
+import { ById, OK, OkSchema, publicRoute, type Route, route } from '../http/route.ts'
 import { type Operation, openApiDocument } from './openapi.ts'
-import { ById, OK, OkSchema, publicRoute, type Route, route } from './route.ts'
 
 const Thing = Closed({ name: Text(1, 20) }, { $id: 'Thing', examples: [{ name: 'A' }] })
 const common = { tag: 'Things', summary: 'Does' } as const

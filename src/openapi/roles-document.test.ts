@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
-import { PERMISSIONS } from './permission.ts'
+import { PERMISSIONS } from '../http/permission.ts'
+import { OK, OkSchema, publicRoute, route } from '../http/route.ts'
 import { permissionTable, rolesDocument } from './roles-document.ts'
-import { OK, OkSchema, publicRoute, route } from './route.ts'
 
 const rows = permissionTable()
   .split('\n')

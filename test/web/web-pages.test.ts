@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
-import { type WebBundle, webBundle } from './web-bundle.ts'
-import { webPages } from './web-pages.ts'
+import { webBundle } from '../../src/build/web-bundle.ts'
+import { type WebBundle, webPages } from '../../src/http/web-pages.ts'
 
 let asked = 0
 const pages = webPages({ bundle: webBundle, describe: () => ({ asked: ++asked, much: 'the same '.repeat(100) }) })

@@ -1,27 +1,9 @@
 import { join } from 'node:path'
+import { type FileOptions, type StaticFile, staticFile } from '../http/static-files.ts'
+import { ASSETS_PATH, type WebBundle } from '../http/web-pages.ts'
 import { fillShell, renderDocs } from './docs-pages.ts'
-import { type FileOptions, type StaticFile, staticFile } from './static-files.ts'
 import { generateClient } from './web-client.ts'
 import { withoutUnused } from './web-styles.ts'
-
-/** The server's pages and the files they load, ready to be sent. */
-export interface WebBundle {
-  /**
-   * Pages by file name (`home.html`), and documents by path (`docs/use/alerts`). Pages refer to assets. `web-pages.ts`
-   * maps URLs to the names of pages.
-   */
-  pages: Readonly<Record<string, StaticFile>>
-  /** Scripts, styles and images by file name, which contains a hash of the content, such as `home-rcsx9z4h.js`. */
-  assets: Readonly<Record<string, StaticFile>>
-  /**
-   * Asset names of the scripts that a section's pages load in addition to the shared scripts. The keys are folder
-   * names, such as `issues`.
-   */
-  rooms: Readonly<Record<string, readonly string[]>>
-}
-
-/** The path prefix of all assets. */
-export const ASSETS_PATH = '/assets/'
 
 const SOURCES = join(import.meta.dir, '../web')
 const DOCS = join(import.meta.dir, '../../docs')
