@@ -10,8 +10,8 @@ import {
   SettingError,
   type SettingName,
 } from './config.ts'
+import { ROLES } from './contract/roles.ts'
 import { DAY_MS } from './core/clock.ts'
-import { ROLES } from './http/principal.ts'
 
 /** The setting of a made-up provider. */
 const DESK_REGION: OperatorSetting = {

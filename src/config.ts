@@ -1,10 +1,10 @@
 import { X509Certificate } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
+import { ROLES, type Role } from './contract/roles.ts'
 import { DAY_MS } from './core/clock.ts'
 import { checkEmail } from './core/email-address.ts'
 import { AppError } from './core/error.ts'
 import { type Cidr, parseCidr } from './core/ip-address.ts'
-import { ROLES, type Role } from './http/principal.ts'
 
 /** A server setting, given as a flag or as `TAGWARDEN_<NAME>`. */
 interface Setting<T> {

@@ -10,6 +10,7 @@ const ROOT = join(import.meta.dir, '..')
 /** Source folders in the order in which data passes through them. A file directly in `src` also counts as a folder. */
 const ROOMS = [
   'core',
+  'contract',
   'production',
   'store',
   'native',
@@ -56,8 +57,12 @@ const ROOMS = [
   'commands',
   'main',
 ]
-/** Folders whose code runs in browsers. They may import only types from other folders. */
+/**
+ * Folders whose code runs in browsers. They may import only types from other folders, except from `SHARED`, which the
+ * server and the pages have in common.
+ */
 const IN_BROWSERS = ['script', 'web']
+const SHARED = 'contract'
 /** Files shared by tests whose name is not `<name>.fixture.ts`. */
 const FOR_TESTS = ['src/decoders/decoder-cases.ts', 'src/conditions/rule-reference.ts']
 /**
@@ -117,7 +122,8 @@ const program = production.filter(({ room }) => !IN_BROWSERS.includes(room))
 function faultOf(room: string, { target, typeOnly }: Import): string | null {
   if (!target.startsWith('src/')) return null
   const other = roomOf(target)
-  if (IN_BROWSERS.includes(room)) return other === room || typeOnly ? null : `${room} can import only types`
+  if (IN_BROWSERS.includes(room))
+    return other === room || other === SHARED || typeOnly ? null : `${room} can import only types`
   // A bundled browser page that is imported as a string.
   if (IN_BROWSERS.includes(other)) return /\.(?:html|js|css)$/.test(target) ? null : `${other} runs in browsers`
   return ROOMS.indexOf(other) <= ROOMS.indexOf(room) ? null : `${other} comes after ${room}`
@@ -162,6 +168,8 @@ describe('source folders', () => {
     ['core', 'src/app.ts', false, false],
     ['web', 'src/issues/issue.ts', true, true],
     ['web', 'src/issues/issue.ts', false, false],
+    ['web', 'src/contract/roles.ts', false, true],
+    ['contract', 'src/http/route.ts', true, false],
     ['http', 'src/web/index.html', false, true],
     ['http', 'src/web/main.tsx', false, false],
     ['core', 'elysia', false, true],

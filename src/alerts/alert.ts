@@ -1,12 +1,10 @@
 import { ConditionGroupSchema, ConditionSchema, ConditionSetSchema } from '../conditions/condition.ts'
+import { SEVERITIES, type Severity } from '../contract/severities.ts'
 import type { Instant } from '../core/clock.ts'
 import { Closed, Int, OneOf, type Static, Text, Type } from '../core/schema.ts'
 
 /** The wire name of an alert type: one of `ALERT_KINDS`. */
 export type AlertKind = string
-
-export const SEVERITIES = ['low', 'medium', 'high', 'critical'] as const
-export type Severity = (typeof SEVERITIES)[number]
 
 export const CHANNEL_TYPES = ['email', 'team_chat', 'office_chat', 'webhook', 'issue_tracker'] as const
 

@@ -1,5 +1,6 @@
-import { ChannelSchema, SEVERITIES } from '../alerts/alert.ts'
+import { ChannelSchema } from '../alerts/alert.ts'
 import { consentSchema, DeviceSchema, scheduleFields, VendorRequestsSchema } from '../browser/input-schema.ts'
+import { SEVERITIES } from '../contract/severities.ts'
 import { Closed, InstantSchema, Int, Nullable, OneOf, type Static, Text, Type } from '../core/schema.ts'
 import { ExpectationSchema, expectedEventFields } from '../flows/expectation.ts'
 

@@ -1,4 +1,5 @@
-import { COMPLEMENTS, type Condition, LABEL, type Operator, type Rule, WITHOUT_VALUES } from './condition.ts'
+import { type Operator, WITHOUT_VALUES } from '../contract/operators.ts'
+import { COMPLEMENTS, type Condition, LABEL, type Rule } from './condition.ts'
 import { membersIn } from './label-conditions.ts'
 
 /** A condition with a positive operator, or the negation of such a condition. */

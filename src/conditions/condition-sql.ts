@@ -1,16 +1,9 @@
+import type { Operator } from '../contract/operators.ts'
 import { BLANK_PATTERN, NUMBER_PATTERN } from '../core/value-type.ts'
 import type { Dialect } from '../warehouse/dialect.ts'
 import type { AnyTest, Binder } from '../warehouse/query.ts'
 import { BASE64_PATTERNS } from './base64.ts'
-import {
-  COMPLEMENTS,
-  type Condition,
-  conditionsOf,
-  EVENT_FIELDS,
-  type Operator,
-  type Rule,
-  targetOf,
-} from './condition.ts'
+import { COMPLEMENTS, type Condition, conditionsOf, EVENT_FIELDS, type Rule, targetOf } from './condition.ts'
 import { EMAIL_PATTERN, MAY_HOLD_EMAIL_PATTERN, NO_ADDRESS_PATTERN } from './email.ts'
 import { membersIn } from './label-conditions.ts'
 import { readNumber } from './number-text.ts'

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import { type Condition, type ConditionEvent, OPERATORS } from './condition.ts'
+import { OPERATORS } from '../contract/operators.ts'
+import type { Condition, ConditionEvent } from './condition.ts'
 import { conditionText, describeViolation, joinWords } from './condition-text.ts'
 
 const table: [string, Condition['op'], string[] | undefined, string][] = [

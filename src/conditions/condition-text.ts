@@ -1,12 +1,6 @@
+import type { Operator } from '../contract/operators.ts'
 import { cutText } from '../core/text.ts'
-import {
-  type Condition,
-  type ConditionEvent,
-  type EventField,
-  type Operator,
-  type Rule,
-  targetOf,
-} from './condition.ts'
+import { type Condition, type ConditionEvent, type EventField, type Rule, targetOf } from './condition.ts'
 import type { PhoneRegions } from './phone.ts'
 import { compileFilters } from './predicate.ts'
 

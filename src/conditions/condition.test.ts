@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import { OPERATORS } from '../contract/operators.ts'
 import { AppError } from '../core/error.ts'
 import { parser, Type } from '../core/schema.ts'
 import {
@@ -9,7 +10,6 @@ import {
   checkConditions,
   checkRule,
   conditionsOf,
-  OPERATORS,
   readParameter,
 } from './condition.ts'
 

@@ -1,31 +1,9 @@
+import { OPERATORS, type Operator, WITHOUT_VALUES } from '../contract/operators.ts'
 import { AppError, checkAll } from '../core/error.ts'
 import type { StoredEvent } from '../core/event.ts'
 import { Closed, OneOf, type Static, Text, Type } from '../core/schema.ts'
 import { readNumber } from './number-text.ts'
 import { sizeOfPattern } from './pattern.ts'
-
-export const OPERATORS = [
-  'equals',
-  'not_equals',
-  'contains',
-  'not_contains',
-  'starts_with',
-  'ends_with',
-  'not_starts_with',
-  'not_ends_with',
-  'is_blank',
-  'not_blank',
-  'length_eq',
-  'length_gt',
-  'length_lt',
-  'gt',
-  'lt',
-  'regex',
-  'contains_email',
-  'contains_phone',
-  'custom_pii_regex',
-] as const
-export type Operator = (typeof OPERATORS)[number]
 
 /** Negative operators, each with the positive operator of which it is the exact opposite. */
 export const COMPLEMENTS: Readonly<Partial<Record<Operator, Operator>>> = {
@@ -188,14 +166,6 @@ const unknownField = (parameter: string) =>
   `${parameter} is not an event field; the fields are ${Object.keys(EVENT_FIELDS)
     .map((field) => `$${field}`)
     .join(' ')} ${LABEL}. Write a key that begins with $ as $$key`
-
-/** Operators that do not need values and ignore them. */
-export const WITHOUT_VALUES: ReadonlySet<Operator> = new Set([
-  'is_blank',
-  'not_blank',
-  'contains_email',
-  'contains_phone',
-])
 
 /** Returns every condition of a rule. */
 export function conditionsOf(rule: Rule): Condition[] {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import type { Condition, ConditionEvent, Operator, Rule } from './condition.ts'
+import type { Operator } from '../contract/operators.ts'
+import type { Condition, ConditionEvent, Rule } from './condition.ts'
 import { compileCondition, compileFilters, compileViolation } from './predicate.ts'
 
 const EVENT: ConditionEvent = {

@@ -1,10 +1,10 @@
+import type { Operator } from '../contract/operators.ts'
 import {
   COMPLEMENTS,
   type Condition,
   type ConditionEvent,
   EVENT_FIELDS,
   keyReader,
-  type Operator,
   type Rule,
   targetOf,
 } from './condition.ts'

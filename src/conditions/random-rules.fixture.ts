@@ -1,7 +1,8 @@
 import fc from 'fast-check'
+import { OPERATORS } from '../contract/operators.ts'
 import type { StoredEvent } from '../core/event.ts'
 import type { MembersOf } from '../labels/label.ts'
-import { type Condition, OPERATORS, type Rule } from './condition.ts'
+import type { Condition, Rule } from './condition.ts'
 import { resolveLabels } from './label-conditions.ts'
 import { BASE64, LABELS, type Node, numberReference, PHONES, spell } from './rule-reference.ts'
 

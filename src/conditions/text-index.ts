@@ -1,5 +1,5 @@
+import type { Operator } from '../contract/operators.ts'
 import type { Atom, Holding, TextIndex } from './atom.ts'
-import type { Operator } from './condition.ts'
 import { CostEstimate } from './cost-estimate.ts'
 import { containsEmail } from './email.ts'
 import type { Meter } from './evaluation-time-limit.ts'

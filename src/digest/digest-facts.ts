@@ -1,6 +1,6 @@
-import type { Severity } from '../alerts/alert.ts'
 import type { Change } from '../changes/change.ts'
 import type { Finding } from '../compliance/finding.ts'
+import type { Severity } from '../contract/severities.ts'
 import { HOUR_MS, type Instant, MINUTE_MS } from '../core/clock.ts'
 import type { VendorTally } from '../insights/reconcile-orders.ts'
 import type { WeeklyReport } from '../insights/weekly-report.ts'

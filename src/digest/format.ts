@@ -1,4 +1,4 @@
-import type { Severity } from '../alerts/alert.ts'
+import type { Severity } from '../contract/severities.ts'
 import { countText, cutText } from '../core/text.ts'
 import type { Cell, Tone } from './digest-document.ts'
 import { isNotable, moveOf } from './event-traffic.ts'

@@ -1,5 +1,6 @@
+import { atLeast, type Role } from '../contract/roles.ts'
 import { AppError } from '../core/error.ts'
-import { atLeast, type Principal, type Role } from './principal.ts'
+import type { Principal } from './principal.ts'
 
 interface PermissionRow {
   /** The lowest role with this permission. Null for public routes, which require no credential. */

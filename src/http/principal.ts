@@ -1,6 +1,4 @@
-/** Ordered from lowest to highest. A role has all permissions of the roles before it. */
-export const ROLES = ['viewer', 'member', 'admin', 'owner'] as const
-export type Role = (typeof ROLES)[number]
+import type { Role } from '../contract/roles.ts'
 
 /** The authenticated user of a request, in one organization. */
 export interface Principal {
@@ -15,9 +13,4 @@ export interface Principal {
   keyId: string | null
   /** Id of the session; null for an API key. Must not appear in responses, logs or the audit log. */
   sessionId: string | null
-}
-
-/** True when `role` is `needed` or higher. */
-export function atLeast(role: Role, needed: Role): boolean {
-  return ROLES.indexOf(role) >= ROLES.indexOf(needed)
 }

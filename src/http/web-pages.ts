@@ -1,3 +1,4 @@
+import { DASHBOARD } from '../contract/page-paths.ts'
 import { AppError } from '../core/error.ts'
 import { errorResponse } from './error-responses.ts'
 import { API_HEADERS, DASHBOARD_HEADERS, DOCS_HEADERS, PAGE_HEADERS } from './headers.ts'
@@ -40,38 +41,6 @@ interface Found {
   file: StaticFile | null
   headers: Record<string, string>
 }
-
-/** URL patterns of the dashboard. All of them serve the same page, which selects its content by URL. */
-export const DASHBOARD = [
-  '/',
-  '/setup',
-  '/login',
-  '/reset',
-  '/invite',
-  '/issues',
-  '/issues/{id}',
-  '/alerts',
-  '/alerts/{id}',
-  '/signals',
-  '/domains',
-  '/domains/{id}',
-  '/domains/{id}/{setup|live|hostnames|vendors|sampling|settings}',
-  '/explore/{dictionary|events|journeys|performance|execution|labels|orders}',
-  '/explore/sessions/{id}',
-  '/changes',
-  '/changes/{id}',
-  '/compliance',
-  '/tests',
-  '/tests/{id}',
-  '/tests/runs/{id}',
-  '/audits',
-  '/audits/{id}',
-  '/integrations',
-  '/integrations/{id}',
-  '/deliveries',
-  '/report',
-  '/settings/{organization|projects|members|keys|digest|usage|audit-log|preferences}',
-]
 
 /**
  * Path of the list of messages that the demo has sent. Servers other than the demo return 204: pages request the path

@@ -1,4 +1,4 @@
-import { SEVERITIES } from '../alerts/alert.ts'
+import { SEVERITIES } from '../contract/severities.ts'
 import type { Instant } from '../core/clock.ts'
 import { Closed, InstantSchema, Nullable, OneOf, type Static, Type } from '../core/schema.ts'
 import type { IssueRecord } from '../issues/issue.ts'

@@ -1,4 +1,4 @@
-import type { Severity } from '../alerts/alert.ts'
+import type { Severity } from '../contract/severities.ts'
 import { HOUR_MS, type Instant } from '../core/clock.ts'
 import { countText, shareText } from '../core/text.ts'
 import type { IssueRecord } from '../issues/issue.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { SEVERITIES } from '../alerts/alert.ts'
+import { SEVERITIES } from '../contract/severities.ts'
 import {
   accuracyOf,
   availabilityOf,

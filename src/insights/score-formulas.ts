@@ -1,5 +1,5 @@
-import type { Severity } from '../alerts/alert.ts'
 import { isConsentKind, kindInWords } from '../compliance/finding.ts'
+import type { Severity } from '../contract/severities.ts'
 import { capitalized, countText, shareText } from '../core/text.ts'
 
 /** State of a monitored signal that is not muted. */

@@ -1,5 +1,6 @@
-import { type Channel, SEVERITIES, type Severity } from '../alerts/alert.ts'
+import type { Channel } from '../alerts/alert.ts'
 import type { Finding } from '../alerts/finding.ts'
+import { SEVERITIES, type Severity } from '../contract/severities.ts'
 import type { Instant } from '../core/clock.ts'
 import { Closed, InstantInput, InstantSchema, Int, Nullable, OneOf, type Static, Type } from '../core/schema.ts'
 import { cutText, namesMissingIn } from '../core/text.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { SEVERITIES } from '../alerts/alert.ts'
 import { ALERT_KINDS } from '../alerts/types/index.ts'
+import { SEVERITIES } from '../contract/severities.ts'
 import { AppError } from '../core/error.ts'
 import { encodeCursor } from '../http/paging.ts'
 import type { Db } from '../store/database.ts'

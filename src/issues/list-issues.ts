@@ -1,4 +1,4 @@
-import { SEVERITIES, type Severity } from '../alerts/alert.ts'
+import { SEVERITIES, type Severity } from '../contract/severities.ts'
 import { AppError } from '../core/error.ts'
 import { Closed, InstantInput, OneOf, SeveralOf, SeveralTexts, type Static, Type } from '../core/schema.ts'
 import { findProject } from '../domains/project-store.ts'

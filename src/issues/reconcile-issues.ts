@@ -1,5 +1,6 @@
-import type { Channel, Severity } from '../alerts/alert.ts'
+import type { Channel } from '../alerts/alert.ts'
 import { causesNotification, type Finding, type Window } from '../alerts/finding.ts'
+import type { Severity } from '../contract/severities.ts'
 import { DAY_MS, HOUR_MS, type Instant } from '../core/clock.ts'
 import {
   type Change,

@@ -1,5 +1,5 @@
+import { atLeast, ROLES } from '../contract/roles.ts'
 import { needsFullKey, PERMISSIONS, type Permission } from '../http/permission.ts'
-import { atLeast, ROLES } from '../http/principal.ts'
 import type { Route } from '../http/route.ts'
 
 const permissions = Object.keys(PERMISSIONS) as Permission[]

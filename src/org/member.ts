@@ -1,6 +1,6 @@
+import { ROLES } from '../contract/roles.ts'
 import { DAY_MS } from '../core/clock.ts'
 import { Closed, InstantSchema, Nullable, OneOf, type Static, Text, Type } from '../core/schema.ts'
-import { ROLES } from '../http/principal.ts'
 
 /** Validity period of an invitation. */
 export const INVITATION_MS = 7 * DAY_MS

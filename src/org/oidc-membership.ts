@@ -1,6 +1,6 @@
+import type { Role } from '../contract/roles.ts'
 import type { Clock } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
-import type { Role } from '../http/principal.ts'
 import { type Db, tx } from '../store/database.ts'
 import type { NewAuditEntry } from './audit-log.ts'
 import { changeRole, findMemberOrNull, isLastOwner, type MemberKey, removeMember } from './member-store.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { ROLES } from '../http/principal.ts'
+import { ROLES } from '../contract/roles.ts'
 import { roleOf, userOf } from './oidc-user.ts'
 
 const aGroup = fc.constantFrom('a', 'b', 'c', 'A', '')

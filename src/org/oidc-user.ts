@@ -1,5 +1,5 @@
 import type { GroupRole } from '../config.ts'
-import { ROLES, type Role } from '../http/principal.ts'
+import { ROLES, type Role } from '../contract/roles.ts'
 
 /** A user as described by the identity provider. */
 export interface CompanyUser {

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto'
+import { ROLES } from '../contract/roles.ts'
 import type { Instant } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
 import { loadPhoneLibrary } from '../core/load-phone-library.ts'
 import { Closed, InstantSchema, Nullable, OneOf, type Static, Text, Type } from '../core/schema.ts'
-import { ROLES } from '../http/principal.ts'
 
 const NAME_LENGTH_MAX = 200
 

@@ -1,9 +1,9 @@
+import type { Role } from '../contract/roles.ts'
 import type { Clock, Instant } from '../core/clock.ts'
 import { checkEmail } from '../core/email-address.ts'
 import { AppError } from '../core/error.ts'
 import { newId } from '../core/id.ts'
 import type { SecretBox } from '../core/secret-box.ts'
-import type { Role } from '../http/principal.ts'
 import { type Db, prepared, tx } from '../store/database.ts'
 import { createKey } from './api-key-store.ts'
 import {

@@ -1,6 +1,7 @@
 import { alertTypes } from '../alerts/types/index.ts'
 import { maskPersonal } from '../conditions/mask-personal.ts'
 import type { Privacy } from '../conditions/privacy-settings.ts'
+import { pagePath } from '../contract/page-paths.ts'
 import type { Instant } from '../core/clock.ts'
 import { may } from '../http/permission.ts'
 import type { Principal } from '../http/principal.ts'
@@ -70,7 +71,6 @@ const source = <R extends Row>(value: Source<R>): Source<Row> => value as unknow
 
 const typeTitles = new Map(alertTypes.map(({ kind, form }) => [kind, form.title]))
 const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1)
-const dictionary = (query: Record<string, string>) => `/explore/dictionary?${new URLSearchParams(query)}`
 
 const SEEN_ON = 'count(*) AS domains, min(domain) AS domain'
 
@@ -85,7 +85,7 @@ const SOURCES: readonly Source<Row>[] = [
     order: `status IN ('open', 'acknowledged') DESC, severityRank DESC, lastSeenAt DESC`,
     shown: ({ id, status, severity, domain }) => ({
       detail: [capital(severity), status, ...(domain === null ? [] : [domain])].join(', '),
-      path: `/issues/${id}`,
+      path: pagePath.issue(id),
     }),
   }),
   source<Row & { alertType: string; enabled: number }>({
@@ -97,7 +97,7 @@ const SOURCES: readonly Source<Row>[] = [
     order: 'enabled DESC, id DESC',
     shown: ({ id, alertType, enabled }) => ({
       detail: `${typeTitles.get(alertType) ?? alertType}${enabled ? '' : ', disabled'}`,
-      path: `/alerts/${id}`,
+      path: pagePath.alert(id),
     }),
   }),
   source<Row & { url: string | null }>({
@@ -108,7 +108,7 @@ const SOURCES: readonly Source<Row>[] = [
     title: 'name',
     more: 'monitoredUrls',
     order: 'lastEventAt DESC',
-    shown: ({ id, url }) => ({ detail: url ?? '', path: `/domains/${id}` }),
+    shown: ({ id, url }) => ({ detail: url ?? '', path: pagePath.domain(id) }),
   }),
   source<Row & { domains: number; domain: string }>({
     kind: 'vendor',
@@ -120,7 +120,7 @@ const SOURCES: readonly Source<Row>[] = [
     title: 'vendor',
     order: 'max(lastSeenAt) DESC',
     shown: ({ title: vendor, ...seen }, mask) =>
-      mask(vendor) === vendor ? { detail: on(seen), path: dictionary({ vendor }) } : null,
+      mask(vendor) === vendor ? { detail: on(seen), path: pagePath.dictionary({ vendor }) } : null,
   }),
   source<Row & { vendor: string; domains: number; domain: string }>({
     kind: 'event',
@@ -134,7 +134,7 @@ const SOURCES: readonly Source<Row>[] = [
     order: 'max(lastDay) DESC, max(events) DESC',
     shown: ({ title: event, vendor, ...seen }, mask) =>
       mask(vendor) === vendor && mask(event) === event
-        ? { detail: `${vendor} ${on(seen)}`, path: dictionary({ vendor, event }) }
+        ? { detail: `${vendor} ${on(seen)}`, path: pagePath.dictionary({ vendor, event }) }
         : null,
   }),
   source<Row & { occurredAt: Instant; domain: string }>({
@@ -147,7 +147,7 @@ const SOURCES: readonly Source<Row>[] = [
     order: 'occurredAt DESC',
     shown: ({ id, occurredAt, domain }) => ({
       detail: `${domain}, ${new Date(occurredAt).toISOString().slice(0, 10)}`,
-      path: `/changes/${id}`,
+      path: pagePath.change(id),
     }),
   }),
 ]

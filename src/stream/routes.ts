@@ -1,4 +1,4 @@
-import { SEVERITIES } from '../alerts/alert.ts'
+import { SEVERITIES } from '../contract/severities.ts'
 import { Closed, InstantSchema, Int, Nullable, OneOf, Type } from '../core/schema.ts'
 import { type Route, streamRoute } from '../http/route.ts'
 import { DELIVERY_STATUSES } from '../integrations/delivery/delivery.ts'

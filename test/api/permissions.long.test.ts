@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { ROLES, type Role } from '../../src/contract/roles.ts'
 import { unsubscribeToken } from '../../src/digest/unsubscribe.ts'
 import { needsFullKey, PERMISSIONS, type Permission } from '../../src/http/permission.ts'
-import { ROLES, type Role } from '../../src/http/principal.ts'
 import { openWebhookSecret } from '../../src/org/store.ts'
 import { checkAnswer, needsDomain, nounsOf, pathOf, type Route } from './openapi-routes.ts'
 import { describedApi, type TestTenant } from './two-tenants.ts'

@@ -1,6 +1,6 @@
 import type { AppOptions } from '../../src/app.ts'
+import { ROLES, type Role } from '../../src/contract/roles.ts'
 import { DAY_MS } from '../../src/core/clock.ts'
-import { ROLES, type Role } from '../../src/http/principal.ts'
 import { createKey, revokeKey } from '../../src/org/api-key-store.ts'
 import { endSession, openSession } from '../../src/org/session.ts'
 import { addMember, createOrg, createUser } from '../../src/org/store.ts'

@@ -1,3 +1,4 @@
+import { pagePath } from '../../contract/page-paths.ts'
 import { amountText, capitalized, timeText } from '../../core/text.ts'
 import type { Block, Item, Lead } from '../digest-document.ts'
 import { type DigestFacts, type DigestIssue, SEVERITY_RANK } from '../digest-facts.ts'
@@ -73,7 +74,7 @@ function itemOf(
     note,
     lines: forDeveloper && summary !== '' && !isResolved ? [{ text: capitalized(`${summary}.`), tone: 'plain' }] : [],
     rows: forDeveloper ? sample : [],
-    url: `${publicUrl}/issues/${encodeURIComponent(id)}`,
+    url: publicUrl + pagePath.issue(id),
   }
 }
 

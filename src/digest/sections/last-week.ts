@@ -1,3 +1,4 @@
+import { pagePath } from '../../contract/page-paths.ts'
 import { amountText, countText } from '../../core/text.ts'
 import type { WeeklyReport } from '../../insights/weekly-report.ts'
 import type { Figure, Item } from '../digest-document.ts'
@@ -20,7 +21,7 @@ export const weekSection: DigestSection = {
         note: '',
         lines: [],
         rows: [],
-        url: `${publicUrl}/issues/${encodeURIComponent(id)}`,
+        url: publicUrl + pagePath.issue(id),
       }),
     )
     const report: Item = {
@@ -29,7 +30,7 @@ export const weekSection: DigestSection = {
       note: signalsText(week),
       lines: [],
       rows: [],
-      url: `${publicUrl}/report?week=${week.week}`,
+      url: publicUrl + pagePath.report(week.week),
     }
     return {
       blocks: [

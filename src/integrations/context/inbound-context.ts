@@ -1,5 +1,5 @@
+import { atLeast, type Role } from '../../contract/roles.ts'
 import { AppError } from '../../core/error.ts'
-import { atLeast, type Role } from '../../http/principal.ts'
 import type { Enqueue, IssueStatus } from '../../issues/issue.ts'
 import { addHistory, issueFacts, setStatus } from '../../issues/store.ts'
 import { tx } from '../../store/database.ts'

@@ -1,4 +1,4 @@
-import { SEVERITIES } from '../../alerts/alert.ts'
+import { SEVERITIES } from '../../contract/severities.ts'
 import { oneLine } from '../../core/text.ts'
 import type { Message } from './message.ts'
 

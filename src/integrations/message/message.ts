@@ -1,5 +1,6 @@
-import type { Severity } from '../../alerts/alert.ts'
 import type { Finding } from '../../alerts/finding.ts'
+import { pagePath } from '../../contract/page-paths.ts'
+import type { Severity } from '../../contract/severities.ts'
 import type { Instant } from '../../core/clock.ts'
 import { namesMissingIn, oneLine } from '../../core/text.ts'
 import type { IssueStatus, Transition } from '../../issues/issue.ts'
@@ -200,7 +201,7 @@ export const sizeOf = (value: unknown): number => Buffer.byteLength(JSON.stringi
 
 const shownChange = ({ id, title, occurredAt }: MessageChange) => ({ id, title: name(title), occurredAt })
 
-const issueUrl = (publicUrl: string, issueId: string) => `${publicUrl}/issues/${encodeURIComponent(issueId)}`
+const issueUrl = (publicUrl: string, issueId: string) => publicUrl + pagePath.issue(issueId)
 
 function sentenceOf({ transition, issue, alert, domain, finding }: MessageFacts): string {
   const title = oneLine(issue.title, 300)

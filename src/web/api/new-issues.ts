@@ -1,4 +1,5 @@
 import type { Issue, IssueMoved, StreamPulse } from '#client/types.gen'
+import { SEVERITIES_DESCENDING } from '../../contract/severities.ts'
 
 /** New issues that are announced together. */
 export interface NewIssueSummary {
@@ -13,7 +14,6 @@ const GATHER_MS = 2000
 /** Minimum time between announcements. */
 const PAUSE_MS = 60_000
 
-const SEVERITIES = ['critical', 'high', 'medium', 'low'] as const
 const DIGITS = '0123456789abcdefghjkmnpqrstvwxyz'
 
 /** Returns the opening time encoded in the id, in milliseconds since the epoch; NaN without one. */
@@ -50,7 +50,7 @@ export class NewIssueCollector {
     const severities = [...this.open.values()]
     for (const id of this.open.keys()) this.told.add(id)
     this.open.clear()
-    const worst = SEVERITIES.find((severity) => severities.includes(severity))
+    const worst = SEVERITIES_DESCENDING.find((severity) => severities.includes(severity))
     if (worst === undefined) return null
     this.toldAt = now
     return { count: severities.length, worst, worstCount: severities.filter((one) => one === worst).length }

@@ -1,11 +1,8 @@
 import { useQuery } from '@tanstack/react-query'
 import { whoamiOptions } from '#client/@tanstack/react-query.gen'
 import type { Whoami } from '#client/types.gen'
+import { atLeast, type Role } from '../../contract/roles.ts'
 import { STALE_MS } from './queries.ts'
-
-/** Roles, lowest first. */
-export const ROLES = ['viewer', 'member', 'admin', 'owner'] as const
-export type Role = (typeof ROLES)[number]
 
 /** Query for the current user. Pages wait for its result because their content depends on the role. */
 export const whoamiQuery = () => ({ ...whoamiOptions(), staleTime: STALE_MS.dictionary })
@@ -19,5 +16,5 @@ export const useWhoami = (): Whoami | undefined => useWhoamiQuery().data
 /** Returns whether the user has this role or a higher one; false while loading and for read-only keys. */
 export function useHasRole(role: Role): boolean {
   const who = useWhoami()
-  return who !== undefined && !who.readOnly && ROLES.indexOf(who.role) >= ROLES.indexOf(role)
+  return who !== undefined && !who.readOnly && atLeast(who.role, role)
 }

@@ -1,5 +1,6 @@
 import { Text } from '@mantine/core'
-import { type Role, useHasRole, useWhoami } from '../api/whoami.ts'
+import type { Role } from '../../contract/roles.ts'
+import { useHasRole, useWhoami } from '../api/whoami.ts'
 import { messages } from '../messages.ts'
 
 /** Notice for users without the required role. `what` starts the sentence, such as "Changing alerts". */

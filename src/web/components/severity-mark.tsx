@@ -1,14 +1,14 @@
+import { SEVERITIES, type Severity } from '../../contract/severities.ts'
 import { messages } from '../messages.ts'
 import { Data } from './data-text.tsx'
 import classes from './marks.module.css'
 
-const SEVERITIES = ['low', 'medium', 'high', 'critical'] as const
 const BARS = [4, 7, 10, 14]
 const WIDTH_PX = 3
 const STEP_PX = 4
 
 interface SeverityMarkProps {
-  severity: (typeof SEVERITIES)[number]
+  severity: Severity
   /** False if the text is only for screen readers. */
   isWordShown?: boolean
 }

@@ -14,6 +14,7 @@ import { useState } from 'react'
 import { listDomainsOptions } from '#client/@tanstack/react-query.gen'
 import { createFlowTest, replaceFlowTest } from '#client/sdk.gen'
 import type { FlowDraft, FlowTest, FlowTestInput } from '#client/types.gen'
+import { SEVERITIES } from '../../../contract/severities.ts'
 import { queries } from '../../api/queries.ts'
 import { dataOption } from '../../components/data-text.tsx'
 import { Form } from '../../components/form.tsx'
@@ -25,7 +26,6 @@ import { DraftFrom } from './draft-from.tsx'
 import { Expectations } from './expectations.tsx'
 import { enteredSecrets, SecretsFields } from './secrets-fields.tsx'
 
-const SEVERITIES = ['low', 'medium', 'high', 'critical'] as const
 const MAX_RETRIES = 3
 
 /** The values of the form; text fields are never null. */

@@ -2,6 +2,7 @@ import { Button, CloseButton, NativeSelect, NumberInput, Stack } from '@mantine/
 import { useQuery } from '@tanstack/react-query'
 import { listIntegrationsOptions } from '#client/@tanstack/react-query.gen'
 import type { Forms, Integration } from '#client/types.gen'
+import { SEVERITIES_DESCENDING } from '../../../../contract/severities.ts'
 import { STALE_MS } from '../../../api/queries.ts'
 import { Card } from '../../../components/card.tsx'
 import { Collapsible } from '../../../components/collapsible.tsx'
@@ -15,8 +16,6 @@ import classes from './editor.module.css'
 import type { SectionProps } from './section-props.ts'
 
 const MAX_CHANNELS = 10
-/** Most severe first. */
-const SEVERITIES = ['critical', 'high', 'medium', 'low'] as const
 
 const MAX_MESSAGES = 1000
 const MAX_PERIOD = 10_080
@@ -33,7 +32,7 @@ export function Channels({ draft, change, forms, errorOf }: SectionProps) {
             label={t.severity}
             value={severity}
             onChange={({ currentTarget }) => change({ ...draft, severity: currentTarget.value })}
-            data={SEVERITIES.map((value) => ({ value, label: messages.displayNames.severities[value] }))}
+            data={SEVERITIES_DESCENDING.map((value) => ({ value, label: messages.displayNames.severities[value] }))}
             error={errorOf('severity')}
           />
           <NumberInput

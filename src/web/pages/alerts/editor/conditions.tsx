@@ -1,4 +1,5 @@
 import { Autocomplete, Button, CloseButton, NativeSelect, TagsInput, Text, TextInput } from '@mantine/core'
+import type { Operator } from '../../../../contract/operators.ts'
 import { asData, Data } from '../../../components/data-text.tsx'
 import { requiredLabel } from '../../../components/required-label.tsx'
 import { messages } from '../../../messages.ts'
@@ -28,7 +29,7 @@ interface ConditionsProps {
 }
 
 /** Operators in display order. The server decides which ones are valid for a parameter. */
-const OPERATORS = [
+const OPERATORS: readonly Operator[] = [
   'is_blank',
   'not_blank',
   'equals',

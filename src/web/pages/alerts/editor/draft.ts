@@ -1,4 +1,5 @@
 import type { Form } from '#client/types.gen'
+import { type Operator, WITHOUT_VALUES } from '../../../../contract/operators.ts'
 import { defaultValueOf, type FormSchema, type FormValue, fieldsOf } from '../../../components/form-schema.ts'
 import { DEFAULT_TYPE } from './templates.ts'
 
@@ -71,9 +72,7 @@ export const EMPTY: Draft = {
   channels: [DEFAULT_CHANNEL],
 }
 
-/** Operators without values. */
-const NEEDS_NO_VALUES = ['is_blank', 'not_blank', 'contains_email', 'contains_phone']
-export const needsValues = (op: string): boolean => !NEEDS_NO_VALUES.includes(op)
+export const needsValues = (op: string): boolean => !WITHOUT_VALUES.has(op as Operator)
 
 /** The condition with another operator. If the operator takes no values, they are dropped. */
 export const withOperator = ({ parameter, values }: Condition, op: string): Condition => ({
