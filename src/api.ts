@@ -26,7 +26,7 @@ export function openApi({ db, clock, config, publicUrl, report }: Base, { routes
   const authenticate = rateLimited(authenticator({ db, clock }), rate)
   const perform = performer({ db, audit: auditor(db, clock), queryLimiter })
   const mcp = openedAtFirst(async () => {
-    const { mcpEndpoint } = await import('./mcp/endpoint.ts')
+    const { mcpEndpoint } = await import('./mcp/mcp-endpoint.ts')
     return mcpEndpoint({ routes, authenticate, perform, version, publicUrl, report })
   })
   const pages = webPages({ bundle: webBundle, describe: () => openApiDocument(routes) })

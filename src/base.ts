@@ -5,7 +5,7 @@ import type { SecretBox } from './core/secret-box.ts'
 import type { Route } from './http/route.ts'
 import type { Job } from './jobs/job.ts'
 import type { Db } from './store/database.ts'
-import type { RowChange } from './store/row-changes.ts'
+import type { RowChange } from './store/watch-table-rows.ts'
 import type { AddressGuard } from './transport/address-guard.ts'
 import type { Transport } from './transport/transport.ts'
 

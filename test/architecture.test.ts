@@ -66,20 +66,20 @@ const SHARED = 'contract'
 /** Files shared by tests whose name is not `<name>.fixture.ts`. */
 const FOR_TESTS = ['src/decoders/decoder-cases.ts', 'src/conditions/rule-reference.ts']
 /**
- * All modules of the program that use the network. Only `connection.ts` opens connections, except for connections to
+ * All modules of the program that use the network. Only `outbound-connection.ts` opens connections, except for connections to
  * the operator's mail server.
  */
 const CONNECTING = [
   // Accepts connections from the browser.
   'src/browser/guard-proxy.ts: node:net',
   'src/transport/address-guard.ts: node:dns/promises',
-  // Reads the list of trusted certificate authorities.
-  'src/transport/authorities.ts: node:tls',
-  'src/transport/connection.ts: node:net',
-  'src/transport/connection.ts: node:tls',
   // Uses a connection that its caller has opened.
   'src/transport/http-request.ts: node:http',
   'src/transport/mail-transport.ts: nodemailer',
+  'src/transport/outbound-connection.ts: node:net',
+  'src/transport/outbound-connection.ts: node:tls',
+  // Reads the list of trusted certificate authorities.
+  'src/transport/trusted-certificates.ts: node:tls',
 ]
 
 const list = (pattern: string) => [...new Glob(pattern).scanSync({ cwd: ROOT })].sort()
@@ -214,7 +214,7 @@ describe('source folders', () => {
     )
     expect(others.map(({ path }) => path)).toEqual([])
     // The warehouse modules that do not depend on the engine.
-    const choosing = ['src/warehouse/open-warehouse.ts', 'src/warehouse/inspect-folder.ts']
+    const choosing = ['src/warehouse/open-warehouse.ts', 'src/warehouse/inspect-warehouse-folder.ts']
     const ofAny = production.filter(({ path }) => /^src\/warehouse\/[^/]+$/.test(path) && !choosing.includes(path))
     expect(ofAny.length).toBeGreaterThan(0)
     const faults = ofAny.filter(({ imports }) => imports.some(({ target }) => isEngines(target)))
@@ -343,7 +343,7 @@ describe('the program', () => {
 /**
  * Folders whose SQL statements use each SQLite table. The first folder writes the table and the others read it. `+`
  * marks another folder that also writes it. The history's files are stored in the tables of the manifest, whose names
- * are inserted by `file-table.ts`.
+ * are inserted by `manifest-table.ts`.
  */
 const TABLES: Record<string, string> = {
   alert: 'alerts evaluation integrations search',

@@ -1,7 +1,7 @@
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statfsSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { join, resolve } from 'node:path'
-import { generateClient } from '../src/build/web-client.ts'
+import { generateClient } from '../src/build/generate-api-client.ts'
 import { lowerPriority } from '../src/core/process-priority.ts'
 import { temporaryFolder } from './run-program.ts'
 

@@ -1,7 +1,7 @@
+import { ERROR } from '../../src/changes/change-verdict.ts'
 import { HARMFUL, HARMLESS, isNamed, momentOf } from '../../src/changes/release-scenarios.fixture.ts'
 import { Shop } from '../../src/changes/shop.fixture.ts'
 import { verdictOn } from '../../src/changes/tabulate.fixture.ts'
-import { ERROR } from '../../src/changes/verdict.ts'
 import { HOUR_MS } from '../../src/core/clock.ts'
 
 /**

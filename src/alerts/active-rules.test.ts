@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { cast, memoryDb, testClock } from '../../test/fixtures.ts'
-import type { PhoneRegions } from '../conditions/phone.ts'
+import type { PhoneRegions } from '../conditions/find-phone-numbers.ts'
 import { ActiveRules } from './active-rules.ts'
 import { eventOf, validationInput } from './alert.fixture.ts'
 import type { AlertInput } from './alert.ts'

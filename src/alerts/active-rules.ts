@@ -1,7 +1,7 @@
 import { MAX_RULE_COST } from '../conditions/condition.ts'
 import type { Meter } from '../conditions/evaluation-time-limit.ts'
+import type { PhoneRegions } from '../conditions/find-phone-numbers.ts'
 import { resolveLabels } from '../conditions/label-conditions.ts'
-import type { PhoneRegions } from '../conditions/phone.ts'
 import { NO_RULES } from '../conditions/rule-set.ts'
 import type { StoredEvent } from '../core/event.ts'
 import type { BatchJudge, Judge } from '../ingest/decode-batch.ts'
@@ -10,7 +10,7 @@ import type { Db } from '../store/database.ts'
 import { type Alert, domainsOf } from './alert.ts'
 import { iterateAlerts, type StoredAlert, storedAlerts } from './alert-store.ts'
 import { type AlertRule, OrganizationRules } from './organization-rules.ts'
-import { TimeSlices } from './time-slices.ts'
+import { TimeSlices } from './organization-time-quota.ts'
 import { isJudgedOnArrival } from './types/index.ts'
 
 /** The rules and settings of one organization. */

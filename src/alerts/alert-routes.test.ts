@@ -18,7 +18,7 @@ import { validationInput, volumeInput } from './alert.fixture.ts'
 import type { AlertInput } from './alert.ts'
 import { alertRoutes } from './alert-routes.ts'
 import { activeAlerts, createAlert } from './alert-store.ts'
-import { maskChannel } from './channel-target.ts'
+import { maskChannel } from './encrypt-channel-target.ts'
 
 function setUp() {
   const db = memoryDb()

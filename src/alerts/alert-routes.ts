@@ -1,4 +1,4 @@
-import { measurePatterns } from '../conditions/measure-patterns.ts'
+import { measurePatterns } from '../conditions/precompile-patterns.ts'
 import type { Clock } from '../core/clock.ts'
 import { AppError, checkAll } from '../core/error.ts'
 import { Closed, Int, Nullable, SeveralOf, SeveralTexts, type Static, Type } from '../core/schema.ts'
@@ -22,7 +22,7 @@ import {
   updateAlert,
 } from './alert-store.ts'
 import type { AlertBacktest } from './backtest.ts'
-import { acceptChannels, showChannels } from './channel-target.ts'
+import { acceptChannels, showChannels } from './encrypt-channel-target.ts'
 import { ALERT_KINDS } from './types/index.ts'
 
 const tag = 'Alerts'

@@ -1,8 +1,8 @@
 import { Closed, InstantSchema, OneOf, type TSchema, Type } from '../core/schema.ts'
 import { ChannelSchema, sharedFields } from './alert.ts'
-import { configurationFields } from './type-configuration.ts'
+import { configurationFields } from './alert-type-configuration.ts'
+import { describeJudgedData } from './types/describe-alert-types.ts'
 import { ALERT_KINDS, alertTypes } from './types/index.ts'
-import { describeJudgedData } from './types/type-descriptions.ts'
 
 /** Returns the fields with the alert types' notes appended to their descriptions. */
 function noted<Fields extends Record<string, TSchema>>(fields: Fields): Fields {

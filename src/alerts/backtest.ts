@@ -6,11 +6,11 @@ import type { Alert } from './alert.ts'
 import { RawAlertInputSchema } from './alert-input.ts'
 import { parsePeriod } from './alert-period.ts'
 import { wholeWindows } from './alert-windows.ts'
+import { meetsRunWindow } from './allowed-run-hours.ts'
 import { causesNotification, type Finding, type Window } from './finding.ts'
-import { chartHistory, type HistoryDeps, judgeHistory } from './judge-history.ts'
-import { meetsRunWindow } from './run-window.ts'
+import { chartHistory, type HistoryDeps, judgeHistory } from './judge-past-events.ts'
+import { describeByType, kindsWith } from './types/describe-alert-types.ts'
 import { alertTypeOf, seriesTypes } from './types/index.ts'
-import { describeByType, kindsWith } from './types/type-descriptions.ts'
 
 /** Maximum number of rows in a series. If there are more, the newest are returned. */
 const MAX_POINTS = 1000

@@ -1,4 +1,4 @@
-import type { PhoneRegions } from '../conditions/phone.ts'
+import type { PhoneRegions } from '../conditions/find-phone-numbers.ts'
 import { MINUTE_MS } from '../core/clock.ts'
 import type { StoredEvent } from '../core/event.ts'
 import { type Query, query } from '../warehouse/query.ts'

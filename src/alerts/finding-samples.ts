@@ -1,5 +1,5 @@
 import { conditionsOf } from '../conditions/condition.ts'
-import { compileMask } from '../conditions/mask-personal.ts'
+import { compileMask } from '../conditions/mask-personal-data.ts'
 import { PLAIN_PRIVACY, type Privacy } from '../conditions/privacy-settings.ts'
 import type { StoredEvent } from '../core/event.ts'
 import type { Query } from '../warehouse/query.ts'

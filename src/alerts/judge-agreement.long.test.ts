@@ -11,7 +11,7 @@ import type { Alert } from './alert.ts'
 import { parsePeriod } from './alert-period.ts'
 import { wholeWindows } from './alert-windows.ts'
 import { judgeOf } from './judge.fixture.ts'
-import { judgeHistory } from './judge-history.ts'
+import { judgeHistory } from './judge-past-events.ts'
 
 const EVENTS = 125
 const RULES = 40

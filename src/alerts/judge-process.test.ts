@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { cast, memoryDb, testClock } from '../../test/fixtures.ts'
-import type { PhoneRegions } from '../conditions/phone.ts'
+import type { PhoneRegions } from '../conditions/find-phone-numbers.ts'
 import { assign } from '../labels/store.ts'
 import { ActiveRules } from './active-rules.ts'
 import { alertOf, eventOf, validationInput } from './alert.fixture.ts'

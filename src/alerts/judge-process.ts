@@ -1,11 +1,11 @@
 import { setPriority } from 'node:os'
 import type { Subprocess } from 'bun'
 import { meterOf, stopwatch } from '../conditions/evaluation-time-limit.ts'
-import type { PhoneRegions } from '../conditions/phone.ts'
+import type { PhoneRegions } from '../conditions/find-phone-numbers.ts'
 import { workerEnv } from '../core/child-env.ts'
 import type { StoredEvent } from '../core/event.ts'
 import { programCommand } from '../core/program-command.ts'
-import { Yielder } from '../core/yielding.ts'
+import { Yielder } from '../core/yield-to-event-loop.ts'
 import type { Verdicts } from '../ingest/judging-queue.ts'
 import { type AlertRule, OrganizationRules } from './organization-rules.ts'
 

@@ -1,4 +1,4 @@
-import type { PhoneRegions } from '../conditions/phone.ts'
+import type { PhoneRegions } from '../conditions/find-phone-numbers.ts'
 import { NO_RULES } from '../conditions/rule-set.ts'
 import type { Judge } from '../ingest/decode-batch.ts'
 import type { Alert } from './alert.ts'

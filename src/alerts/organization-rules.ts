@@ -1,5 +1,5 @@
 import { type Meter, UNLIMITED } from '../conditions/evaluation-time-limit.ts'
-import type { PhoneRegions } from '../conditions/phone.ts'
+import type { PhoneRegions } from '../conditions/find-phone-numbers.ts'
 import { RuleSet } from '../conditions/rule-set.ts'
 import type { StoredEvent } from '../core/event.ts'
 import { type Alert, domainsOf } from './alert.ts'

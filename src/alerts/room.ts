@@ -6,9 +6,9 @@ import type { Verdicts } from '../ingest/judging-queue.ts'
 import type { SignalsRoom } from '../signals/room.ts'
 import { settingsOf } from '../signals/signal-setting-store.ts'
 import { ActiveRules } from './active-rules.ts'
+import { previewRoutes } from './alert-preview-routes.ts'
 import { type AlertRouteDeps, alertRoutes } from './alert-routes.ts'
 import { JudgeProcess } from './judge-process.ts'
-import { previewRoutes } from './preview-routes.ts'
 
 export interface AlertsRoom extends Room {
   rules: ActiveRules

@@ -1,5 +1,5 @@
 import type { Log } from '../base.ts'
-import { maskPersonal } from '../conditions/mask-personal.ts'
+import { maskPersonal } from '../conditions/mask-personal-data.ts'
 import { privacyFrom } from '../conditions/privacy-settings.ts'
 import { type Config, retentionMs } from '../config.ts'
 import { type Clock, SECOND_MS } from '../core/clock.ts'

@@ -2,11 +2,11 @@ import { checkTimezone } from '../alerts/alert-period.ts'
 import { MAX_RULE_COST, RuleCheck } from '../conditions/condition.ts'
 import { compilePattern } from '../conditions/pattern.ts'
 import type { Instant } from '../core/clock.ts'
+import { checkSchedule } from '../core/cron-schedule.ts'
 import { AppError, atField } from '../core/error.ts'
-import { checkSchedule } from '../core/schedule.ts'
 import { checkExpected } from '../flows/match-expectations.ts'
 import type { AuditInput, AuditSettings } from './audit.ts'
-import { pageAddress } from './crawl/page-address.ts'
+import { pageAddress } from './crawl/normalize-page-url.ts'
 
 /**
  * Returns the input with defaults filled in. Throws `invalid`, naming the field, when the audit can't be crawled or

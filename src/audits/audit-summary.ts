@@ -1,6 +1,6 @@
-import { maskPersonal } from '../conditions/mask-personal.ts'
+import { maskPersonal } from '../conditions/mask-personal-data.ts'
 import type { Privacy } from '../conditions/privacy-settings.ts'
-import type { RunFinding } from '../issues/run-findings.ts'
+import type { RunFinding } from '../issues/apply-run-findings.ts'
 import type { AuditPage, AuditSummary } from './audit.ts'
 import type { PageFault } from './judge-page.ts'
 import { isFailed } from './page-expectations.ts'

@@ -1,5 +1,10 @@
 import { ChannelSchema } from '../alerts/alert.ts'
-import { consentSchema, DeviceSchema, scheduleFields, VendorRequestsSchema } from '../browser/input-schema.ts'
+import {
+  consentSchema,
+  DeviceSchema,
+  scheduleFields,
+  VendorRequestsSchema,
+} from '../browser/browser-settings-schema.ts'
 import { SEVERITIES } from '../contract/severities.ts'
 import { Closed, InstantSchema, Int, Nullable, OneOf, type Static, Text, Type } from '../core/schema.ts'
 import { ExpectationSchema, expectedEventFields } from '../flows/expectation.ts'

@@ -1,5 +1,5 @@
 import type { BrowsingOptions } from '../browser/browsing.ts'
-import type { Consent } from '../browser/consent.ts'
+import type { Consent } from '../browser/consent-banner-options.ts'
 import type { LabelMembers } from '../flows/match-expectations.ts'
 import type { ExpectedPage } from './audit.ts'
 

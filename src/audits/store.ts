@@ -1,7 +1,7 @@
 import type { Instant } from '../core/clock.ts'
+import { nextTime } from '../core/cron-schedule.ts'
 import { AppError } from '../core/error.ts'
 import { newId } from '../core/id.ts'
-import { nextTime } from '../core/schedule.ts'
 import { decodeCursor, page } from '../http/paging.ts'
 import { type Db, prepared, tx } from '../store/database.ts'
 import { RECORD_RETENTION_MS } from '../store/retention.ts'

@@ -4,8 +4,8 @@ import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
 import { SECOND_MS } from '../core/clock.ts'
 import { messageOf } from '../core/error.ts'
 import { addressGuard } from '../transport/address-guard.ts'
-import { type Connector, connector } from '../transport/connection.ts'
 import { sendRequest } from '../transport/http-request.ts'
+import { type Connector, connector } from '../transport/outbound-connection.ts'
 import type { Browsing } from './browsing.ts'
 
 /** Response to a request for a file on a website. */

@@ -2,9 +2,9 @@ import { createServer, type Socket } from 'node:net'
 import { SECOND_MS } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
 import type { AddressGuard, Resolve } from '../transport/address-guard.ts'
-import { type Connector, codeOf, connector } from '../transport/connection.ts'
+import { type Connector, codeOf, connector } from '../transport/outbound-connection.ts'
 import { type DetectedProtocol, detectProtocol } from './detect-protocol.ts'
-import { RequestReader } from './request-reader.ts'
+import { RequestReader } from './proxy-request-reader.ts'
 
 /** An HTTP proxy on this machine that restricts a browser to the addresses allowed by the guard. */
 export interface GuardProxy extends AsyncDisposable {

@@ -1,4 +1,4 @@
-import type { HiddenPart, Piece } from './hidden-parts.ts'
+import type { HiddenPart, Piece } from './find-sensitive-text.ts'
 
 /** A box, in pixels relative to a frame's viewport. */
 export interface Box {

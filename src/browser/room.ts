@@ -1,6 +1,6 @@
 import type { Room } from '../base.ts'
 import type { HistoryBase } from '../history-base.ts'
-import { Browsers } from './browsers.ts'
+import { Browsers } from './browser-pool.ts'
 
 export interface BrowserRoom extends Room {
   browsers: Browsers

@@ -1,6 +1,6 @@
 import type { CDPSession, Frame, Page } from 'puppeteer-core'
 import { SECOND_MS } from '../core/clock.ts'
-import type { FindHidden } from './hidden-parts.ts'
+import type { FindHidden } from './find-sensitive-text.ts'
 import { type Box, drawCover, pageTexts } from './page-texts.ts'
 import { apart } from './puppeteer-internals.ts'
 

@@ -3,7 +3,7 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Readable, Writable } from 'node:stream'
 import { childEnv } from '../core/child-env.ts'
-import { hasSandbox } from './chromium.ts'
+import { hasSandbox } from './find-chromium.ts'
 import { PipeTransport } from './pipe-transport.ts'
 
 /** A running Chromium. */

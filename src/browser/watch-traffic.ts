@@ -1,16 +1,16 @@
 import type { Browser, CDPSession, Connection, Protocol } from 'puppeteer-core'
 import { systemClock } from '../core/clock.ts'
-import { hideCredentials } from '../core/credentials.ts'
+import { hideCredentials } from '../core/detect-credentials.ts'
 import { type Decoded, decodeHit } from '../decoders/index.ts'
 import { readBody } from '../decoders/request-body.ts'
 import type { VendorRequests } from './browsing.ts'
 import { type Emulation, headersOf } from './device-emulation.ts'
+import { answerTo, headerOf, isAnswered, isVendorSocket } from './fake-vendor-response.ts'
+import { placeOf, Tabs } from './map-frames-to-tabs.ts'
 import { sessionOf } from './puppeteer-internals.ts'
+import { ResponseRecorder, shownHeader } from './record-responses.ts'
 import type { Header, SeenRequest, Traffic } from './traffic.ts'
 import { TrafficLog } from './traffic-log.ts'
-import { answerTo, headerOf, isAnswered, isVendorSocket } from './vendor-answer.ts'
-import { ResponseRecorder, shownHeader } from './watch-network.ts'
-import { placeOf, Tabs } from './watch-tabs.ts'
 
 export interface WatchOptions {
   vendorRequests: VendorRequests

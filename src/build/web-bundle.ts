@@ -2,8 +2,8 @@ import { join } from 'node:path'
 import { type FileOptions, type StaticFile, staticFile } from '../http/static-files.ts'
 import { ASSETS_PATH, type WebBundle } from '../http/web-pages.ts'
 import { fillShell, renderDocs } from './docs-pages.ts'
-import { generateClient } from './web-client.ts'
-import { withoutUnused } from './web-styles.ts'
+import { generateClient } from './generate-api-client.ts'
+import { withoutUnused } from './remove-unused-styles.ts'
 
 const SOURCES = join(import.meta.dir, '../web')
 const DOCS = join(import.meta.dir, '../../docs')

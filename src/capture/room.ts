@@ -1,10 +1,10 @@
 import type { Base, Room } from '../base.ts'
+import { noteLegacyScript } from '../domains/collect-hostname-store.ts'
 import { routingOf } from '../domains/domain.ts'
 import type { DomainDirectory } from '../domains/domain-directory.ts'
-import { noteLegacyScript } from '../domains/routing-store.ts'
 import { findDomain } from '../domains/store.ts'
 import { scriptBundle } from './script-bundle.ts'
-import { ScriptFiles } from './script-files.ts'
+import { ScriptFiles } from './serve-capture-script.ts'
 import { snippetRoutes } from './snippet-routes.ts'
 
 export interface CaptureRoom extends Room {

@@ -1,6 +1,6 @@
 import type { SessionRow } from './comparison-tables.ts'
-import { nameKey } from './suspect.ts'
-import type { Expectation } from './volume-suspects.ts'
+import { nameKey } from './suspected-effect.ts'
+import type { Expectation } from './suspected-volume-effects.ts'
 
 /** Minimum number of sessions of each version in a block of time. Blocks with fewer are not compared. */
 const MIN_SESSIONS = 3

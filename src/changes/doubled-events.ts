@@ -1,8 +1,8 @@
 import type { SessionRow, Side } from './comparison-tables.ts'
 import { weightedMedian } from './median.ts'
-import { nameKey, type Suspect } from './suspect.ts'
+import { nameKey, type Suspect } from './suspected-effect.ts'
+import type { Expectation } from './suspected-volume-effects.ts'
 import { normalTail } from './tail-probability.ts'
-import type { Expectation } from './volume-suspects.ts'
 
 /**
  * Minimum factor for events to count as doubled. It applies both to events per session and to the total number of

@@ -4,10 +4,10 @@ import { type Clock, type Instant, SECOND_MS } from '../core/clock.ts'
 import type { Db } from '../store/database.ts'
 import type { History } from '../warehouse/warehouse.ts'
 import { type ChangeStatus, ENOUGH_EVENTS, type Verdict } from './change.ts'
+import { compareSides, ERROR, effectsOf } from './change-verdict.ts'
 import { type ChangeWindow, evaluationTimesOf } from './change-window.ts'
 import { readChangeData, versionIn } from './read-change-data.ts'
 import { dueChanges, postponeEvaluation, storeVerdict, type WatchedChange } from './store.ts'
-import { compareSides, ERROR, effectsOf } from './verdict.ts'
 
 export interface JudgeChangesDeps {
   db: Db

@@ -1,6 +1,6 @@
 import type { EffectKind } from './change.ts'
 import type { ConsentRow, KeyRow, SessionRow, Side, Tables } from './comparison-tables.ts'
-import { nameKey } from './suspect.ts'
+import { nameKey } from './suspected-effect.ts'
 
 /** A share and the number of independent events it is based on. */
 export interface Share {

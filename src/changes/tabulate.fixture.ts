@@ -1,10 +1,10 @@
 import { DAY_MS, type Instant } from '../core/clock.ts'
 import { BLOCKS } from './change-queries.ts'
+import { compareSides, effectsOf } from './change-verdict.ts'
 import { isLikeDay } from './change-window.ts'
 import type { ConsentRow, EarlierPeriodRow, KeyRow, SessionRow, Side, Tables, VolumeRow } from './comparison-tables.ts'
 import type { ShareCase } from './share-cases.ts'
 import type { Doing, Shop, ShopEvent } from './shop.fixture.ts'
-import { compareSides, effectsOf } from './verdict.ts'
 
 /**
  * Numbers of days before a change: all those that the production code queries, and a subset that is faster to compute.

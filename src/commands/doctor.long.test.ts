@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { chmodSync, cpSync, readFileSync, rmSync, truncateSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { bytesOf, killedFolder } from '../../test/hostile/killed-folder.ts'
+import { bytesOf, killedFolder } from '../../test/hostile/killed-server-folder.ts'
 import { runProgram, startServer, temporaryFolder } from '../../test/run-program.ts'
 
 /** Returns the lines that the doctor prints for a folder, and its exit code. */

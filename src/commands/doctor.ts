@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { localUrlOf } from '../app/local-url.ts'
-import { findChromium, howToGetChromium } from '../browser/chromium.ts'
+import { findChromium, howToGetChromium } from '../browser/find-chromium.ts'
 import { systemClock } from '../core/clock.ts'
 import { firstFew } from '../core/text.ts'
 import { examine, type Finding } from '../data-folder/examine-folder.ts'

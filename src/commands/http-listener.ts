@@ -4,10 +4,10 @@ import type { Config } from '../config.ts'
 import { MINUTE_MS, SECOND_MS } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
 import { type CallerAddress, callerAddress } from '../http/caller-address.ts'
+import { noteAddress } from '../http/client-info.ts'
 import { bugResponse, errorResponse, refusalOf } from '../http/error-responses.ts'
 import { type BodyTimeLimits, endsConnection, isReadingBody, limitBodyTime } from '../http/read-body.ts'
-import { noteAddress } from '../http/request-origin.ts'
-import { abortRequest } from '../http/request-signal.ts'
+import { abortRequest } from '../http/request-abort-signal.ts'
 import { EVENTS_PATH } from '../ingest/collector.ts'
 
 /** Time limits and intervals of a server. */

@@ -1,4 +1,4 @@
-import { findChromium, hasSandbox } from '../browser/chromium.ts'
+import { findChromium, hasSandbox } from '../browser/find-chromium.ts'
 import type { Config } from '../config.ts'
 import { type Command, UsageError } from './command.ts'
 import { configOf, DATA_FLAG, LISTEN_FLAGS } from './command-line-settings.ts'

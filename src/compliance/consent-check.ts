@@ -4,6 +4,8 @@ import { countText, timeText } from '../core/text.ts'
 import type { Spool } from '../ingest/spool.ts'
 import { type Db, tx } from '../store/database.ts'
 import type { Warehouse } from '../warehouse/warehouse.ts'
+import type { ConsentKind } from './compliance-finding.ts'
+import { CONSENT_KEY, type Sighting } from './compliance-finding.ts'
 import {
   adSessionsQuery,
   CHOICE_MS,
@@ -24,12 +26,10 @@ import {
   moveConsentCursor,
   putHours,
 } from './consent-store.ts'
+import type { RateDrop } from './consent-update-rate.ts'
+import { rateDropAt } from './consent-update-rate.ts'
 import { ADVERTISING_VENDORS, GOOGLE_VENDORS } from './consent-vendors.ts'
-import type { ConsentKind } from './finding.ts'
-import { CONSENT_KEY, type Sighting } from './finding.ts'
 import { recordSightings } from './store.ts'
-import type { RateDrop } from './update-rate.ts'
-import { rateDropAt } from './update-rate.ts'
 
 export interface ConsentCheckDeps {
   db: Db

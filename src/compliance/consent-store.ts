@@ -1,9 +1,9 @@
 import { DAY_MS, type Instant } from '../core/clock.ts'
 import { type Db, prepared, tx } from '../store/database.ts'
 import { RECORD_RETENTION_MS, type Retention } from '../store/retention.ts'
+import { CONSENT_KEY, type ConsentKind } from './compliance-finding.ts'
 import type { ChoiceRow } from './consent-queries.ts'
-import { CONSENT_KEY, type ConsentKind } from './finding.ts'
-import type { HourCount } from './update-rate.ts'
+import type { HourCount } from './consent-update-rate.ts'
 
 /** Ends of the periods in which requests were checked and sessions were counted; 0 before the first check. */
 export interface ConsentCursor {

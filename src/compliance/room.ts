@@ -2,7 +2,7 @@ import type { Room } from '../base.ts'
 import type { HistoryBase } from '../history-base.ts'
 import type { Enqueue } from '../issues/issue.ts'
 import { checkConsent } from './consent-check.ts'
-import type { FilingDeps } from './file-findings.ts'
+import type { FilingDeps } from './file-findings-as-issues.ts'
 import { complianceRoutes } from './routes.ts'
 import { scanPersonalData } from './scan-personal-data.ts'
 

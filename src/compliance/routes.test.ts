@@ -7,7 +7,7 @@ import type { NotificationRequest } from '../issues/issue.ts'
 import { findIssue, setStatus } from '../issues/store.ts'
 import { updateOrg } from '../org/store.ts'
 import { RECORD_RETENTION_MS } from '../store/retention.ts'
-import type { Sighting } from './finding.ts'
+import type { Sighting } from './compliance-finding.ts'
 import { complianceRoutes } from './routes.ts'
 import { recordSightings, removeOldFindings } from './store.ts'
 

@@ -8,7 +8,7 @@ import type { Db } from '../store/database.ts'
 import type { Query } from '../warehouse/query.ts'
 import { query } from '../warehouse/query.ts'
 import type { Warehouse } from '../warehouse/warehouse.ts'
-import type { Sighting } from './finding.ts'
+import type { Sighting } from './compliance-finding.ts'
 import { recordSightings } from './store.ts'
 
 const WHOLE: Query['window'] = { from: 0, to: Number.MAX_SAFE_INTEGER }

@@ -1,4 +1,4 @@
-import { maskPersonal } from '../conditions/mask-personal.ts'
+import { maskPersonal } from '../conditions/mask-personal-data.ts'
 import type { Privacy } from '../conditions/privacy-settings.ts'
 import type { Instant } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
@@ -6,7 +6,7 @@ import { cutText } from '../core/text.ts'
 import { consentOptInOf } from '../org/store.ts'
 import { type Db, prepared, tx } from '../store/database.ts'
 import { RECORD_RETENTION_MS } from '../store/retention.ts'
-import { type Action, CONSENT_KEY, type Finding, type Sighting } from './finding.ts'
+import { type Action, CONSENT_KEY, type Finding, type Sighting } from './compliance-finding.ts'
 
 /**
  * Maximum number of findings per organization. Further findings are not recorded. There is a limit because senders

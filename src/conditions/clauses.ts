@@ -1,4 +1,4 @@
-import { type Operator, WITHOUT_VALUES } from '../contract/operators.ts'
+import { type Operator, WITHOUT_VALUES } from '../contract/condition-operators.ts'
 import { COMPLEMENTS, type Condition, LABEL, type Rule } from './condition.ts'
 import { membersIn } from './label-conditions.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { OPERATORS } from '../contract/operators.ts'
+import { OPERATORS } from '../contract/condition-operators.ts'
 import type { Condition, ConditionEvent } from './condition.ts'
 import { conditionText, describeViolation, joinWords } from './condition-text.ts'
 

@@ -1,7 +1,7 @@
-import type { Operator } from '../contract/operators.ts'
+import type { Operator } from '../contract/condition-operators.ts'
 import { cutText } from '../core/text.ts'
 import { type Condition, type ConditionEvent, type EventField, type Rule, targetOf } from './condition.ts'
-import type { PhoneRegions } from './phone.ts'
+import type { PhoneRegions } from './find-phone-numbers.ts'
 import { compileFilters } from './predicate.ts'
 
 const FIELD_WORDS: Record<EventField, string> = {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { OPERATORS } from '../contract/operators.ts'
+import { OPERATORS } from '../contract/condition-operators.ts'
 import { AppError } from '../core/error.ts'
 import { parser, Type } from '../core/schema.ts'
 import {

@@ -1,8 +1,8 @@
-import { OPERATORS, type Operator, WITHOUT_VALUES } from '../contract/operators.ts'
+import { OPERATORS, type Operator, WITHOUT_VALUES } from '../contract/condition-operators.ts'
 import { AppError, checkAll } from '../core/error.ts'
 import type { StoredEvent } from '../core/event.ts'
 import { Closed, OneOf, type Static, Text, Type } from '../core/schema.ts'
-import { readNumber } from './number-text.ts'
+import { readNumber } from './parse-number.ts'
 import { sizeOfPattern } from './pattern.ts'
 
 /** Negative operators, each with the positive operator of which it is the exact opposite. */

@@ -1,7 +1,7 @@
 import type { Atom, Holding, TextIndex } from './atom.ts'
-import { CostEstimate } from './cost-estimate.ts'
 import type { Meter } from './evaluation-time-limit.ts'
 import { KeywordAutomaton, MAX_KEYWORD_CHARACTERS } from './keyword-automaton.ts'
+import { CostEstimate } from './search-cost-estimate.ts'
 import { NO_ATOMS, TextCache } from './text-cache.ts'
 
 /** Up to this number of strings, each string is searched for separately, which is cheaper than an automaton. */

@@ -1,6 +1,6 @@
 import type { Binder, Masking } from '../warehouse/query.ts'
 import type { History } from '../warehouse/warehouse.ts'
-import { compileMask, maskPersonal, OPEN_FIELDS } from './mask-personal.ts'
+import { compileMask, maskPersonal, OPEN_FIELDS } from './mask-personal-data.ts'
 import { compilePattern } from './pattern.ts'
 import { personalCandidates } from './personal-data-sql.ts'
 import type { Privacy } from './privacy-settings.ts'

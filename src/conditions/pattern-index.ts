@@ -1,8 +1,8 @@
 import { RE2Set } from 're2js'
 import type { Atom, Holding, TextIndex } from './atom.ts'
-import { CostEstimate } from './cost-estimate.ts'
 import type { Meter } from './evaluation-time-limit.ts'
 import { compilePattern } from './pattern.ts'
+import { CostEstimate } from './search-cost-estimate.ts'
 import { NO_ATOMS, TextCache } from './text-cache.ts'
 
 /** One value of a condition. */

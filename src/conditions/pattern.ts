@@ -1,6 +1,6 @@
 import { RE2JS, RE2JSException } from 're2js'
 import { AppError } from '../core/error.ts'
-import type { Span } from './email.ts'
+import type { Span } from './find-email-addresses.ts'
 
 /** A pattern equivalent to a plain string at a fixed position, which is much cheaper to test. */
 interface Literal {

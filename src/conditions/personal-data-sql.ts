@@ -1,7 +1,7 @@
 import type { AnyTest, Binder } from '../warehouse/query.ts'
-import { MAY_HOLD_ADDRESS_PATTERN } from './base64.ts'
+import { MAY_HOLD_ADDRESS_PATTERN } from './find-base64-runs.ts'
+import { isPhoneKey } from './find-phone-numbers.ts'
 import { compilePattern } from './pattern.ts'
-import { isPhoneKey } from './phone.ts'
 import type { Privacy } from './privacy-settings.ts'
 
 /*

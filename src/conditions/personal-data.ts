@@ -1,9 +1,9 @@
-import { findCardForms } from './card.ts'
-import { containsEmail } from './email.ts'
-import { findIbans } from './iban.ts'
+import { findCardForms } from './find-card-numbers.ts'
+import { containsEmail } from './find-email-addresses.ts'
+import { findIbans } from './find-ibans.ts'
+import { containsPhone, isIdentifierKey, isPhoneKey } from './find-phone-numbers.ts'
 import { compilePattern } from './pattern.ts'
 import { decodings } from './percent-encoding.ts'
-import { containsPhone, isIdentifierKey, isPhoneKey } from './phone.ts'
 import type { Privacy } from './privacy-settings.ts'
 
 /** Built-in kinds of personal data. Organizations can add kinds with custom patterns. */

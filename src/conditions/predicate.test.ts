@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import type { Operator } from '../contract/operators.ts'
+import type { Operator } from '../contract/condition-operators.ts'
 import type { Condition, ConditionEvent, Rule } from './condition.ts'
 import { compileCondition, compileFilters, compileViolation } from './predicate.ts'
 

@@ -1,4 +1,4 @@
-import type { Operator } from '../contract/operators.ts'
+import type { Operator } from '../contract/condition-operators.ts'
 import {
   COMPLEMENTS,
   type Condition,
@@ -8,11 +8,11 @@ import {
   type Rule,
   targetOf,
 } from './condition.ts'
-import { containsEmail } from './email.ts'
+import { containsEmail } from './find-email-addresses.ts'
+import { containsPhone, type PhoneRegions } from './find-phone-numbers.ts'
 import { memberTest } from './label-conditions.ts'
-import { readNumber, spellNumber } from './number-text.ts'
+import { readNumber, spellNumber } from './parse-number.ts'
 import { compilePattern } from './pattern.ts'
-import { containsPhone, type PhoneRegions } from './phone.ts'
 import { countCodePoints, isBlank } from './text-length.ts'
 
 /** A function that returns whether an event satisfies the conditions. */

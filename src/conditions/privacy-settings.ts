@@ -1,4 +1,4 @@
-import { type PhoneRegions, phoneRegions } from './phone.ts'
+import { type PhoneRegions, phoneRegions } from './find-phone-numbers.ts'
 
 /** An organization's custom pattern, in RE2 syntax. Matches are personal data of the kind `name`. */
 export interface CustomPattern {

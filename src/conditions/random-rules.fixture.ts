@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { OPERATORS } from '../contract/operators.ts'
+import { OPERATORS } from '../contract/condition-operators.ts'
 import type { StoredEvent } from '../core/event.ts'
 import type { MembersOf } from '../labels/label.ts'
 import type { Condition, Rule } from './condition.ts'

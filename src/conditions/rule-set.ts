@@ -12,9 +12,9 @@ import { type ConditionClause, type ConditionLiteral, clausesOf } from './clause
 import type { Condition, Rule } from './condition.ts'
 import { EVENT_FIELDS, type EventField, keyReader, LABEL, targetOf } from './condition.ts'
 import { type Meter, OutOfTime, UNLIMITED } from './evaluation-time-limit.ts'
+import type { PhoneRegions } from './find-phone-numbers.ts'
 import { placesOf } from './label-conditions.ts'
-import { spellNumber } from './number-text.ts'
-import type { PhoneRegions } from './phone.ts'
+import { spellNumber } from './parse-number.ts'
 import { compileTest } from './predicate.ts'
 import { indexOf, kindOf } from './text-index.ts'
 

@@ -1,12 +1,12 @@
-import type { Operator } from '../contract/operators.ts'
+import type { Operator } from '../contract/condition-operators.ts'
 import type { Atom, Holding, TextIndex } from './atom.ts'
-import { CostEstimate } from './cost-estimate.ts'
-import { containsEmail } from './email.ts'
 import type { Meter } from './evaluation-time-limit.ts'
+import { containsEmail } from './find-email-addresses.ts'
+import { containsPhone, type PhoneRegions } from './find-phone-numbers.ts'
 import { LiteralIndex } from './literal-index.ts'
-import { readNumber } from './number-text.ts'
+import { readNumber } from './parse-number.ts'
 import { PatternIndex } from './pattern-index.ts'
-import { containsPhone, type PhoneRegions } from './phone.ts'
+import { CostEstimate } from './search-cost-estimate.ts'
 import { countCodePoints, isBlank } from './text-length.ts'
 
 /** The kinds of index. Each one supports certain positive operators. */

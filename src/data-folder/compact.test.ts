@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { type TestApp, testApp } from '../../test/test-app.ts'
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../core/clock.ts'
 import { plainEvent } from '../core/event.fixture.ts'
-import { plainPage } from '../core/stored-page.fixture.ts'
+import { plainPage } from '../core/stored-page-view.fixture.ts'
 import type { Flaw } from '../warehouse/duckdb/file-check.ts'
 import { WarehouseFixture } from '../warehouse/warehouse.fixture.ts'
 

@@ -1,4 +1,4 @@
-import { hideCredentials, isCredential, isCredentialKey, isCredentialPair } from '../core/credentials.ts'
+import { hideCredentials, isCredential, isCredentialKey, isCredentialPair } from '../core/detect-credentials.ts'
 import { cutText } from '../core/text.ts'
 import { parseBoundedJson } from './parse-json.ts'
 

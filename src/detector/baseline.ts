@@ -1,7 +1,7 @@
 import { anscombe } from './anscombe.ts'
-import { type Calendar, MAX_SCALE_BLOCKS } from './calendar.ts'
 import { NoiseLevel } from './noise-level.ts'
 import { medianOf, toDistances } from './quantile.ts'
+import { type Calendar, MAX_SCALE_BLOCKS } from './season-lengths.ts'
 
 const MAX_WEEKS = 8
 const MIN_WEEKS = 4

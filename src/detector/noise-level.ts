@@ -1,5 +1,5 @@
-import { MAX_SCALE_BLOCKS } from './calendar.ts'
 import { medianOf, quantileOf } from './quantile.ts'
+import { MAX_SCALE_BLOCKS } from './season-lengths.ts'
 
 /** Ratio of standard deviation to median absolute deviation in a normal distribution. */
 const MAD_TO_SD = 1.4826

@@ -1,5 +1,5 @@
 import { Baseline, type Compared, HISTORY_DAYS, MIN_HISTORY_VALUES, type Spread } from './baseline.ts'
-import { type Calendar, calendarOf } from './calendar.ts'
+import { type Calendar, calendarOf } from './season-lengths.ts'
 
 const REGULAR_FROM = 0.85
 const REGULAR_UNTIL = 0.8

@@ -2,8 +2,8 @@ import { describe, expect, test } from 'bun:test'
 import { buildDigest } from './build-digest.ts'
 import { aDay, aDigestIssue, aQuietDay } from './digest.fixture.ts'
 import type { DigestFacts } from './digest-facts.ts'
-import { htmlOf, MAX_HTML_BYTES } from './render-html.ts'
-import { textOf } from './render-text.ts'
+import { htmlOf, MAX_HTML_BYTES } from './render-digest-html.ts'
+import { textOf } from './render-digest-text.ts'
 
 const publicUrl = 'https://watch.example'
 const write = (facts: DigestFacts, context = '') =>

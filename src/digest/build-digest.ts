@@ -1,7 +1,7 @@
 import { oneLine, timeText } from '../core/text.ts'
 import type { DigestDocument, Lead, Tone } from './digest-document.ts'
 import { type DigestFacts, durationText, hasData } from './digest-facts.ts'
-import { countOf } from './format.ts'
+import { countOf } from './format-figures.ts'
 import { type Audience, parseContext } from './reader-focus.ts'
 import { changesSection } from './sections/changes.ts'
 import { complianceSection } from './sections/compliance.ts'

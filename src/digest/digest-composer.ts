@@ -5,9 +5,9 @@ import { type InsightRouteDeps, sourcesFor } from '../insights/routes.ts'
 import { withSignal } from '../warehouse/warehouse.ts'
 import { buildDigest } from './build-digest.ts'
 import { type DigestFacts, hasData } from './digest-facts.ts'
+import { isWeekly } from './digest-schedule.ts'
 import { gatherFacts } from './gather-facts.ts'
-import { htmlOf } from './render-html.ts'
-import { isWeekly } from './schedule.ts'
+import { htmlOf } from './render-digest-html.ts'
 
 interface ComposerDeps extends InsightRouteDeps {
   clock: Clock

@@ -1,14 +1,14 @@
 import type { Change } from '../changes/change.ts'
-import type { Finding } from '../compliance/finding.ts'
+import type { Finding } from '../compliance/compliance-finding.ts'
 import type { Severity } from '../contract/severities.ts'
 import { HOUR_MS, type Instant, MINUTE_MS } from '../core/clock.ts'
 import type { VendorTally } from '../insights/reconcile-orders.ts'
 import type { WeeklyReport } from '../insights/weekly-report.ts'
 import type { IssueStatus } from '../issues/issue.ts'
+import type { DigestPeriod } from './digest-schedule.ts'
 import type { Traffic } from './event-traffic.ts'
-import type { NewParameter } from './parameters.ts'
+import type { NewParameter } from './new-parameters.ts'
 import type { Nameable, Subject } from './reader-focus.ts'
-import type { DigestPeriod } from './schedule.ts'
 
 /** An issue in a digest, with personal data masked in all strings. */
 export interface DigestIssue extends Subject {

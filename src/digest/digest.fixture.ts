@@ -1,8 +1,8 @@
 import { DAY_MS, HOUR_MS, type Instant, MINUTE_MS } from '../core/clock.ts'
 import type { DigestFacts, DigestIssue } from './digest-facts.ts'
+import { digestPeriod } from './digest-schedule.ts'
 import type { NameCount } from './event-traffic.ts'
 import type { Nameable } from './reader-focus.ts'
-import { digestPeriod } from './schedule.ts'
 
 /** A Tuesday morning. */
 const COMPOSED_AT: Instant = Date.UTC(2026, 0, 6, 7, 0, 30)

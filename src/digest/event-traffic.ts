@@ -4,7 +4,7 @@ import { countsIn, sumsIn } from '../insights/count-series.ts'
 import { namedTotalsQuery } from '../insights/scores.ts'
 import { OTHER } from '../warehouse/relation-columns.ts'
 import type { History } from '../warehouse/warehouse.ts'
-import type { DigestPeriod } from './schedule.ts'
+import type { DigestPeriod } from './digest-schedule.ts'
 
 /** Total weight of one vendor event in one domain. */
 export interface NameCount {

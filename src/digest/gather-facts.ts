@@ -27,10 +27,10 @@ import {
   type DigestOrders,
   SEVERITY_RANK,
 } from './digest-facts.ts'
+import { type DigestPeriod, digestPeriod } from './digest-schedule.ts'
 import { type NameCount, type Traffic, trafficOf } from './event-traffic.ts'
-import { newParameters } from './parameters.ts'
+import { newParameters } from './new-parameters.ts'
 import type { Nameable } from './reader-focus.ts'
-import { type DigestPeriod, digestPeriod } from './schedule.ts'
 
 const MAX_TEXT = 200
 const SUGGESTION_DAYS = 7

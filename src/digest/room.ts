@@ -3,8 +3,8 @@ import type { HistoryBase } from '../history-base.ts'
 import type { IntegrationsRoom } from '../integrations/room.ts'
 import type { SignalsRoom } from '../signals/room.ts'
 import { DigestComposer } from './digest-composer.ts'
+import { DigestSender } from './digest-sender.ts'
 import { digestRoutes } from './routes.ts'
-import { DigestSender } from './sender.ts'
 
 interface Needs {
   signals: SignalsRoom

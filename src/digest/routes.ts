@@ -3,7 +3,7 @@ import { Closed, InstantSchema, Int, Nullable, type Static, Type } from '../core
 import { type Route, route } from '../http/route.ts'
 import { MAX_CONTEXT } from '../integrations/providers/email-digest/email-digest.ts'
 import type { DigestComposer } from './digest-composer.ts'
-import { nextDue } from './schedule.ts'
+import { nextDue } from './digest-schedule.ts'
 import { isStarted, type MemberId, subscribe, subscriptionOf } from './store.ts'
 import { type UnsubscribeDeps, unsubscribeRoutes } from './unsubscribe.ts'
 

@@ -1,6 +1,6 @@
 import type { Base, Room } from '../base.ts'
 import type { Emitter } from '../core/emitter.ts'
-import { checkHosts } from './check-hosts.ts'
+import { checkHosts } from './check-collect-hostnames.ts'
 import { type DomainDirectory, domainDirectory } from './domain-directory.ts'
 import type { DomainRouteDeps } from './domain-route-deps.ts'
 import { projectRoutes } from './project-routes.ts'

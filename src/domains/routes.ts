@@ -4,7 +4,8 @@ import { DEFAULT_LIMIT, decodeCursor, page, pagingFields } from '../http/paging.
 import { may } from '../http/permission.ts'
 import type { Principal } from '../http/principal.ts'
 import { ById, OK, OkSchema, type Route, route } from '../http/route.ts'
-import { captureRoutes } from './capture-routes.ts'
+import { captureRoutes } from './capture-settings-routes.ts'
+import { endpointRoutes } from './collect-hostname-routes.ts'
 import {
   DomainDetailSchema,
   DomainInputSchema,
@@ -18,8 +19,7 @@ import {
   type Viewpoint,
 } from './domain.ts'
 import type { DomainRouteDeps } from './domain-route-deps.ts'
-import { endpointRoutes } from './endpoint-routes.ts'
-import { pageViewRoutes } from './page-view-routes.ts'
+import { pageViewRoutes } from './page-view-sampling-routes.ts'
 import { findProject } from './project-store.ts'
 import {
   createDomain,

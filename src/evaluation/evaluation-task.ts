@@ -1,19 +1,19 @@
 import type { Alert } from '../alerts/alert.ts'
 import { windowAt } from '../alerts/alert-period.ts'
 import { type ActiveAlert, advanceAlert, saveDueAt } from '../alerts/alert-store.ts'
+import { meetsRunWindow } from '../alerts/allowed-run-hours.ts'
 import { type Cursor, type DueWindow, dueWindows, nextDueAt, scheduleOf } from '../alerts/due-windows.ts'
 import type { Finding, Window } from '../alerts/finding.ts'
-import type { GapsOf } from '../alerts/gap-coverage.ts'
-import { meetsRunWindow } from '../alerts/run-window.ts'
+import type { GapsOf } from '../alerts/unreliable-windows.ts'
 import { combinedError } from '../core/attempt-each.ts'
 import type { Clock, Instant } from '../core/clock.ts'
 import { messageOf } from '../core/error.ts'
-import { Yielder } from '../core/yielding.ts'
+import { Yielder } from '../core/yield-to-event-loop.ts'
 import type { Enqueue } from '../issues/issue.ts'
 import { applyFindings } from '../issues/store.ts'
 import { coveredMs } from '../signals/gap.ts'
 import { type Db, tx } from '../store/database.ts'
-import { dropLateWindow, type LateWindow } from './late-windows.ts'
+import { dropLateWindow, type LateWindow } from './clock-step-windows.ts'
 
 export interface CommitDeps {
   db: Db

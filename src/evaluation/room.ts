@@ -7,7 +7,7 @@ import type { Enqueue } from '../issues/issue.ts'
 import type { SignalsRoom } from '../signals/room.ts'
 import { SignalChanges } from '../signals/signal-changes.ts'
 import { autoAlertJob } from './auto-alerts.ts'
-import { evaluate, WokenAlerts } from './evaluate.ts'
+import { evaluate, WokenAlerts } from './evaluate-alerts.ts'
 import { monitorSeries } from './evaluate-series.ts'
 
 export interface EvaluationRoom extends Room {

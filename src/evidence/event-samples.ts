@@ -1,7 +1,7 @@
 import type { Alert } from '../alerts/alert.ts'
 import { type EventPosition, type EventWithoutOrg, findEvents } from '../alerts/find-events.ts'
 import { maskOf } from '../alerts/finding-samples.ts'
-import { compileMask } from '../conditions/mask-personal.ts'
+import { compileMask } from '../conditions/mask-personal-data.ts'
 import { DAY_MS, HOUR_MS, type Instant } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
 import { parser } from '../core/schema.ts'

@@ -4,7 +4,7 @@ import type { AnyInsight } from '../insights/insight.ts'
 import { MessageEnricher } from '../integrations/delivery/message-enricher.ts'
 import type { SignalsRoom } from '../signals/room.ts'
 import { issueEvidence } from './evidence.ts'
-import { messageHistoryFetcher } from './message-context.ts'
+import { messageHistoryFetcher } from './fetch-message-evidence.ts'
 
 export interface EvidenceRoom extends Room {
   /** Adds data from the event history to messages. */

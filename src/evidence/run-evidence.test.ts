@@ -2,8 +2,8 @@ import { expect, test } from 'bun:test'
 import { aRun, FINDINGS, storeRun } from '../../test/flows/finished-run.fixture.ts'
 import { testApp } from '../../test/test-app.ts'
 import { PLAIN_PRIVACY } from '../conditions/privacy-settings.ts'
+import { applyRunFindings, type RunSubject } from '../issues/apply-run-findings.ts'
 import { FLOW_TEST } from '../issues/issue-kinds.ts'
-import { applyRunFindings, type RunSubject } from '../issues/run-findings.ts'
 
 test('the evidence of a run issue contains the steps, screenshots and events of the run', async () => {
   await using world = await testApp()

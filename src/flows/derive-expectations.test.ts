@@ -6,8 +6,8 @@ import { deriveExpectations } from './derive-expectations.ts'
 import { ExpectationSchema } from './expectation.ts'
 import { judgeRun } from './judge-run.ts'
 import { checkExpectations } from './match-expectations.ts'
-import { runEvent, stepResult } from './run.fixture.ts'
-import type { RunEvent } from './run.ts'
+import { runEvent, stepResult } from './run-result.fixture.ts'
+import type { RunEvent } from './run-result.ts'
 
 const own = (...events: Partial<RunEvent>[]) => deriveExpectations(events.map(runEvent), PLAIN_PRIVACY)
 const dataOf = (params: Record<string, string>, vendor = 'Google Analytics 4') =>

@@ -5,7 +5,7 @@ import { typeOfValue } from '../core/value-type.ts'
 import { isNameable, isProtocolKey, knowsProtocol, moneyOf, parameterOf } from '../insights/suggest-rules.ts'
 import { isCounter, isRecurring } from './duplicate-events.ts'
 import type { Expectation } from './expectation.ts'
-import type { RunEvent } from './run.ts'
+import type { RunEvent } from './run-result.ts'
 
 /** The fields of an event from which an expectation is derived. */
 export type OwnEvent = Pick<RunEvent, 'step' | 'vendor' | 'event' | 'account' | 'params'>

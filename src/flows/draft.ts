@@ -1,6 +1,6 @@
 import type { AttachmentReader } from '../browser/har-body.ts'
 import { type HarRequest, requestsOfHar } from '../browser/har-requests.ts'
-import { maskPersonal } from '../conditions/mask-personal.ts'
+import { maskPersonal } from '../conditions/mask-personal-data.ts'
 import type { Privacy } from '../conditions/privacy-settings.ts'
 import type { Instant } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'

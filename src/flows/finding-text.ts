@@ -1,11 +1,11 @@
 import { COMPLEMENTS, type Condition, targetOf } from '../conditions/condition.ts'
 import { conditionText } from '../conditions/condition-text.ts'
-import { compileMask, maskPersonal } from '../conditions/mask-personal.ts'
+import { compileMask, maskPersonal } from '../conditions/mask-personal-data.ts'
 import type { Privacy } from '../conditions/privacy-settings.ts'
-import type { Operator } from '../contract/operators.ts'
+import type { Operator } from '../contract/condition-operators.ts'
 import { capitalized, cutText } from '../core/text.ts'
 import { conditionEventOf, type ExpectedEvent, type MatchedEvent } from './match-expectations.ts'
-import type { StepResult } from './run.ts'
+import type { StepResult } from './run-result.ts'
 
 /** Descriptions of events, steps and data in findings. These descriptions never contain personal data. */
 

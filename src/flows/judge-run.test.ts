@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { PLAIN_PRIVACY } from '../conditions/privacy-settings.ts'
 import type { Expectation } from './expectation.ts'
 import { type FinishedWalk, judgeRun } from './judge-run.ts'
-import { runEvent, stepResult } from './run.fixture.ts'
+import { runEvent, stepResult } from './run-result.fixture.ts'
 
 const GA4 = 'Google Analytics 4'
 const titles = ['Open https://shop.example/', 'Click “Red shoes”', 'Click “Buy”']

@@ -1,6 +1,6 @@
 import type { Condition } from '../conditions/condition.ts'
 import { joinWords } from '../conditions/condition-text.ts'
-import { maskPersonal } from '../conditions/mask-personal.ts'
+import { maskPersonal } from '../conditions/mask-personal-data.ts'
 import type { Privacy } from '../conditions/privacy-settings.ts'
 import { capitalized } from '../core/text.ts'
 import { duplicatesIn } from './duplicate-events.ts'
@@ -15,7 +15,7 @@ import {
   timesText,
 } from './finding-text.ts'
 import { type CompiledExpectation, compileExpectations, type LabelMembers, spanOf } from './match-expectations.ts'
-import type { RunEvent, RunFinding, StepResult } from './run.ts'
+import type { RunEvent, RunFinding, StepResult } from './run-result.ts'
 
 /** A finished attempt with its expectations. */
 export interface FinishedWalk {

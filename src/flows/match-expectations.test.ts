@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { RuleCheck } from '../conditions/condition.ts'
 import type { Expectation } from './expectation.ts'
 import { checkExpectations, checkExpected, compileExpectations, membersOfNamed, unmet } from './match-expectations.ts'
-import { runEvent } from './run.fixture.ts'
+import { runEvent } from './run-result.fixture.ts'
 
 const VENDOR = 'Google Analytics 4'
 const labels = { Checkout: [{ vendor: VENDOR, event: 'purchase' }], Meta: [{ vendor: 'Meta Pixel', event: '' }] }

@@ -11,7 +11,7 @@ import {
   withValues,
 } from './recording.ts'
 import { STEP_TYPES } from './recording-steps.ts'
-import { titleOf } from './recording-title.ts'
+import { titleOf } from './step-title.ts'
 
 test.each([EXPORTED, EVERY_KIND])('an export is accepted unchanged: $title', (recording) => {
   expect(parseRecording(structuredClone(recording), 'recording')).toEqual(recording)

@@ -1,6 +1,6 @@
 import type { Channel } from '../alerts/alert.ts'
-import { acceptChannels, showChannels } from '../alerts/channel-target.ts'
-import type { CheckAddress } from '../browser/address-check.ts'
+import { acceptChannels, showChannels } from '../alerts/encrypt-channel-target.ts'
+import type { CheckAddress } from '../browser/check-browser-url.ts'
 import type { Clock } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
 import { Closed, Int, Nullable, Text, Type } from '../core/schema.ts'
@@ -11,6 +11,7 @@ import type { Principal } from '../http/principal.ts'
 import { ById, OK, OkSchema, type Route, route } from '../http/route.ts'
 import type { Db } from '../store/database.ts'
 import { FLOW_BODY_BYTES, type FlowTest, type FlowTestInput, FlowTestInputSchema, FlowTestSchema } from './flow-test.ts'
+import { checkAddresses, checkNames, type FlowTestSettings, readFlowTest } from './read-flow-test-input.ts'
 import { withStartUrl } from './recording.ts'
 import { RunSchema } from './run-schema.ts'
 import { requireRunReach } from './run-secrets.ts'
@@ -25,7 +26,6 @@ import {
   storedFlowTest,
   updateFlowTest,
 } from './store.ts'
-import { checkAddresses, checkNames, type FlowTestSettings, readFlowTest } from './test-input.ts'
 
 export interface FlowTestDeps {
   db: Db

@@ -3,8 +3,8 @@ import type { Alert } from '../alerts/alert.ts'
 import { OrganizationRules } from '../alerts/organization-rules.ts'
 import { PLAIN_PRIVACY } from '../conditions/privacy-settings.ts'
 import { ruleFindings } from './rule-findings.ts'
-import { runEvent, stepResult } from './run.fixture.ts'
-import type { RunEvent } from './run.ts'
+import { runEvent, stepResult } from './run-result.fixture.ts'
+import type { RunEvent } from './run-result.ts'
 
 const purchase = runEvent({ step: 1, event: 'purchase', params: { mail: 'ann@example.com' } })
 const rule = (fields: Partial<Alert>) =>

@@ -1,12 +1,12 @@
 import type { Alert } from '../alerts/alert.ts'
 import { conditionsOf, targetOf } from '../conditions/condition.ts'
 import { describeViolation, joinWords } from '../conditions/condition-text.ts'
-import { maskPersonal } from '../conditions/mask-personal.ts'
+import { maskPersonal } from '../conditions/mask-personal-data.ts'
 import type { Privacy } from '../conditions/privacy-settings.ts'
 import type { StoredEvent } from '../core/event.ts'
 import { eventName, stepName } from './finding-text.ts'
 import { conditionEventOf } from './match-expectations.ts'
-import type { RunEvent, RunFinding, StepResult } from './run.ts'
+import type { RunEvent, RunFinding, StepResult } from './run-result.ts'
 
 /** A run whose events are validated against the active rules. */
 export interface JudgedByRules {

@@ -1,9 +1,9 @@
 import { expect, test } from 'bun:test'
 import { PLAIN_PRIVACY } from '../conditions/privacy-settings.ts'
 import { judgeRun } from './judge-run.ts'
-import { runEvent, stepResult } from './run.fixture.ts'
-import type { RunFinding } from './run.ts'
 import { type HeadlinedRun, headlineOf } from './run-headline.ts'
+import { runEvent, stepResult } from './run-result.fixture.ts'
+import type { RunFinding } from './run-result.ts'
 
 const healedBy = (before: string, after: string, type = 'click') =>
   stepResult({ type, status: 'healed', healed: { before, after } })

@@ -1,5 +1,5 @@
 import { capitalized, countText } from '../core/text.ts'
-import type { RunFinding, StepResult } from './run.ts'
+import type { RunFinding, StepResult } from './run-result.ts'
 
 /** The fields of a finished run that its headline describes. */
 export interface HeadlinedRun {

@@ -1,4 +1,4 @@
-import { compileMask, maskPersonal } from '../conditions/mask-personal.ts'
+import { compileMask, maskPersonal } from '../conditions/mask-personal-data.ts'
 import type { Privacy } from '../conditions/privacy-settings.ts'
 import type { Clock } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'

@@ -1,5 +1,5 @@
 import { Closed, InstantSchema, Int, Nullable, OneOf, type Static, Type } from '../core/schema.ts'
-import { RUN_FINDING_KINDS } from './run.ts'
+import { RUN_FINDING_KINDS } from './run-result.ts'
 
 export const RUN_STATUSES = ['queued', 'running', 'passed', 'failed', 'cancelled'] as const
 export type RunStatus = (typeof RUN_STATUSES)[number]

@@ -6,7 +6,7 @@ import { type Db, prepared, tx } from '../store/database.ts'
 import { RECORD_RETENTION_MS } from '../store/retention.ts'
 import type { FlowTest, FlowTestKey } from './flow-test.ts'
 import type { KnownElement } from './known-element.ts'
-import type { RunEvent, RunFinding, StepResult } from './run.ts'
+import type { RunEvent, RunFinding, StepResult } from './run-result.ts'
 import type { Run, RunStatus, RunSummary, Trigger } from './run-schema.ts'
 
 /** Maximum number of waiting runs per organization. Further runs are rejected. */

@@ -4,7 +4,7 @@ import { type Db, tx } from '../store/database.ts'
 import type { FlowTest, FlowTestKey, Healing } from './flow-test.ts'
 import type { KnownElement } from './known-element.ts'
 import { withFirstSelector } from './recording.ts'
-import type { StepResult } from './run.ts'
+import type { StepResult } from './run-result.ts'
 import { findFlowTest, type Learned, makeVersion, type StoredFlowTest, saveLearned, storedFlowTest } from './store.ts'
 
 /** Maximum number of rejected selectors stored per step. When it is exceeded, the oldest are deleted. */

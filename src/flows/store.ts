@@ -1,14 +1,14 @@
 import type { Clock, Instant } from '../core/clock.ts'
+import { nextTime } from '../core/cron-schedule.ts'
 import { AppError } from '../core/error.ts'
 import { newId } from '../core/id.ts'
-import { nextTime } from '../core/schedule.ts'
 import type { SecretBox } from '../core/secret-box.ts'
 import { decodeCursor, page } from '../http/paging.ts'
 import { type Db, prepared, tx } from '../store/database.ts'
 import type { FlowTest, FlowTestKey, GivenSecrets, TestStatus } from './flow-test.ts'
 import type { KnownElement } from './known-element.ts'
+import type { FlowTestSettings } from './read-flow-test-input.ts'
 import { beyondReach, secretReach } from './secret-reach.ts'
-import type { FlowTestSettings } from './test-input.ts'
 
 /** Maximum number of flow tests per organization. */
 const MAX_FLOW_TESTS = 1000

@@ -1,9 +1,9 @@
 import type { BrowsingOptions } from '../browser/browsing.ts'
-import type { Consent } from '../browser/consent.ts'
+import type { Consent } from '../browser/consent-banner-options.ts'
 import type { Expectation } from './expectation.ts'
 import type { KnownElement } from './known-element.ts'
 import type { Recording } from './recording.ts'
-import type { RunEvent, StepResult } from './run.ts'
+import type { RunEvent, StepResult } from './run-result.ts'
 
 /** Everything that a browser process needs for one attempt at a flow test. */
 export interface WalkPlan {

@@ -1,5 +1,5 @@
 import { AppError } from '../core/error.ts'
-import { Yielder } from '../core/yielding.ts'
+import { Yielder } from '../core/yield-to-event-loop.ts'
 
 /**
  * Maximum nesting depth, more than twice that of any schema. Deeper values could overflow the stack in TypeBox's

@@ -4,7 +4,7 @@ import { Closed, Type } from '../core/schema.ts'
 import { performer } from './perform-call.ts'
 import type { Principal } from './principal.ts'
 import { QUERY_LIMITS, QueryLimiter } from './query-limiter.ts'
-import { abortRequest, requestSignal } from './request-signal.ts'
+import { abortRequest, requestSignal } from './request-abort-signal.ts'
 import { type Call, route } from './route.ts'
 
 const caller = (userId: string, orgId: string, keyId: string | null = 'key_1'): Principal => ({

@@ -1,8 +1,8 @@
 import type { ErrorCode } from '../core/error.ts'
 import { Closed, type Static, type TObject, type TSchema, Type } from '../core/schema.ts'
+import type { Origin } from './client-info.ts'
 import type { Permission } from './permission.ts'
 import type { Principal } from './principal.ts'
-import type { Origin } from './request-origin.ts'
 
 /** A call of a route, already validated against the route's schemas. */
 export interface Call<P = unknown, Q = unknown, B = unknown, C = Principal | null> {

@@ -1,6 +1,7 @@
 import { Elysia } from 'elysia'
-import { Yielder } from '../core/yielding.ts'
+import { Yielder } from '../core/yield-to-event-loop.ts'
 import { maxBodyBytesOf } from './body-limit.ts'
+import { originOf } from './client-info.ts'
 import { API_HEADERS } from './headers.ts'
 import { readBytes, readJson, readJsonText } from './json-body.ts'
 import type { Perform } from './perform-call.ts'
@@ -8,8 +9,7 @@ import { PERMISSIONS, requirePermission } from './permission.ts'
 import type { Principal } from './principal.ts'
 import { readQuery } from './query-string.ts'
 import { receiveText } from './read-body.ts'
-import { originOf } from './request-origin.ts'
-import { requestSignal } from './request-signal.ts'
+import { requestSignal } from './request-abort-signal.ts'
 import { EVENT_STREAM, type Route } from './route.ts'
 
 /**

@@ -1,4 +1,4 @@
-import { DASHBOARD } from '../contract/page-paths.ts'
+import { DASHBOARD } from '../contract/dashboard-url-paths.ts'
 import { AppError } from '../core/error.ts'
 import { errorResponse } from './error-responses.ts'
 import { API_HEADERS, DASHBOARD_HEADERS, DOCS_HEADERS, PAGE_HEADERS } from './headers.ts'

@@ -1,5 +1,5 @@
 import { TypeCompiler, ValueErrorType } from '@sinclair/typebox/compiler'
-import { compileCheck } from '../core/compile-check.ts'
+import { compileCheck } from '../core/compile-schema-check.ts'
 import { EVENT_STATUSES } from '../core/event.ts'
 import { Closed, describeError, Int, OneOf, parser, type Static, Text, type TObject, Type } from '../core/schema.ts'
 

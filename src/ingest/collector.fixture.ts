@@ -13,7 +13,7 @@ import { Collector } from './collector.ts'
 import type { Judge } from './decode-batch.ts'
 import { recordSegment } from './record-segment.ts'
 import { SeenBatches } from './seen-batches.ts'
-import { EMPTY_SEGMENT } from './segment-content.ts'
+import { EMPTY_SEGMENT } from './segment-counts.ts'
 import { Spool } from './spool.ts'
 
 export interface Property {

@@ -1,5 +1,5 @@
 import { createGunzip } from 'node:zlib'
-import { SCRIPT_PATH, type ScriptFiles } from '../capture/script-files.ts'
+import { SCRIPT_PATH, type ScriptFiles } from '../capture/serve-capture-script.ts'
 import { type Clock, type Instant, MINUTE_MS } from '../core/clock.ts'
 import { AppError, messageOf } from '../core/error.ts'
 import type { StoredEvent } from '../core/event.ts'

@@ -1,6 +1,6 @@
 import type { Instant } from '../core/clock.ts'
 import type { EventKind, EventStatus, StoredEvent } from '../core/event.ts'
-import type { StoredPage } from '../core/stored-page.ts'
+import type { StoredPage } from '../core/stored-page-view.ts'
 import { cutText } from '../core/text.ts'
 import { IMPLAUSIBLE_TIME, isPlausible, toTimestamp } from '../core/timestamp.ts'
 import { MAX_NAME_LENGTH } from '../decoders/decoded-events.ts'

@@ -1,6 +1,6 @@
 import { TypeCompiler } from '@sinclair/typebox/compiler'
 import type { Instant } from '../core/clock.ts'
-import { compileCheck } from '../core/compile-check.ts'
+import { compileCheck } from '../core/compile-schema-check.ts'
 import { EVENT_STATUSES, type StoredEvent } from '../core/event.ts'
 import { Closed, describeError, OneOf, type Static, Text, Type } from '../core/schema.ts'
 import { IMPLAUSIBLE_TIME, isPlausible, toTimestamp } from '../core/timestamp.ts'

@@ -3,7 +3,7 @@ import { cast, memoryDb, testClock } from '../../test/fixtures.ts'
 import { createDomain, deleteDomain } from '../domains/store.ts'
 import { RECORD_RETENTION_MS } from '../store/retention.ts'
 import { isImported, recordImport, removeOldImports } from './import-store.ts'
-import { EMPTY_SEGMENT } from './segment-content.ts'
+import { EMPTY_SEGMENT } from './segment-counts.ts'
 
 test('an imported file is known until its events expire or its domain is deleted', () => {
   const [db, clock] = [memoryDb(), testClock()]

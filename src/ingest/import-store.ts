@@ -3,7 +3,7 @@ import { recordAge, recordHostUsage, recordSightings } from '../domains/record-s
 import type { Db } from '../store/database.ts'
 import { RECORD_RETENTION_MS } from '../store/retention.ts'
 import { type LedgerRecord, recordLedger, recordNamesFolded, recordUsage } from './record-segment.ts'
-import type { SegmentContent } from './segment-content.ts'
+import type { SegmentContent } from './segment-counts.ts'
 
 /** An imported file. */
 export interface ImportedFile {

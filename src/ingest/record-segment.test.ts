@@ -6,10 +6,10 @@ import type { VendorSighting } from '../domains/record-sightings.ts'
 import { createDomain, deleteDomain, findDomain, listHostnames, setHostnameStatus } from '../domains/store.ts'
 import { tx } from '../store/database.ts'
 import { hashOf } from './batch-hash.ts'
-import { BatchLog } from './batch-log.ts'
 import { recordSegment } from './record-segment.ts'
 import { SeenBatches } from './seen-batches.ts'
-import type { SegmentCount } from './segment-content.ts'
+import { BatchLog } from './segment-batches.ts'
+import type { SegmentCount } from './segment-counts.ts'
 import type { BatchRecord } from './segment-file.ts'
 
 function setUp() {

@@ -2,9 +2,9 @@ import type { Instant } from '../core/clock.ts'
 import { recordHostUsage, recordSightings } from '../domains/record-sightings.ts'
 import type { Db } from '../store/database.ts'
 import { RECORD_RETENTION_MS } from '../store/retention.ts'
-import type { BatchLog } from './batch-log.ts'
 import type { SeenBatches } from './seen-batches.ts'
-import type { FoldedNames, SegmentContent, SegmentCount } from './segment-content.ts'
+import type { BatchLog } from './segment-batches.ts'
+import type { FoldedNames, SegmentContent, SegmentCount } from './segment-counts.ts'
 import type { BatchRecord } from './segment-file.ts'
 
 /**

@@ -1,5 +1,5 @@
 import type { Base, Room } from '../base.ts'
-import type { ScriptFiles } from '../capture/script-files.ts'
+import type { ScriptFiles } from '../capture/serve-capture-script.ts'
 import type { Instant } from '../core/clock.ts'
 import { Emitter } from '../core/emitter.ts'
 import type { DomainDirectory } from '../domains/domain-directory.ts'

@@ -3,8 +3,8 @@ import fc from 'fast-check'
 import { memoryDb, testClock } from '../../test/fixtures.ts'
 import { HOUR_MS } from '../core/clock.ts'
 import { hashOf } from './batch-hash.ts'
-import { BatchLog } from './batch-log.ts'
 import { deleteExpiredBatches, SeenBatches } from './seen-batches.ts'
+import { BatchLog } from './segment-batches.ts'
 import type { BatchRecord } from './segment-file.ts'
 
 function recordOf(key: string | null, receivedAt: number, rejected = 0): BatchRecord {

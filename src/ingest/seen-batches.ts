@@ -2,7 +2,7 @@ import { type Clock, DAY_MS, HOUR_MS, type Instant } from '../core/clock.ts'
 import { type Db, prepared } from '../store/database.ts'
 import type { BatchAnswer } from './batch.ts'
 import { highHalf, lowHalf } from './batch-hash.ts'
-import { type BatchLog, NOTHING_REFUSED, type Refused } from './batch-log.ts'
+import { type BatchLog, NOTHING_REFUSED, type Refused } from './segment-batches.ts'
 
 /** Repeated batches are recognised for this long. */
 const MEMORY_MS = DAY_MS

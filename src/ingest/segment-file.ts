@@ -1,6 +1,6 @@
 import type { Instant } from '../core/clock.ts'
 import type { StoredEvent } from '../core/event.ts'
-import type { StoredPage } from '../core/stored-page.ts'
+import type { StoredPage } from '../core/stored-page-view.ts'
 import type { BatchAnswer } from './batch.ts'
 import type { LedgerNote } from './batch-report.ts'
 import { eventLines } from './event-line.ts'

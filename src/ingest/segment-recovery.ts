@@ -14,7 +14,7 @@ import {
 } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { nullIfMissing } from '../core/file-checksum.ts'
-import { BatchLog } from './batch-log.ts'
+import { BatchLog } from './segment-batches.ts'
 import { LINE_END } from './segment-file.ts'
 import { type BrokenPiece, type IntactBatch, readSegment } from './segment-reader.ts'
 

@@ -4,8 +4,8 @@ import { Closed, InstantSchema, Nullable, OneOf, type Static, Type } from '../co
 import type { IssueRecord } from '../issues/issue.ts'
 import { unresolvedIssues } from '../issues/list-issues.ts'
 import { CAUSE_KINDS, causeSentence, causesOf, rungOf } from './determine-cause.ts'
+import { factsOf } from './gather-cause-facts.ts'
 import { insight, type Sources } from './insight.ts'
-import { factsOf } from './issue-facts.ts'
 import { domainFields, domainsNamed } from './query-params.ts'
 
 const CauseSchema = Closed({

@@ -1,4 +1,4 @@
-import { maskPersonal } from '../conditions/mask-personal.ts'
+import { maskPersonal } from '../conditions/mask-personal-data.ts'
 import type { Privacy } from '../conditions/privacy-settings.ts'
 import { isBlank } from '../conditions/text-length.ts'
 import type { StoredEvent } from '../core/event.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { maskPersonal } from '../conditions/mask-personal.ts'
+import { maskPersonal } from '../conditions/mask-personal-data.ts'
 import { DAY_MS, HOUR_MS } from '../core/clock.ts'
 import type { StoredEvent } from '../core/event.ts'
 import { capturedEvents, capturesFolder } from '../warehouse/captures.fixture.ts'

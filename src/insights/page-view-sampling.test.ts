@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { cast, client, memoryDb, testClock } from '../../test/fixtures.ts'
 import { DAY_MS, HOUR_MS } from '../core/clock.ts'
-import { pageViewRoutes } from '../domains/page-view-routes.ts'
+import { pageViewRoutes } from '../domains/page-view-sampling-routes.ts'
 import { createDomain } from '../domains/store.ts'
 import { SeriesMonitor } from '../signals/series-monitor.ts'
 import { HOUR, WarehouseFixture } from '../warehouse/warehouse.fixture.ts'

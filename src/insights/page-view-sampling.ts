@@ -1,7 +1,7 @@
 import { DAY_MS, HOUR_MS, type Instant } from '../core/clock.ts'
 import { Closed, Type } from '../core/schema.ts'
+import { pageViewRates } from '../domains/collect-hostname-store.ts'
 import { SAMPLING_RATES } from '../domains/domain.ts'
-import { pageViewRates } from '../domains/routing-store.ts'
 import { type DomainKey, findDomain } from '../domains/store.ts'
 import { may } from '../http/permission.ts'
 import { ById } from '../http/route.ts'

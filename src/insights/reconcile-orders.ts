@@ -1,4 +1,4 @@
-import { maskPersonal } from '../conditions/mask-personal.ts'
+import { maskPersonal } from '../conditions/mask-personal-data.ts'
 import { DAY_MS, type Instant, MINUTE_MS } from '../core/clock.ts'
 import { Closed, Int, Nullable, type Static, Text, Type } from '../core/schema.ts'
 import {
@@ -8,7 +8,7 @@ import {
   type ReportedOrderRow,
   reportsOf,
   type Tally,
-} from '../orders/reconciliation.ts'
+} from '../orders/order-reconciliation.ts'
 import { orderCount, orderLookup, ordersSince, type StoredOrder } from '../orders/store.ts'
 import { insight, type Sources } from './insight.ts'
 import { domainFields, requestedDomains } from './query-params.ts'

@@ -1,4 +1,4 @@
-import { maskPersonal } from '../conditions/mask-personal.ts'
+import { maskPersonal } from '../conditions/mask-personal-data.ts'
 import type { Sources } from './insight.ts'
 
 /** Masks personal data in a string. `key` is the name of the parameter, or the name of a field with the prefix `$`. */

@@ -1,5 +1,5 @@
 import { watchedDomains } from '../alerts/alert-store.ts'
-import { maskPersonal } from '../conditions/mask-personal.ts'
+import { maskPersonal } from '../conditions/mask-personal-data.ts'
 import { type Privacy, privacyFrom } from '../conditions/privacy-settings.ts'
 import type { Clock, Instant } from '../core/clock.ts'
 import { may } from '../http/permission.ts'

@@ -1,4 +1,4 @@
-import { isConsentKind, kindInWords } from '../compliance/finding.ts'
+import { isConsentKind, kindInWords } from '../compliance/compliance-finding.ts'
 import type { Severity } from '../contract/severities.ts'
 import { capitalized, countText, shareText } from '../core/text.ts'
 

@@ -3,9 +3,9 @@ import fc from 'fast-check'
 import { MINUTE_MS } from '../core/clock.ts'
 import { capturedEvents, capturesFolder } from '../warehouse/captures.fixture.ts'
 import type { EventFields } from '../warehouse/warehouse.fixture.ts'
-import { type FlowsInput, flowsReference, shownPath } from './flows-reference.fixture.ts'
 import { type HistoryFixture, openHistory } from './history.fixture.ts'
 import { type Flows, sessionFlows } from './session-flows.ts'
+import { type FlowsInput, flowsReference, shownPath } from './session-flows-reference.fixture.ts'
 
 type Input = Parameters<typeof sessionFlows.answer>[1]
 

@@ -1,8 +1,10 @@
-import { maskPersonal } from '../conditions/mask-personal.ts'
+import { maskPersonal } from '../conditions/mask-personal-data.ts'
 import type { Privacy } from '../conditions/privacy-settings.ts'
 import { HOUR_MS } from '../core/clock.ts'
 import { Closed, Int, type Static, Type } from '../core/schema.ts'
 import type { History } from '../warehouse/warehouse.ts'
+import { insight } from './insight.ts'
+import { domainFields, domainsNamed } from './query-params.ts'
 import {
   type FlowRow,
   type FlowScope,
@@ -11,9 +13,7 @@ import {
   pathsQuery,
   type SenderRow,
   sendersQuery,
-} from './flow-query.ts'
-import { insight } from './insight.ts'
-import { domainFields, domainsNamed } from './query-params.ts'
+} from './session-flow-query.ts'
 
 /** Above this number of sessions, a sample is read. */
 const MAX_SESSIONS = 200_000

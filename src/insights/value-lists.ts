@@ -1,4 +1,4 @@
-import { MAY_HOLD_ADDRESS_PATTERN } from '../conditions/base64.ts'
+import { MAY_HOLD_ADDRESS_PATTERN } from '../conditions/find-base64-runs.ts'
 import { compilePattern } from '../conditions/pattern.ts'
 import { HOUR_MS, type Instant, MINUTE_MS } from '../core/clock.ts'
 import { NUMBER_PATTERN } from '../core/value-type.ts'

@@ -2,8 +2,8 @@ import { describe, expect, test } from 'bun:test'
 import { SECOND_MS } from '../core/clock.ts'
 import { receiver } from '../transport/receiver.fixture.ts'
 import { groupFixture } from './delivery/group.fixture.ts'
+import type { Outcome } from './delivery-outcome.ts'
 import type { IntegrationStatus } from './integration.ts'
-import type { Outcome } from './outcome.ts'
 import { findIntegration, insertIntegration, updateIntegrationStatus } from './store.ts'
 
 function setUp(url: string) {

@@ -1,9 +1,10 @@
-import { sealTarget, unsealTarget } from '../alerts/channel-target.ts'
+import { sealTarget, unsealTarget } from '../alerts/encrypt-channel-target.ts'
 import type { Instant } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
 import { newId } from '../core/id.ts'
 import { type SecretBox, secretHash } from '../core/secret-box.ts'
 import { type Db, prepared } from '../store/database.ts'
+import type { Outcome } from './delivery-outcome.ts'
 import {
   DEFAULT_LABEL,
   type IntegrationRecord,
@@ -11,7 +12,6 @@ import {
   type ProviderType,
   type SplitSettings,
 } from './integration.ts'
-import type { Outcome } from './outcome.ts'
 
 /** Key of an integration. */
 export interface IntegrationKey {

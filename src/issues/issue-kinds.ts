@@ -1,7 +1,7 @@
+import { describeKindGroups } from '../alerts/types/describe-alert-types.ts'
 import type { Evidence } from '../alerts/types/evidence.ts'
 import { alertTypes } from '../alerts/types/index.ts'
 import type { IssueMessages } from '../alerts/types/issue-messages.ts'
-import { describeKindGroups } from '../alerts/types/type-descriptions.ts'
 import { HOUR_MS } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
 

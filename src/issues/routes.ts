@@ -1,5 +1,5 @@
 import type { Channel } from '../alerts/alert.ts'
-import { unsealChannel } from '../alerts/channel-target.ts'
+import { unsealChannel } from '../alerts/encrypt-channel-target.ts'
 import type { Clock } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
 import { Closed, Int, Nullable, Type } from '../core/schema.ts'
@@ -20,7 +20,7 @@ import {
 } from './issue.ts'
 import { IssueQuerySchema, listIssues, openCounts } from './list-issues.ts'
 import { applyChanges, findIssue, issueRecord, type ManualChange, setStatus } from './store.ts'
-import { rewriteNotes } from './transition.ts'
+import { rewriteNotes } from './transition-issue.ts'
 
 const tag = 'Issues'
 

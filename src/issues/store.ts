@@ -15,7 +15,7 @@ import type {
   IssueStatus,
 } from './issue.ts'
 import { type Evaluation, REOPEN_WITHIN_MS, reconcile } from './reconcile-issues.ts'
-import { type Actor, transition, unmute } from './transition.ts'
+import { type Actor, transition, unmute } from './transition-issue.ts'
 
 const HISTORY_LIMIT = 500
 

@@ -14,7 +14,7 @@ import {
   oddRoutes,
   startMcp,
   VERSION,
-} from './endpoint.fixture.ts'
+} from './mcp-endpoint.fixture.ts'
 import { mcpMethods } from './rpc-methods.ts'
 
 let server: McpServer

@@ -8,7 +8,7 @@ import {
   ListToolsRequestSchema,
   ReadResourceRequestSchema,
 } from '@modelcontextprotocol/sdk/types.js'
-import { INSTRUCTIONS } from './instructions.ts'
+import { INSTRUCTIONS } from './mcp-instructions.ts'
 import type { Methods } from './rpc-methods.ts'
 
 /**

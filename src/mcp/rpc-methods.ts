@@ -6,11 +6,11 @@ import {
   type Tool as ToolEntry,
 } from '@modelcontextprotocol/sdk/types.js'
 import type { AppError } from '../core/error.ts'
+import type { Origin } from '../http/client-info.ts'
 import { refusalOf } from '../http/error-responses.ts'
 import type { Perform } from '../http/perform-call.ts'
 import { requirePermission } from '../http/permission.ts'
 import type { Principal } from '../http/principal.ts'
-import type { Origin } from '../http/request-origin.ts'
 import type { Call, Route } from '../http/route.ts'
 import { type Page, pageOf, shorterPage } from './answer-pages.ts'
 import { type Ask, resourcesOf } from './resources.ts'

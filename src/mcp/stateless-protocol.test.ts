@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { AjvJsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/ajv'
 import fc from 'fast-check'
 import { anyJson } from '../../test/fixtures.ts'
-import { connect, type McpServer, startMcp, VERSION } from './endpoint.fixture.ts'
+import { connect, type McpServer, startMcp, VERSION } from './mcp-endpoint.fixture.ts'
 
 let server: McpServer
 beforeEach(() => {

@@ -7,7 +7,7 @@ import { AppError } from '../core/error.ts'
 import { parser, Type } from '../core/schema.ts'
 import { API_HEADERS } from '../http/headers.ts'
 import { CAPABILITIES } from './handshake-server.ts'
-import { INSTRUCTIONS } from './instructions.ts'
+import { INSTRUCTIONS } from './mcp-instructions.ts'
 import { type Methods, RESOURCE_NOT_FOUND, RpcError } from './rpc-methods.ts'
 
 /*

@@ -5,11 +5,11 @@ import { HOUR_MS, MINUTE_MS } from '../core/clock.ts'
 import { auditor, type NewAuditEntry, writeAuditEntry } from './audit-log.ts'
 import { authRoutes } from './auth-routes.ts'
 import { newSetupToken } from './first-setup.ts'
+import { hashPassword } from './password-hash.ts'
 import { orgRoutes } from './routes.ts'
 import { openSession } from './session.ts'
 import { signInLimits } from './sign-in.ts'
 import { addMember } from './store.ts'
-import { hashPassword } from './user.ts'
 
 const PASSWORD = 'correct horse'
 const passwordHash = await hashPassword(PASSWORD)

@@ -1,7 +1,7 @@
 import { Closed, Nullable, Text, Type } from '../core/schema.ts'
 import { OK, OkSchema, publicRoute, type Route, route } from '../http/route.ts'
+import { changePassword, sessionOf } from './change-password.ts'
 import { canSetUp, type SetUpDeps, SetUpInputSchema, setUp } from './first-setup.ts'
-import { changePassword, sessionOf } from './password.ts'
 import { forgotPassword, type ResetDeps, resetPassword } from './password-reset.ts'
 import { EndedSchema, endSession, endSessionUrlOf, SignedInAnewSchema, SignedInSchema } from './session.ts'
 import { sessionRoutes } from './session-routes.ts'

@@ -6,11 +6,11 @@ import { auditor, listAuditEntries } from './audit-log.ts'
 import { INVITATION_MS } from './member.ts'
 import { memberRoutes } from './member-routes.ts'
 import { organizationRoutes } from './org-routes.ts'
+import { hashPassword, verifyPassword } from './password-hash.ts'
 import { orgRoutes } from './routes.ts'
 import { openSession } from './session.ts'
 import { signInLimits } from './sign-in.ts'
 import { addMember, createOrg } from './store.ts'
-import { hashPassword, verifyPassword } from './user.ts'
 
 function setUp({ addressPerMinute = 1000, withMail = true } = {}) {
   const db = memoryDb()

@@ -2,10 +2,10 @@ import type { Role } from '../contract/roles.ts'
 import type { Clock } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
 import { Closed, Nullable, Type } from '../core/schema.ts'
+import type { Origin } from '../http/client-info.ts'
 import { DEFAULT_LIMIT, decodeCursor, page, pagingFields } from '../http/paging.ts'
 import { may, requirePermission } from '../http/permission.ts'
 import type { Principal } from '../http/principal.ts'
-import type { Origin } from '../http/request-origin.ts'
 import { ById, OK, OkSchema, publicRoute, type Route, route } from '../http/route.ts'
 import { type Db, tx } from '../store/database.ts'
 import { type NewAuditEntry, writeAuditEntry } from './audit-log.ts'
@@ -32,10 +32,10 @@ import {
   removeMember,
 } from './member-store.ts'
 import { checkName, MembershipSchema } from './org.ts'
+import { hashPassword, verifyPassword } from './password-hash.ts'
 import { endEarlierAccess, openSession, type SignedInAnew, SignedInAnewSchema, signedIn } from './session.ts'
 import { auditEverywhere, type SignInLimits } from './sign-in.ts'
 import { requireOrg } from './store.ts'
-import { hashPassword, verifyPassword } from './user.ts'
 
 const tag = 'Members'
 const ListQuery = Closed(pagingFields)

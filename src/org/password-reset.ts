@@ -2,11 +2,11 @@ import { type Clock, HOUR_MS, type Instant } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
 import { newSecret } from '../core/id.ts'
 import { secretHash } from '../core/secret-box.ts'
-import type { Origin } from '../http/request-origin.ts'
+import type { Origin } from '../http/client-info.ts'
 import { type Db, tx } from '../store/database.ts'
+import { hashPassword } from './password-hash.ts'
 import { endEarlierAccess, openSession, type SignedInAnew, signedIn } from './session.ts'
 import { auditEverywhere, type PasswordSignInDeps } from './sign-in.ts'
-import { hashPassword } from './user.ts'
 
 /** Validity period of a password reset link. */
 const RESET_MS = HOUR_MS

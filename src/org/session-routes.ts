@@ -3,7 +3,7 @@ import { AppError } from '../core/error.ts'
 import { Closed, InstantSchema, OneOf, Type } from '../core/schema.ts'
 import { ById, OK, OkSchema, type Route, route } from '../http/route.ts'
 import type { Db } from '../store/database.ts'
-import { sessionOf } from './password.ts'
+import { sessionOf } from './change-password.ts'
 import { endSession, listSessions, SESSION_ORIGINS } from './session.ts'
 import { auditEverywhere, type PasswordSignInDeps } from './sign-in.ts'
 

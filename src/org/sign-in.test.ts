@@ -6,9 +6,9 @@ import { MINUTE_MS, SECOND_MS } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
 import { type NewAuditEntry, writeAuditEntry } from './audit-log.ts'
 import { authenticator } from './authenticate.ts'
+import { hashPassword } from './password-hash.ts'
 import { networkOf, type PasswordSignInDeps, signIn, signInLimits } from './sign-in.ts'
 import { addMember, createUser } from './store.ts'
-import { hashPassword } from './user.ts'
 
 const PASSWORD = 'correct horse e\u0301'
 const passwordHash = await hashPassword(PASSWORD)

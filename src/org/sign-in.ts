@@ -1,13 +1,13 @@
 import type { Clock } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
 import { formatAddress, parseAddress, unmapped } from '../core/ip-address.ts'
+import type { Origin } from '../http/client-info.ts'
 import { RateLimit } from '../http/rate-limit.ts'
-import type { Origin } from '../http/request-origin.ts'
 import { type Db, tx } from '../store/database.ts'
 import type { NewAuditEntry } from './audit-log.ts'
+import { verifyPassword } from './password-hash.ts'
 import { openSession, type SignedIn, signedIn } from './session.ts'
 import { listMemberships } from './store.ts'
-import { verifyPassword } from './user.ts'
 
 /** Rate limits for all kinds of sign-in: passwords, invitations and single sign-on. */
 export interface SignInLimits {

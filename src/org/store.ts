@@ -15,7 +15,7 @@ import {
   type OrganizationPatch,
   type PiiPattern,
 } from './org.ts'
-import { hashPassword, type User } from './user.ts'
+import { hashPassword, type User } from './password-hash.ts'
 
 /** A page of a list: up to `limit` rows after the id `after`. Null for the first page. */
 export interface Slice {

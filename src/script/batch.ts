@@ -1,8 +1,8 @@
 import { encodeBody } from './captured-body.ts'
 import type { Frame } from './page-frame.ts'
 import type { PageStats } from './page-stats.ts'
-import { type Call, isDone } from './recorded-calls.ts'
-import { randomId } from './session.ts'
+import { type Call, isDone } from './recorded-requests.ts'
+import { randomId } from './visitor-session.ts'
 
 /** A tag run by the tag manager: an item of `tags`. */
 export interface TagReport {

@@ -1,7 +1,7 @@
 import { type ErrorGuard, makeErrorGuard } from './error-guard.ts'
 import type { SendFunctions } from './sender.ts'
-import { randomId } from './session.ts'
 import type { SharedWindow } from './shared-window.ts'
+import { randomId } from './visitor-session.ts'
 
 /** The page and browser functions that the script uses; tests replace them. */
 export interface BrowserFunctions {

@@ -1,6 +1,6 @@
 import type { Item } from './batch.ts'
 import type { Frame } from './page-frame.ts'
-import type { Call } from './recorded-calls.ts'
+import type { Call } from './recorded-requests.ts'
 
 /** A manual clock with timers. */
 export interface HandClock {

@@ -1,5 +1,5 @@
-import type { RunCommand } from './commands.ts'
 import type { ErrorGuard } from './error-guard.ts'
+import type { RunCommand } from './page-commands.ts'
 import type { CommandQueue, EarlyCall, SharedWindow } from './shared-window.ts'
 import type { CallRecorders } from './watch-transports.ts'
 

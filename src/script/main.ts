@@ -1,6 +1,6 @@
 import type { CaptureConfig } from '../capture/capture-config.ts'
 import { startCapture } from './capture.ts'
-import { randomId } from './session.ts'
+import { randomId } from './visitor-session.ts'
 
 /** The domain's configuration; inserted by the server. */
 declare const CONFIG: CaptureConfig

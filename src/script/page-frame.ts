@@ -1,5 +1,5 @@
 import type { CaptureConfig } from '../capture/capture-config.ts'
-import { isSampled, type Session } from './session.ts'
+import { isSampled, type Session } from './visitor-session.ts'
 
 /**
  * One page view. Frames of the same page view share it. URLs omit query and fragment, which may identify the visitor

@@ -1,5 +1,5 @@
 import type { Page } from './page-frame.ts'
-import type { Timing } from './recorded-calls.ts'
+import type { Timing } from './recorded-requests.ts'
 
 /** The measurements of one page view: `pageStats` of a batch. */
 export interface PageStats {

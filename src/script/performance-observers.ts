@@ -2,8 +2,8 @@ import type { CaptureFilter } from './capture-filter.ts'
 import type { ErrorGuard } from './error-guard.ts'
 import type { Frames } from './page-frame.ts'
 import type { LongFrame, StatsKeeper } from './page-stats.ts'
-import type { Timing } from './recorded-calls.ts'
-import type { Recorder } from './recorder.ts'
+import type { Timing } from './recorded-requests.ts'
+import type { Recorder } from './request-recorder.ts'
 
 export interface ObserverDeps {
   guard: ErrorGuard

@@ -1,6 +1,6 @@
 import type { ErrorGuard } from './error-guard.ts'
-import type { Call } from './recorded-calls.ts'
-import type { Recorder } from './recorder.ts'
+import type { Call } from './recorded-requests.ts'
+import type { Recorder } from './request-recorder.ts'
 import type { CallRecorders, RecordCall } from './watch-transports.ts'
 import { wrapFunction } from './wrap-function.ts'
 

@@ -1,7 +1,7 @@
 import { snapshotOf, snapshotOfRequest } from './captured-body.ts'
 import type { ErrorGuard } from './error-guard.ts'
-import type { Call, Outcome } from './recorded-calls.ts'
-import type { Recorder } from './recorder.ts'
+import type { Call, Outcome } from './recorded-requests.ts'
+import type { Recorder } from './request-recorder.ts'
 import { type After, wrapFunction } from './wrap-function.ts'
 
 export interface TransportDeps {

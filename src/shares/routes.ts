@@ -10,7 +10,7 @@ import { writeAuditEntry } from '../org/audit-log.ts'
 import { networkOf } from '../org/sign-in.ts'
 import type { Db } from '../store/database.ts'
 import { SHARE_HEADERS, sharePage } from './page/share-page.ts'
-import { publicReport } from './report.ts'
+import { publicReport } from './public-report.ts'
 import type { FindShareableRun, ShareableRun } from './shareable-runs.ts'
 import { addShare, revokeShares, type SharedRun, sharedRun } from './store.ts'
 

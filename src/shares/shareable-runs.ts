@@ -4,7 +4,7 @@ import type { RunFiles } from '../flows/run-files.ts'
 import { factsOf, findRun } from '../flows/run-store.ts'
 import { findFlowTest } from '../flows/store.ts'
 import type { Db } from '../store/database.ts'
-import { type AuditedPage, type AuditReport, type FlowReport, type Report, toneOf } from './report.ts'
+import { type AuditedPage, type AuditReport, type FlowReport, type Report, toneOf } from './public-report.ts'
 import type { RunKey } from './store.ts'
 
 /** A run with the data of its public page. */

@@ -1,8 +1,6 @@
 import { totalmem } from 'node:os'
 import { type Instant, MINUTE_MS } from '../core/clock.ts'
 import { PriorityLock } from './priority-lock.ts'
-import type { RowCounts } from './row-counts.ts'
-import { currentSignals, scopeMembers } from './scope-members.ts'
 import {
   ALL_SIGNALS,
   type Block,
@@ -14,11 +12,13 @@ import {
   type Span,
   tickBefore,
 } from './series.ts'
+import type { RowCounts } from './series-counts.ts'
+import { currentSignals, scopeMembers } from './series-in-scope.ts'
 import { advance, type ReaderDeps, rowsAhead, type TrackerRun } from './series-reader.ts'
 import type { Emit, SeriesTracker } from './series-tracker.ts'
+import { CachedTracker, LEAD_MS, TrackerCache, trackerKey } from './series-tracker-cache.ts'
 import type { Signal, SignalSetting } from './signal.ts'
 import { SignalCache } from './signal-cache.ts'
-import { CachedTracker, LEAD_MS, TrackerCache, trackerKey } from './tracker-cache.ts'
 import type { SeriesChart, SeriesPoint, VerdictRow } from './verdict-row.ts'
 import { isQuietTick, type Outcome } from './verdict-row.ts'
 import { VerdictTable } from './verdict-table.ts'

@@ -2,10 +2,10 @@ import { DAY_MS, type Instant } from '../core/clock.ts'
 import type { History } from '../warehouse/warehouse.ts'
 import type { Gap } from './gap.ts'
 import { GapRows } from './gap-rows.ts'
-import { type RowCounts, readRowCounts, rowCountsQuery } from './row-counts.ts'
 import type { Series, Span } from './series.ts'
+import { type RowCounts, readRowCounts, rowCountsQuery } from './series-counts.ts'
 import type { Emit, SeriesTracker } from './series-tracker.ts'
-import type { CachedTracker } from './tracker-cache.ts'
+import type { CachedTracker } from './series-tracker-cache.ts'
 
 /** Approximate maximum number of rows in one query result. */
 const MAX_ROWS_PER_QUERY = 150_000

@@ -2,8 +2,8 @@ import { type Instant, MINUTE_MS } from '../core/clock.ts'
 import { DetectorSet, type Verdict } from '../detector/detector.ts'
 import { DropEpisode, EPISODE_MEMORY_MS } from '../detector/drop-episode.ts'
 import type { GapRows } from './gap-rows.ts'
-import type { RowCounts } from './row-counts.ts'
 import { type Block, rowStart, type Series, TICK_MS } from './series.ts'
+import type { RowCounts } from './series-counts.ts'
 import type { Outcome, RowNumbers } from './verdict-row.ts'
 
 /**

@@ -1,6 +1,6 @@
 import type { Instant } from '../core/clock.ts'
 import { type Series, type Span, TICK_MS } from './series.ts'
-import { LEAD_MS } from './tracker-cache.ts'
+import { LEAD_MS } from './series-tracker-cache.ts'
 import type { Outcome } from './verdict-row.ts'
 
 /** The merged outcomes of one series in one window. */

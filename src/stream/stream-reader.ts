@@ -1,4 +1,4 @@
-import type { ChangeLog } from './change-log.ts'
+import type { ChangeLog } from './change-stream-log.ts'
 
 /** Maximum number of events per chunk. */
 const MAX_CHUNK_EVENTS = 200

@@ -5,8 +5,8 @@ import { until } from '../../test/run-program.ts'
 import { eventOf, readEventStream, type SentEvent } from '../../test/stream/event-stream-client.ts'
 import { SECOND_MS } from '../core/clock.ts'
 import type { Principal } from '../http/principal.ts'
-import type { RowChange } from '../store/row-changes.ts'
-import { CHANGE_RETENTION_MS, MAX_RETAINED } from './change-log.ts'
+import type { RowChange } from '../store/watch-table-rows.ts'
+import { CHANGE_RETENTION_MS, MAX_RETAINED } from './change-stream-log.ts'
 import { MAX_STREAMS, Streams, type StreamsDeps } from './streams.ts'
 
 const PULSE = { lastStoredAt: 5, eventsPerMinute: 7, gapSince: null }

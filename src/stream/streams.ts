@@ -1,8 +1,8 @@
 import { type Clock, type Instant, SECOND_MS } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
 import type { Principal } from '../http/principal.ts'
-import type { RowChange } from '../store/row-changes.ts'
-import { CHANGE_RETENTION_MS, ChangeLog } from './change-log.ts'
+import type { RowChange } from '../store/watch-table-rows.ts'
+import { CHANGE_RETENTION_MS, ChangeLog } from './change-stream-log.ts'
 import { StreamReader } from './stream-reader.ts'
 
 /** Maximum number of open streams per user. */

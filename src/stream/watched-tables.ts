@@ -1,4 +1,4 @@
-import type { WatchedTable } from '../store/row-changes.ts'
+import type { WatchedTable } from '../store/watch-table-rows.ts'
 
 /** Columns that are published in addition to the id. */
 const ISSUE_COLUMNS = ['status', 'severity', 'alertId', 'domainId'] as const

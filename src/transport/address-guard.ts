@@ -10,7 +10,7 @@ import {
   unmapped,
   unmappedBlock,
 } from '../core/ip-address.ts'
-import { destinations, judge } from './address-range.ts'
+import { destinations, judge } from './classify-address.ts'
 
 /** Resolves a host name to its IPv4 and IPv6 addresses in order of preference. Throws if it has no addresses. */
 export type Resolve = (host: string) => Promise<string[]>

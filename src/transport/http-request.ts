@@ -1,6 +1,6 @@
 import { Agent, type IncomingMessage, request } from 'node:http'
 import type { Socket } from 'node:net'
-import type { Connector } from './connection.ts'
+import type { Connector } from './outbound-connection.ts'
 
 interface HttpRequest {
   url: URL

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { AppError } from '../core/error.ts'
-import { type ConnectorOptions, codeOf, connector } from './connection.ts'
 import { headersOf, sendRequest } from './http-request.ts'
+import { type ConnectorOptions, codeOf, connector } from './outbound-connection.ts'
 import { type HttpOutbound, type Reply, SEND_TIMEOUT_MS } from './transport.ts'
 
 export interface HttpTransportOptions extends ConnectorOptions {

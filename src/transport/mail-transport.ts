@@ -1,7 +1,7 @@
 import { SECOND_MS } from '../core/clock.ts'
 import { oneLine } from '../core/text.ts'
-import { trustedWith } from './authorities.ts'
 import type { MailOutbound, MailPicture, Reply } from './transport.ts'
+import { trustedWith } from './trusted-certificates.ts'
 
 interface MailTransportOptions {
   /**

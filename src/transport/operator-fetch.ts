@@ -1,7 +1,7 @@
 import { AppError } from '../core/error.ts'
 import { addressGuard } from './address-guard.ts'
-import { connector } from './connection.ts'
 import { headersOf, sendRequest } from './http-request.ts'
+import { connector } from './outbound-connection.ts'
 import { SEND_TIMEOUT_MS } from './transport.ts'
 
 interface OperatorFetchOptions {

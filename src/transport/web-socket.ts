@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import type { Socket } from 'node:net'
 import { SECOND_MS } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
-import { type ConnectorOptions, codeOf, connector } from './connection.ts'
+import { type ConnectorOptions, codeOf, connector } from './outbound-connection.ts'
 import { SEND_TIMEOUT_MS, type WebSocketLine } from './transport.ts'
 import { clientFrame, type Frame, FrameReader, MessageReader, OPCODES } from './web-socket-frames.ts'
 

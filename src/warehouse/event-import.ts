@@ -1,6 +1,6 @@
 import type { ImportRules } from '../ingest/import-line.ts'
 import type { ImportedSpan } from '../ingest/import-store.ts'
-import type { SegmentContent } from '../ingest/segment-content.ts'
+import type { SegmentContent } from '../ingest/segment-counts.ts'
 
 /** Result of importing a Parquet file. */
 export interface ImportedRows {

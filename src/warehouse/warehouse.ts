@@ -1,6 +1,6 @@
 import type { Instant } from '../core/clock.ts'
-import type { StoredPage } from '../core/stored-page.ts'
-import type { SegmentContent } from '../ingest/segment-content.ts'
+import type { StoredPage } from '../core/stored-page-view.ts'
+import type { SegmentContent } from '../ingest/segment-counts.ts'
 import type { EventImport } from './event-import.ts'
 import type { Query } from './query.ts'
 

@@ -24,7 +24,7 @@ void begin()
 /** A function, because with top-level `await` the bundler would not share this chunk. */
 async function begin(): Promise<void> {
   const isPseudo = preferences.read().language === 'pseudo'
-  setMessages(isolateArguments(isPseudo ? (await import('./pseudo-language.ts')).pseudo(english) : english))
+  setMessages(isolateArguments(isPseudo ? (await import('./pseudo-localization.ts')).pseudo(english) : english))
   configureClient(() => messages.shell.unreachable)
   listenToKeys()
   const arrival = await bootstrap()

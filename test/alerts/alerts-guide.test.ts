@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { ALERT_KINDS, alertTypes } from '../../src/alerts/types/index.ts'
 import { EVENT_FIELDS } from '../../src/conditions/condition.ts'
-import { OPERATORS } from '../../src/contract/operators.ts'
+import { OPERATORS } from '../../src/contract/condition-operators.ts'
 import { openApiDocument } from '../../src/openapi/openapi.ts'
 import { testApp } from '../test-app.ts'
 

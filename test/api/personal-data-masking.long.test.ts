@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { HOUR_MS, MINUTE_MS } from '../../src/core/clock.ts'
-import { callTool, connect } from '../../src/mcp/endpoint.fixture.ts'
+import { callTool, connect } from '../../src/mcp/mcp-endpoint.fixture.ts'
 import { toolName } from '../../src/mcp/tool.ts'
 import { nounsOf, pathOf, type Route } from './openapi-routes.ts'
 import { type DescribedApi, describedApi, type TestTenant } from './two-tenants.ts'

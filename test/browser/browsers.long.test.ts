@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { Browsers } from '../../src/browser/browsers.ts'
+import { Browsers } from '../../src/browser/browser-pool.ts'
 import { processesOf } from '../../src/browser/process-memory.ts'
 import { PLAIN_PRIVACY } from '../../src/conditions/privacy-settings.ts'
 import { commandOf, isAlive, pids } from '../proc-fs.ts'

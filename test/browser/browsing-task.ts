@@ -1,5 +1,5 @@
+import { Browsers } from '../../src/browser/browser-pool.ts'
 import type { Task } from '../../src/browser/browser-task.ts'
-import { Browsers } from '../../src/browser/browsers.ts'
 import type { BrowsingOptions } from '../../src/browser/browsing.ts'
 import { browseForParent } from '../../src/browser/browsing-process.ts'
 import { openBrowsing } from '../../src/browser/open-browsing.ts'

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import type { Page } from 'puppeteer-core'
-import { groupHtml } from '../../src/integrations/message/group-html.ts'
-import { groupText, summarizeGroup } from '../../src/integrations/message/group-text.ts'
+import { groupHtml } from '../../src/integrations/message/grouped-message-html.ts'
+import { groupText, summarizeGroup } from '../../src/integrations/message/grouped-message-text.ts'
 import {
   fallMessage,
   NOTIFIED_AT,

@@ -9,7 +9,7 @@ import {
   volumesQuery,
 } from '../../src/changes/change-queries.ts'
 import { type ChangeWindow, lagDays, maxDaysBack } from '../../src/changes/change-window.ts'
-import { readNumber } from '../../src/conditions/number-text.ts'
+import { readNumber } from '../../src/conditions/parse-number.ts'
 import { isBlank } from '../../src/conditions/text-length.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../src/core/clock.ts'
 import type { StoredEvent } from '../../src/core/event.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { createFlowTests, runFlowTests } from '../../src/commands/demo/run-flow-tests.ts'
+import { createFlowTests, runFlowTests } from '../../src/commands/demo/run-sample-flow-tests.ts'
 import { openShopWebsite } from '../../src/commands/demo/shop-website.ts'
 import { SECOND_MS } from '../../src/core/clock.ts'
 import { installedChromium } from '../browser/installed-chromium.ts'

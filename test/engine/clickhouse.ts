@@ -1,5 +1,5 @@
 import { EVENT_COLUMNS, type StoredEvent } from '../../src/core/event.ts'
-import { PAGE_COLUMNS, type StoredPage } from '../../src/core/stored-page.ts'
+import { PAGE_COLUMNS, type StoredPage } from '../../src/core/stored-page-view.ts'
 import { BLANK_PATTERN } from '../../src/core/value-type.ts'
 import { PAGE_VIEWS } from '../../src/decoders/page-view.ts'
 import { type Query, type WrittenQuery, writeQuery } from '../../src/warehouse/query.ts'

@@ -1,11 +1,11 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { MINUTE_MS, SECOND_MS } from '../../src/core/clock.ts'
-import type { RunEvent, RunFinding, StepResult } from '../../src/flows/run.ts'
+import { readFlowTest } from '../../src/flows/read-flow-test-input.ts'
 import { headlineOf } from '../../src/flows/run-headline.ts'
+import type { RunEvent, RunFinding, StepResult } from '../../src/flows/run-result.ts'
 import { beginAttempt, endRun, queueRun, type RunFacts, summaryOf } from '../../src/flows/run-store.ts'
 import { createFlowTest } from '../../src/flows/store.ts'
-import { readFlowTest } from '../../src/flows/test-input.ts'
 import type { TestApp } from '../test-app.ts'
 
 const STEPS = ['Open shop.example', 'Click “Add to basket”', 'Enter the e-mail address', 'Click “Buy”', 'Click “Print”']

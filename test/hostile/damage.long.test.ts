@@ -12,7 +12,7 @@ import {
 import { join } from 'node:path'
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../src/core/clock.ts'
 import { plainEvent } from '../../src/core/event.fixture.ts'
-import { plainPage } from '../../src/core/stored-page.fixture.ts'
+import { plainPage } from '../../src/core/stored-page-view.fixture.ts'
 import { createKey } from '../../src/org/api-key-store.ts'
 import { addMember, createOrg, createUser } from '../../src/org/store.ts'
 import type { Flaw } from '../../src/warehouse/duckdb/file-check.ts'

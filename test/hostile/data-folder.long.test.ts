@@ -3,7 +3,7 @@ import { chmodSync, cpSync, existsSync, mkdtempSync, rmSync, truncateSync, write
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ask, call, runProgram, startServer, until, WEBHOOK_SECRET } from '../run-program.ts'
-import { bytesOf, eventIdsOf, flipByte, type KilledFolder, killedFolder, readableOf } from './killed-folder.ts'
+import { bytesOf, eventIdsOf, flipByte, type KilledFolder, killedFolder, readableOf } from './killed-server-folder.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'tagwarden-folder-'))
 afterAll(() => rmSync(root, { recursive: true, force: true }))

@@ -7,7 +7,7 @@ import { readConfig } from '../../src/config.ts'
 import { systemClock } from '../../src/core/clock.ts'
 import { messageOf } from '../../src/core/error.ts'
 import { answerOf } from '../test-app.ts'
-import { bytesOf, flipByte, type KilledFolder, killedFolder } from './killed-folder.ts'
+import { bytesOf, flipByte, type KilledFolder, killedFolder } from './killed-server-folder.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'tagwarden-database-'))
 afterAll(() => rmSync(root, { recursive: true, force: true }))

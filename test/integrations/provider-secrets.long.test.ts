@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../src/core/clock.ts'
 import { PROVIDERS } from '../../src/integrations/providers/index.ts'
 import { secretFieldsOf } from '../../src/integrations/providers/provider.ts'
-import { callTool, connect } from '../../src/mcp/endpoint.fixture.ts'
+import { callTool, connect } from '../../src/mcp/mcp-endpoint.fixture.ts'
 import type { Outbound, Reply } from '../../src/transport/transport.ts'
 import { type TestApp, testApp } from '../test-app.ts'
 

@@ -2,8 +2,8 @@ import { describe, expect, test } from 'bun:test'
 import { existsSync, statSync } from 'node:fs'
 import { EVENTS_PATH } from '../../src/ingest/collector.ts'
 import { call, until } from '../run-program.ts'
-import { connectTo, requestOf } from './connection.ts'
 import { startNetworkServer } from './network-server.ts'
+import { connectTo, requestOf } from './raw-http-connection.ts'
 
 const NEVER = requestOf('GET', '/test/never')
 const HEALTH = requestOf('GET', '/healthz')

@@ -1,8 +1,8 @@
 import type { ServerTimeouts } from '../../src/commands/http-listener.ts'
 import { type ExtraAnswers, type RunningServer, startServer } from '../../src/commands/start-server.ts'
 import { readConfig, type SettingName } from '../../src/config.ts'
+import { originOf } from '../../src/http/client-info.ts'
 import { BODY_TIME_LIMITS, receiveText } from '../../src/http/read-body.ts'
-import { originOf } from '../../src/http/request-origin.ts'
 import { temporaryFolder } from '../run-program.ts'
 
 /** Time limits short enough for tests. */

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { EVENTS_PATH } from '../../src/ingest/collector.ts'
 import { call } from '../run-program.ts'
-import { connectTo, requestOf } from './connection.ts'
 import { type NetworkServer, startNetworkServer } from './network-server.ts'
+import { connectTo, requestOf } from './raw-http-connection.ts'
 
 const manyHeaders = (count: number) =>
   Object.fromEntries(Array.from({ length: count }, (_, index) => [`x-${index}`, 'y'.repeat(20)]))

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { call, until } from '../run-program.ts'
-import { connectTo } from './connection.ts'
 import { startNetworkServer } from './network-server.ts'
+import { connectTo } from './raw-http-connection.ts'
 
 // The runtime's own limit (10 s, checked every 4 s) can't be configured.
 test('a request head that is slow or incomplete is aborted, and other requests are served in the meantime', async () => {

@@ -2,8 +2,8 @@ import { describe, expect, test } from 'bun:test'
 import { MAX_BODY_BYTES } from '../../src/http/json-body.ts'
 import { EVENTS_PATH } from '../../src/ingest/collector.ts'
 import { call, until } from '../run-program.ts'
-import { connectTo, requestOf } from './connection.ts'
 import { startNetworkServer } from './network-server.ts'
+import { connectTo, requestOf } from './raw-http-connection.ts'
 
 /** Routes that read a body before they authenticate the sender. */
 const OPEN_ROUTES = ['/v1/auth/login', EVENTS_PATH]

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { call, until } from '../run-program.ts'
-import { connectTo, requestOf } from './connection.ts'
 import { startNetworkServer } from './network-server.ts'
+import { connectTo, requestOf } from './raw-http-connection.ts'
 
 const NEVER = requestOf('GET', '/test/never')
 const HALF_BODY = `${requestOf('POST', '/v1/auth/login', { 'content-type': 'application/json', 'content-length': '99' })}{`

@@ -5,8 +5,8 @@ import { openSession } from '../../src/org/session.ts'
 import { createUser, initialize } from '../../src/org/store.ts'
 import { ask, call, until } from '../run-program.ts'
 import { readEventStream, type SentEvent } from '../stream/event-stream-client.ts'
-import { connectTo, requestOf } from './connection.ts'
 import { type NetworkServer, startNetworkServer } from './network-server.ts'
+import { connectTo, requestOf } from './raw-http-connection.ts'
 
 /* Tests the stream of changes over real connections. */
 

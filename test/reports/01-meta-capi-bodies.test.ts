@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { decodeLine } from '../../src/commands/decode.ts'
-import { type ExpectedLine, expectDecoded } from './decoded.ts'
-import { describeReport, expectedOf, reportLines } from './report.ts'
+import { describeReport, expectedOf, reportLines } from './bug-report.ts'
+import { type ExpectedLine, expectDecoded } from './expect-decoded.ts'
 
 describeReport('Meta Conversions API bodies', () => {
   test('are decoded as expected', () => {

@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test'
 import { decodeLine } from '../../src/commands/decode.ts'
 import { testApp } from '../test-app.ts'
-import { type ExpectedLine, expectDecoded } from './decoded.ts'
-import { describeReport, expectedOf, type ReportedRequest, reportLines } from './report.ts'
+import { describeReport, expectedOf, type ReportedRequest, reportLines } from './bug-report.ts'
+import { type ExpectedLine, expectDecoded } from './expect-decoded.ts'
 
 const NAME = '03-ga4-measurement-protocol'
 

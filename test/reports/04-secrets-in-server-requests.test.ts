@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { testApp } from '../test-app.ts'
-import { describeReport, reportLines } from './report.ts'
+import { describeReport, reportLines } from './bug-report.ts'
 
 describeReport('secrets in server requests', () => {
   test('are not stored', async () => {

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { type CaptureSite, captureSite } from '../browser/capture-site.ts'
 import { startBrowser, type TestBrowser } from '../browser/chromium.ts'
 import { until } from '../run-program.ts'
-import { describeReport, reportText } from './report.ts'
+import { describeReport, reportText } from './bug-report.ts'
 
 /** Expected vendors by the event that the page sends to a host of the shop. */
 const EXPECTED = {

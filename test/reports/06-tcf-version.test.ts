@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { decodeLine } from '../../src/commands/decode.ts'
-import { describeReport, expectedOf, type ReportedRequest, reportLines } from './report.ts'
+import { describeReport, expectedOf, type ReportedRequest, reportLines } from './bug-report.ts'
 
 interface ExpectedLine {
   policyVersion: number

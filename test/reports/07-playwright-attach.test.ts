@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { decodeRecorded } from '../../src/commands/decode.ts'
 import { readHar } from '../../src/commands/read-har.ts'
 import { temporaryFolder } from '../run-program.ts'
-import { describeReport, expectedOf, reportPath } from './report.ts'
+import { describeReport, expectedOf, reportPath } from './bug-report.ts'
 
 const HAR = '07-playwright-attach.har'
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { decodeRecorded } from '../../src/commands/decode.ts'
 import { readHar } from '../../src/commands/read-har.ts'
-import { describeReport, expectedOf, reportPath } from './report.ts'
+import { describeReport, expectedOf, reportPath } from './bug-report.ts'
 
 interface ExpectedRequest {
   vendor: string

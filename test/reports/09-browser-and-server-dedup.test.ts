@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { testApp } from '../test-app.ts'
-import { describeReport, expectedOf } from './report.ts'
+import { describeReport, expectedOf } from './bug-report.ts'
 
 interface Report {
   hits: { url: string; method: string; body?: string }[]

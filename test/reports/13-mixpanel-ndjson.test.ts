@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
-import { type ExpectedLine, expectDecoded } from './decoded.ts'
-import { describeReport, expectedOf, reportLines } from './report.ts'
+import { describeReport, expectedOf, reportLines } from './bug-report.ts'
+import { type ExpectedLine, expectDecoded } from './expect-decoded.ts'
 
 describeReport('Mixpanel NDJSON batches', () => {
   test('are decoded as expected', () => {

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fakeBrowser } from '../../src/org/oidc.fixture.ts'
 import { ask, call, freePort, initialize, startServer, temporaryFolder, until } from '../run-program.ts'
-import { describeReport, reportText } from './report.ts'
+import { describeReport, reportText } from './bug-report.ts'
 
 const FIXED_PORT = '18999'
 const GROUP = '11111111-aaaa'

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { type ImportRules, readLine } from '../../src/ingest/import-line.ts'
-import { describeReport, reportLines } from './report.ts'
+import { describeReport, reportLines } from './bug-report.ts'
 
 describeReport('a BigQuery export', () => {
   test('is imported unchanged', () => {

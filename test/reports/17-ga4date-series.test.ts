@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { LineDetector } from '../../src/commands/detect.ts'
-import { describeReport, reportText } from './report.ts'
+import { describeReport, reportText } from './bug-report.ts'
 
 /** Returns the row numbers of the marked rows. */
 function marked(text: string): number[] {

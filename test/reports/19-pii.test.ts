@@ -1,9 +1,9 @@
 import { expect, test } from 'bun:test'
-import { maskPersonal } from '../../src/conditions/mask-personal.ts'
+import { maskPersonal } from '../../src/conditions/mask-personal-data.ts'
 import { personalIn } from '../../src/conditions/personal-data.ts'
 import { PLAIN_PRIVACY } from '../../src/conditions/privacy-settings.ts'
 import { testApp } from '../test-app.ts'
-import { describeReport, reportLines } from './report.ts'
+import { describeReport, reportLines } from './bug-report.ts'
 
 interface Case {
   value: string

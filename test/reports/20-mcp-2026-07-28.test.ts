@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestApp, testApp } from '../test-app.ts'
-import { describeReport, reportText } from './report.ts'
+import { describeReport, reportText } from './bug-report.ts'
 
 const python = Bun.which('python3')
 

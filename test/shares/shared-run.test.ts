@@ -155,7 +155,8 @@ describe('a shared run', () => {
     const guess = async () => (await open(world, `/share/${'x'.repeat(43)}?step=1`)).status
     const tries = await Promise.all(Array.from({ length: 61 }, guess))
     expect(tries.filter((status) => status === 404)).toHaveLength(60)
-    expect(tries.at(-1)).toBe(429)
+    // Requests that are sent together can be handled in any order.
+    expect(tries.filter((status) => status === 429)).toHaveLength(1)
     // The page exists, but its screenshot URLs can't be guessed.
     expect((await open(world, `${path}?step=1`)).status).toBe(200)
   })

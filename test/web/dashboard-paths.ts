@@ -1,4 +1,4 @@
-import { DASHBOARD } from '../../src/contract/page-paths.ts'
+import { DASHBOARD } from '../../src/contract/dashboard-url-paths.ts'
 
 /** Maps a path with an id to the API path of the list that provides the id, and to the field that contains the list. */
 const LISTS: Record<string, [path: string, noun: string]> = {

@@ -3,10 +3,10 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Page } from 'puppeteer-core'
 import { dashboardPaths } from './dashboard-paths.ts'
-import { sharedHostileServer } from './hostile-server.ts'
 import { layoutFaults } from './layout-faults.ts'
 import { navigateTo, waitForPage } from './navigate.ts'
 import { named, openScreen, type Screen } from './screen.ts'
+import { sharedHostileServer } from './server-with-hostile-texts.ts'
 import { openAs } from './test-server.ts'
 
 /*
@@ -32,16 +32,16 @@ const startingWith = (name: string) => `main button[aria-label^="${name}"]`
 const OPENERS: readonly Opener[] = [
   { of: 'shell/shell.tsx', at: '/', press: button('Menu') },
   { of: 'shell/header.tsx', at: '/', press: button('Account') },
-  { of: 'shell/palette.tsx', at: '/', press: button('Search') },
+  { of: 'shell/command-palette.tsx', at: '/', press: button('Search') },
   { of: 'pages/issues/mute-menu.tsx', at: '/issues/iss_', press: button('Mute') },
   { of: 'pages/alerts/import-dialog.tsx', at: '/alerts', press: button('Import') },
   { of: 'pages/alerts/editor/footer.tsx', at: '/alerts/alr_', press: button('Delete alert') },
   { of: 'pages/changes/changes-page.tsx', at: '/changes', press: button('Record a change') },
   { of: 'pages/explore/events/events-page.tsx', at: '/explore/events', press: 'main tbody tr[data-id] :is(a, button)' },
   { of: 'pages/explore/events/session-page.tsx', at: '/explore/sessions/', press: 'main ol button' },
-  { of: 'pages/explore/labels-page.tsx', at: '/explore/labels', press: button('New label') },
-  { of: 'pages/explore/labels-page.tsx', at: '/explore/labels', press: startingWith('Add event to') },
-  { of: 'pages/explore/labels-page.tsx', at: '/explore/labels', press: startingWith('Delete') },
+  { of: 'pages/explore/event-labels-page.tsx', at: '/explore/labels', press: button('New label') },
+  { of: 'pages/explore/event-labels-page.tsx', at: '/explore/labels', press: startingWith('Add event to') },
+  { of: 'pages/explore/event-labels-page.tsx', at: '/explore/labels', press: startingWith('Delete') },
   { of: 'pages/tests/test-page.tsx', at: '/tests/tst_', press: button('Delete test') },
   { of: 'pages/tests/run/share-dialog.tsx', at: '/tests/runs/', press: button('Share run') },
   { of: 'pages/tests/run/share-dialog.tsx', at: '/audits/run_', press: button('Share audit') },
@@ -51,7 +51,7 @@ const OPENERS: readonly Opener[] = [
   { of: 'pages/settings/projects-page.tsx', at: '/settings/projects', press: button('New project') },
   { of: 'pages/settings/projects-page.tsx', at: '/settings/projects', press: startingWith('Edit') },
   { of: 'pages/settings/projects-page.tsx', at: '/settings/projects', press: startingWith('Delete') },
-  { of: 'pages/settings/keys-page.tsx', at: '/settings/keys', press: startingWith('Revoke') },
+  { of: 'pages/settings/api-keys-page.tsx', at: '/settings/keys', press: startingWith('Revoke') },
 ]
 
 /** Dialogs that are not opened by a button: a key opens them, or they appear when a session ends. */

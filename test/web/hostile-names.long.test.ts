@@ -1,9 +1,9 @@
 import { expect, test } from 'bun:test'
 import { dashboardPaths } from './dashboard-paths.ts'
-import { sharedHostileServer } from './hostile-server.ts'
 import { layoutFaults } from './layout-faults.ts'
 import { navigateTo, waitForPage } from './navigate.ts'
 import { openScreen } from './screen.ts'
+import { sharedHostileServer } from './server-with-hostile-texts.ts'
 import { openAs } from './test-server.ts'
 
 /*

@@ -1,4 +1,4 @@
-import type { PhoneRegions } from '../../conditions/phone.ts'
+import type { PhoneRegions } from '../../conditions/find-phone-numbers.ts'
 import type { MembersOf } from '../../labels/label.ts'
 import type { Query } from '../../warehouse/query.ts'
 import type { Alert } from '../alert.ts'

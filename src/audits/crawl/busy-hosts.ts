@@ -1,5 +1,5 @@
 import { SECOND_MS, systemClock } from '../../core/clock.ts'
-import { retryAfterMs } from '../../integrations/outcome.ts'
+import { retryAfterMs } from '../../integrations/delivery-outcome.ts'
 import type { HostDelay } from './host-delay.ts'
 
 /** True for statuses that mean that a host is overloaded or temporarily unavailable. */

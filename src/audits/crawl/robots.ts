@@ -1,6 +1,6 @@
 import type { WebFile } from '../../browser/fetch-web-file.ts'
 import { messageOf } from '../../core/error.ts'
-import { plainEscapes } from './page-address.ts'
+import { plainEscapes } from './normalize-page-url.ts'
 
 /** Name of this crawler in robots.txt. */
 const ROBOT = 'tagwarden'

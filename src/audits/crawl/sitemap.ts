@@ -1,7 +1,7 @@
 import { gunzipSync } from 'node:zlib'
 import type { WebFile } from '../../browser/fetch-web-file.ts'
 import { messageOf } from '../../core/error.ts'
-import { pageAddress } from './page-address.ts'
+import { pageAddress } from './normalize-page-url.ts'
 
 /** Maximum size of a sitemap in bytes, as defined by sitemaps.org. */
 export const SITEMAP_MAX_BYTES = 50 * 1024 * 1024

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { findChromium, howToGetChromium } from '../../browser/chromium.ts'
+import { findChromium, howToGetChromium } from '../../browser/find-chromium.ts'
 import type { RecordedHit } from '../../browser/har-requests.ts'
 import type { Config } from '../../config.ts'
 import { systemClock } from '../../core/clock.ts'
@@ -14,7 +14,7 @@ import { logTo } from '../json-log.ts'
 import { parseHar } from '../read-har.ts'
 import { type RunningServer, startServer, untilStopped } from '../start-server.ts'
 import { batchesOf, importLine } from './encode-events.ts'
-import { exampleRequests } from './example-requests.ts'
+import { exampleRequests } from './example-api-requests.ts'
 import { type Inbox, type InboxMessage, openInbox } from './inbox.ts'
 import {
   FAULTY_AFTER_MS,
@@ -24,7 +24,7 @@ import {
   withoutTransactionId,
 } from './recorded-traffic.ts'
 import { recordings } from './recordings/index.ts'
-import { type FlowTestIds, runFlowTests } from './run-flow-tests.ts'
+import { type FlowTestIds, runFlowTests } from './run-sample-flow-tests.ts'
 import { createSampleOrganization, type SampleOrganization } from './sample-organization.ts'
 import { type DemoTimeline, demoTimelineOf, HOSTS, SampleSites } from './sample-sites.ts'
 import { openShopWebsite, type ShopWebsite } from './shop-website.ts'

@@ -1,7 +1,7 @@
 import { DAY_MS, HOUR_MS, type Instant, MINUTE_MS } from '../../core/clock.ts'
-import { Magazine } from './magazine.ts'
 import { GA4, GTM, META } from './sample-vendors.ts'
-import { Shop } from './shop.ts'
+import { Magazine } from './simulated-magazine.ts'
+import { Shop } from './simulated-shop.ts'
 import type { Order, SiteEvent } from './simulated-site.ts'
 
 /** The sites of the sample organization, by host. */

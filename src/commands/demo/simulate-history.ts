@@ -1,12 +1,12 @@
 import type { AlertInput } from '../../alerts/alert.ts'
 import { DAY_MS, HOUR_MS, type Instant, MINUTE_MS, SECOND_MS } from '../../core/clock.ts'
 import { batchesOf } from './encode-events.ts'
-import { createFlowTests, type FlowTestIds } from './run-flow-tests.ts'
+import { createFlowTests, type FlowTestIds } from './run-sample-flow-tests.ts'
 import { CART_WITHOUT_CURRENCY, firstAlerts, LEAKING_FORM, sampleAlerts, UNTITLED_VIDEO } from './sample-alerts.ts'
 import type { SampleOrganization } from './sample-organization.ts'
 import { type DemoTimeline, HOSTS, type SampleSites, VERSIONS } from './sample-sites.ts'
-import { LEAK_DAYS } from './shop.ts'
 import type { Call, SimulatedProgram } from './simulated-program.ts'
+import { LEAK_DAYS } from './simulated-shop.ts'
 import type { Order, SiteEvent } from './simulated-site.ts'
 
 /** An action in the simulated history, with its time. */

@@ -2,7 +2,7 @@ import type { ChangeStatus } from '../../changes/change.ts'
 import { timeText } from '../../core/text.ts'
 import type { Item, Lead, Tone } from '../digest-document.ts'
 import type { DigestChange } from '../digest-facts.ts'
-import { moreText } from '../format.ts'
+import { moreText } from '../format-figures.ts'
 import { focusRank } from '../reader-focus.ts'
 import { type DigestSection, type SectionContext, WEIGHT } from './section.ts'
 

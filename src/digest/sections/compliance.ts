@@ -1,7 +1,7 @@
-import { CONSENT_KEY } from '../../compliance/finding.ts'
+import { CONSENT_KEY } from '../../compliance/compliance-finding.ts'
 import type { Block, Lead } from '../digest-document.ts'
 import type { DigestFinding } from '../digest-facts.ts'
-import { countOf, eventCount, moreText } from '../format.ts'
+import { countOf, eventCount, moreText } from '../format-figures.ts'
 import { focusRank } from '../reader-focus.ts'
 import { type DigestSection, type SectionContext, WEIGHT } from './section.ts'
 

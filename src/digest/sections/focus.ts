@@ -1,7 +1,7 @@
 import type { Cell, Lead } from '../digest-document.ts'
 import type { DigestFacts } from '../digest-facts.ts'
 import { isNotable, type Sum, sumOf } from '../event-traffic.ts'
-import { comparisonText, countOf, eventsOf } from '../format.ts'
+import { comparisonText, countOf, eventsOf } from '../format-figures.ts'
 import { matches, type Nameable } from '../reader-focus.ts'
 import { type DigestSection, WEIGHT } from './section.ts'
 import { countCells } from './traffic.ts'

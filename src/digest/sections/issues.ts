@@ -1,8 +1,8 @@
-import { pagePath } from '../../contract/page-paths.ts'
+import { pagePath } from '../../contract/dashboard-url-paths.ts'
 import { amountText, capitalized, timeText } from '../../core/text.ts'
 import type { Block, Item, Lead } from '../digest-document.ts'
 import { type DigestFacts, type DigestIssue, SEVERITY_RANK } from '../digest-facts.ts'
-import { countOf, moreText, SEVERITY_TONE } from '../format.ts'
+import { countOf, moreText, SEVERITY_TONE } from '../format-figures.ts'
 import { focusedFirst, focusRank } from '../reader-focus.ts'
 import { type DigestSection, type SectionContext, WEIGHT } from './section.ts'
 

@@ -1,7 +1,7 @@
 import { amountText, countText } from '../../core/text.ts'
 import type { Figure, Tone } from '../digest-document.ts'
 import { sumOf } from '../event-traffic.ts'
-import { comparisonText, eventCount, moveTone } from '../format.ts'
+import { comparisonText, eventCount, moveTone } from '../format-figures.ts'
 import type { DigestSection } from './section.ts'
 
 /** Key figures: value at stake, scores, issues and events. */

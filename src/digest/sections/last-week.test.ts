@@ -4,7 +4,7 @@ import type { WeeklyReport } from '../../insights/weekly-report.ts'
 import { WEEK_MS } from '../../insights/weekly-report.ts'
 import { buildDigest } from '../build-digest.ts'
 import { aDay, aQuietDay } from '../digest.fixture.ts'
-import { textOf } from '../render-text.ts'
+import { textOf } from '../render-digest-text.ts'
 
 const from = Date.UTC(2025, 11, 29)
 const score = { score: 90, detail: '' }

@@ -1,9 +1,9 @@
-import { pagePath } from '../../contract/page-paths.ts'
+import { pagePath } from '../../contract/dashboard-url-paths.ts'
 import { amountText, countText } from '../../core/text.ts'
 import type { WeeklyReport } from '../../insights/weekly-report.ts'
 import type { Figure, Item } from '../digest-document.ts'
 import { durationText } from '../digest-facts.ts'
-import { comparisonText, countOf, eventCount, SEVERITY_TONE } from '../format.ts'
+import { comparisonText, countOf, eventCount, SEVERITY_TONE } from '../format-figures.ts'
 import type { DigestSection } from './section.ts'
 
 const MAX_WORST = 3

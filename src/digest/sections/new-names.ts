@@ -1,5 +1,5 @@
 import type { Block, Lead } from '../digest-document.ts'
-import { countOf, eventCount, moreText, nameOf, shortened } from '../format.ts'
+import { countOf, eventCount, moreText, nameOf, shortened } from '../format-figures.ts'
 import { focusedFirst } from '../reader-focus.ts'
 import { type DigestSection, WEIGHT } from './section.ts'
 

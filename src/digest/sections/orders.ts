@@ -1,7 +1,7 @@
 import { countText, numberText } from '../../core/text.ts'
 import type { Lead } from '../digest-document.ts'
 import type { DigestOrders } from '../digest-facts.ts'
-import { countOf } from '../format.ts'
+import { countOf } from '../format-figures.ts'
 import { focusRank } from '../reader-focus.ts'
 import { type DigestSection, WEIGHT } from './section.ts'
 

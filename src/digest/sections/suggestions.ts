@@ -1,4 +1,4 @@
-import { moreText } from '../format.ts'
+import { moreText } from '../format-figures.ts'
 import { focusedFirst } from '../reader-focus.ts'
 import type { DigestSection } from './section.ts'
 

@@ -2,7 +2,16 @@ import { capitalized } from '../../core/text.ts'
 import type { Block, Cell, Lead } from '../digest-document.ts'
 import type { DigestFacts } from '../digest-facts.ts'
 import { isNotable, moveOf, type NameCount, type Sum, sumOf, surenessOf } from '../event-traffic.ts'
-import { comparisonText, eventCount, eventsOf, moreText, moveCell, movePhrase, moveText, nameOf } from '../format.ts'
+import {
+  comparisonText,
+  eventCount,
+  eventsOf,
+  moreText,
+  moveCell,
+  movePhrase,
+  moveText,
+  nameOf,
+} from '../format-figures.ts'
 import { focusedFirst, focusRank, matches } from '../reader-focus.ts'
 import { type DigestSection, type SectionContext, WEIGHT } from './section.ts'
 

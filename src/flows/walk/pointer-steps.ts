@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ElementHandle, Frame, MouseButton, Page } from 'puppeteer-core'
 import type { CheckedStep } from '../recording.ts'
-import { pointOutside, spotOf } from './in-page.ts'
+import { pointOutside, spotOf } from './in-page-functions.ts'
 import type { StepContext, StepKind } from './step.ts'
 
 const BUTTONS: Readonly<Record<string, MouseButton>> = {

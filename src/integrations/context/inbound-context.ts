@@ -3,7 +3,7 @@ import { AppError } from '../../core/error.ts'
 import type { Enqueue, IssueStatus } from '../../issues/issue.ts'
 import { addHistory, issueFacts, setStatus } from '../../issues/store.ts'
 import { tx } from '../../store/database.ts'
-import { CallFailed } from '../outcome.ts'
+import { CallFailed } from '../delivery-outcome.ts'
 import type { Provider } from '../providers/provider.ts'
 import type { InboundContext, LinkedIssue, ProviderChange } from '../providers/provider-context.ts'
 import {

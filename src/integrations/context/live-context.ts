@@ -1,4 +1,4 @@
-import { unsealTarget } from '../../alerts/channel-target.ts'
+import { unsealTarget } from '../../alerts/encrypt-channel-target.ts'
 import type { Clock, Instant } from '../../core/clock.ts'
 import { MINUTE_MS, SECOND_MS } from '../../core/clock.ts'
 import { AppError, messageOf } from '../../core/error.ts'
@@ -9,8 +9,9 @@ import { oneLine } from '../../core/text.ts'
 import { openWebhookSecret } from '../../org/store.ts'
 import type { Db } from '../../store/database.ts'
 import type { Outbound, Reply, Transport } from '../../transport/transport.ts'
+import { parseTarget } from '../channel-targets.ts'
+import { type AttemptResult, CallFailed, type Outcome, Unusable } from '../delivery-outcome.ts'
 import type { IntegrationStatus } from '../integration.ts'
-import { type AttemptResult, CallFailed, type Outcome, Unusable } from '../outcome.ts'
 import { type OrgFacts, type Provider, secretFieldsOf } from '../providers/provider.ts'
 import type {
   AccessTokens,
@@ -29,7 +30,6 @@ import {
   saveTokens,
   type UnsealedIntegration,
 } from '../store.ts'
-import { parseTarget } from '../targets.ts'
 import { withinQuota } from './call-quota.ts'
 import { type IssueChannel, memoryOf, saveMemory } from './issue-memory.ts'
 

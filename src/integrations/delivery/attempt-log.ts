@@ -4,7 +4,7 @@ import type { SecretBox } from '../../core/secret-box.ts'
 import { may } from '../../http/permission.ts'
 import type { Principal } from '../../http/principal.ts'
 import { type Db, prepared } from '../../store/database.ts'
-import type { Outcome, TimedAttemptResult } from '../outcome.ts'
+import type { Outcome, TimedAttemptResult } from '../delivery-outcome.ts'
 import { type DeliveryRecord, DeliverySchema, describeDelivery } from './delivery.ts'
 
 const OUTCOMES = ['delivered', 'retry', 'broken', 'stopped'] as const

@@ -1,11 +1,11 @@
+import { parseTarget } from '../channel-targets.ts'
 import { type IssueChannel, memoryOf, saveMemory } from '../context/issue-memory.ts'
 import { type ContextDeps, LiveContext, LiveIssueContext, openTarget } from '../context/live-context.ts'
 import type { Message } from '../message/message.ts'
 import type { Provider } from '../providers/provider.ts'
 import type { DeliveryContext, GroupContext, GroupMember } from '../providers/provider-context.ts'
-import { parseTarget } from '../targets.ts'
 import type { DeliveryRecord } from './delivery.ts'
-import { type DeliveryHead, requireMessage } from './grouping.ts'
+import { type DeliveryHead, requireMessage } from './group-openings.ts'
 
 /** Provider context of one delivery. */
 export class LiveDeliveryContext extends LiveIssueContext implements DeliveryContext {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../core/clock.ts'
-import { retryAfterMs } from '../outcome.ts'
+import { retryAfterMs } from '../delivery-outcome.ts'
 import { MAX_RETRY_AFTER_MS, RETRY_DELAYS_MS, retryDelayMs, slotFor, throttleWindowMs } from './delivery.ts'
 
 describe('the delay before the next attempt', () => {

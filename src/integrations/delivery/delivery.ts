@@ -1,5 +1,5 @@
 import { type Alert, CHANNEL_TYPES } from '../../alerts/alert.ts'
-import { unsealChannel } from '../../alerts/channel-target.ts'
+import { unsealChannel } from '../../alerts/encrypt-channel-target.ts'
 import { HOUR_MS, type Instant, MINUTE_MS, SECOND_MS } from '../../core/clock.ts'
 import { Closed, InstantSchema, Int, Nullable, OneOf, type Static, Type } from '../../core/schema.ts'
 import type { SecretBox } from '../../core/secret-box.ts'

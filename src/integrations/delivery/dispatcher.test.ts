@@ -14,10 +14,10 @@ import { mailbox, type Received, receiver } from '../../transport/receiver.fixtu
 import { transport } from '../../transport/transport.ts'
 import { deleteIntegration, findIntegration, insertIntegration } from '../store.ts'
 import type { DeliveryDeps } from './attempt.ts'
-import { replay } from './delivery-log.ts'
+import { recoverInterrupted } from './delivery-queues.ts'
+import { replay } from './delivery-store.ts'
 import { Dispatcher } from './dispatcher.ts'
 import { outboxFixture } from './outbox.fixture.ts'
-import { recoverInterrupted } from './queues.ts'
 import { sendTest } from './send-test.ts'
 
 const guard = addressGuard(['127.0.0.0/8'])

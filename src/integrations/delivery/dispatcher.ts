@@ -1,10 +1,10 @@
 import { HOUR_MS, type Instant, SECOND_MS } from '../../core/clock.ts'
-import type { AttemptResult, Outcome, TimedAttemptResult } from '../outcome.ts'
+import type { AttemptResult, Outcome, TimedAttemptResult } from '../delivery-outcome.ts'
 import { attemptDelivery, type Claimed, type DeliveryDeps } from './attempt.ts'
-import { claimGroupMembers } from './grouping.ts'
+import { claimNext, RoundRobin, withdrawExpired } from './delivery-queues.ts'
+import { claimGroupMembers } from './group-openings.ts'
 import { chooseNext, type Health, hasRoom, healthAfter, healthKey, type Lane } from './lane-scheduler.ts'
-import { Pauses } from './pauses.ts'
-import { claimNext, RoundRobin, withdrawExpired } from './queues.ts'
+import { Pauses } from './rate-limit-pauses.ts'
 import { recordAttempt } from './record-attempt.ts'
 
 /**

@@ -8,8 +8,8 @@ import type { Transport } from '../../transport/transport.ts'
 import type { ProviderType } from '../integration.ts'
 import type { Provider } from '../providers/provider.ts'
 import { insertIntegration } from '../store.ts'
+import { recoverInterrupted } from './delivery-queues.ts'
 import { type GroupFixtureOptions, groupFixture } from './group.fixture.ts'
-import { recoverInterrupted } from './queues.ts'
 
 export interface KillTable<Server extends AsyncDisposable> {
   /** Provider to test. Absent: one of `PROVIDERS`. */

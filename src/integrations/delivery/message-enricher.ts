@@ -2,8 +2,8 @@ import { type Clock, type Instant, SECOND_MS } from '../../core/clock.ts'
 import { AppError } from '../../core/error.ts'
 import { FairQueue } from '../../core/fair-queue.ts'
 import { type Db, prepared } from '../../store/database.ts'
+import { hasHistory, withHistory } from '../message/add-event-history.ts'
 import type { Message, MessageHistory } from '../message/message.ts'
-import { hasHistory, withHistory } from '../message/message-history.ts'
 import type { DeliveryRecord } from './delivery.ts'
 
 /**

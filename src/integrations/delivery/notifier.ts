@@ -1,6 +1,6 @@
 import type { Alert, Channel } from '../../alerts/alert.ts'
 import { findAlert } from '../../alerts/alert-store.ts'
-import { isInRunWindow } from '../../alerts/run-window.ts'
+import { isInRunWindow } from '../../alerts/allowed-run-hours.ts'
 import type { Clock, Instant } from '../../core/clock.ts'
 import { AppError } from '../../core/error.ts'
 import type { Enqueue, NotificationRequest } from '../../issues/issue.ts'

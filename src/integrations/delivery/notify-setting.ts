@@ -2,8 +2,8 @@ import type { Channel } from '../../alerts/alert.ts'
 import { OneOf, parser, Type } from '../../core/schema.ts'
 import type { Transition } from '../../issues/issue.ts'
 import { type Db, prepared } from '../../store/database.ts'
+import { parseTarget } from '../channel-targets.ts'
 import type { Provider } from '../providers/provider.ts'
-import { parseTarget } from '../targets.ts'
 
 /** Status changes that an integration can be notified of. */
 const NOTIFIABLE = ['opened', 'reopened', 'repeated', 'resolved'] as const satisfies readonly Transition[]

@@ -6,9 +6,9 @@ import { applyChanges, issueFacts } from '../../issues/store.ts'
 import { type Db, prepared } from '../../store/database.ts'
 import { buildMessage } from '../message/message.ts'
 import type { DeliveryRecord } from './delivery.ts'
-import { listDeliveries } from './delivery-log.ts'
+import { claimNext, type Queue, withdrawExpired } from './delivery-queues.ts'
+import { listDeliveries } from './delivery-store.ts'
 import { type Enqueued, enqueue, type Notice } from './outbox.ts'
-import { claimNext, type Queue, withdrawExpired } from './queues.ts'
 
 export const hook: Channel = { type: 'webhook', target: 'https://hooks.example.com/a' }
 export const mail: Channel = { type: 'email', target: 'ann@example.com' }

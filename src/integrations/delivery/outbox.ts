@@ -15,7 +15,7 @@ import {
   type Throttle,
   throttleWindowMs,
 } from './delivery.ts'
-import { groupFor } from './grouping.ts'
+import { groupFor } from './group-openings.ts'
 import { wantedChannels } from './notify-setting.ts'
 
 /** Maximum age of a repeat. Older repeats are outdated and withdrawn. */
@@ -54,7 +54,7 @@ export interface Enqueued {
  * never held back. They are delayed until the throttle allows them, so that everyone who was notified of an issue also
  * receives its resolution. Resolutions are sent only to channels whose last notification was not a resolution.
  *
- * An opening that follows another opening in the same channel within a short time is grouped (`grouping.ts`).
+ * An opening that follows another opening in the same channel within a short time is grouped (`group-openings.ts`).
  */
 export function enqueue(db: Db, notice: Notice): Enqueued {
   return tx(db, () => {

@@ -6,8 +6,8 @@ import { type Received, receiver } from '../../transport/receiver.fixture.ts'
 import type { IntegrationStatus, ProviderType } from '../integration.ts'
 import type { Provider } from '../providers/provider.ts'
 import { findIntegration, insertIntegration } from '../store.ts'
+import { claimNext, laneOf } from './delivery-queues.ts'
 import { groupFixture } from './group.fixture.ts'
-import { claimNext, laneOf } from './queues.ts'
 
 /** Expected status of a delivery after one attempt. */
 export interface Expected {

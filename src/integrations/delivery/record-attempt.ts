@@ -1,14 +1,14 @@
 import type { Instant } from '../../core/clock.ts'
 import { addHistory } from '../../issues/store.ts'
 import { type Db, prepared, tx } from '../../store/database.ts'
-import type { Outcome, TimedAttemptResult } from '../outcome.ts'
+import { parseTarget } from '../channel-targets.ts'
+import type { Outcome, TimedAttemptResult } from '../delivery-outcome.ts'
 import type { Provider } from '../providers/provider.ts'
 import { updateIntegrationStatus } from '../store.ts'
-import { parseTarget } from '../targets.ts'
 import type { Claimed } from './attempt.ts'
 import { logAttempt } from './attempt-log.ts'
 import { MAX_RETRY_AFTER_MS, retryDelayMs } from './delivery.ts'
-import type { DeliveryHead } from './grouping.ts'
+import type { DeliveryHead } from './group-openings.ts'
 import { enqueueFailureNotices } from './report-failed-delivery.ts'
 
 interface RecordingDeps {

@@ -3,7 +3,7 @@ import type { Channel } from '../../alerts/alert.ts'
 import { createAlert } from '../../alerts/alert-store.ts'
 import { HOUR_MS, SECOND_MS } from '../../core/clock.ts'
 import { mailbox, receiver } from '../../transport/receiver.fixture.ts'
-import { roomServer } from '../providers/room/room.fixture.ts'
+import { roomServer } from '../providers/room/fictitious-chat.fixture.ts'
 import { insertIntegration, setIntegrationStatus } from '../store.ts'
 import { groupFixture, roomAt } from './group.fixture.ts'
 

@@ -1,16 +1,16 @@
 import type { Channel } from '../../alerts/alert.ts'
 import { findAlert } from '../../alerts/alert-store.ts'
-import { unsealedPart } from '../../alerts/channel-target.ts'
+import { unsealedPart } from '../../alerts/encrypt-channel-target.ts'
 import { HOUR_MS, type Instant } from '../../core/clock.ts'
 import { AppError } from '../../core/error.ts'
 import { newId } from '../../core/id.ts'
 import { type Db, prepared } from '../../store/database.ts'
+import { findProvider, parseTarget } from '../channel-targets.ts'
 import { failureMessage } from '../message/message.ts'
 import { OWNERS_TARGET } from '../providers/email/email.ts'
 import { PROVIDERS } from '../providers/index.ts'
 import type { Provider } from '../providers/provider.ts'
-import { findProvider, parseTarget } from '../targets.ts'
-import { type DeliveryHead, findMessage } from './grouping.ts'
+import { type DeliveryHead, findMessage } from './group-openings.ts'
 
 interface FailureNoticeDeps {
   now: Instant

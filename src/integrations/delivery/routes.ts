@@ -7,7 +7,7 @@ import { ById, type Route, route } from '../../http/route.ts'
 import type { Db } from '../../store/database.ts'
 import { DeliveryDetailSchema, describeDeliveryDetail } from './attempt-log.ts'
 import { DELIVERY_STATUSES, DeliverySchema, describeDelivery } from './delivery.ts'
-import { findDelivery, listDeliveries, replay } from './delivery-log.ts'
+import { findDelivery, listDeliveries, replay } from './delivery-store.ts'
 
 const tag = 'Notifications'
 const DeliveryList = Closed(

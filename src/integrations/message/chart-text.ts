@@ -1,7 +1,7 @@
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../core/clock.ts'
 import { barsText, capitalized, minuteText } from '../../core/text.ts'
 import { issueKindOf } from '../../issues/issue-kinds.ts'
-import { stepOf } from './chart.ts'
+import { stepOf } from './chart-png.ts'
 import type { Message } from './message.ts'
 
 /** Title of the chart: `Violating events per hour`. */

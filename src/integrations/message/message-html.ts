@@ -1,5 +1,5 @@
 import { escapeHtml, numberText } from '../../core/text.ts'
-import { hasChart } from './chart.ts'
+import { hasChart } from './chart-png.ts'
 import { chartMax, chartSpan, chartTitle } from './chart-text.ts'
 import { buttonOf, heading, LABEL, pill, toneOf, WRAP } from './mail-elements.ts'
 import { LAYOUT, mailPage, type ThemeClass, themed } from './mail-theme.ts'

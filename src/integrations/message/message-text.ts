@@ -1,7 +1,7 @@
 import type { StoredEvent } from '../../core/event.ts'
 import { amountText, namesMissingIn, numberText, oneLine, timeText } from '../../core/text.ts'
 import { issueKindOf } from '../../issues/issue-kinds.ts'
-import { hasChart } from './chart.ts'
+import { hasChart } from './chart-png.ts'
 import { chartMax, chartSpan, chartTitle, sparkline } from './chart-text.ts'
 import type { Message, MessageKind } from './message.ts'
 

@@ -1,6 +1,6 @@
 import { HOUR_MS } from '../../core/clock.ts'
+import { withHistory } from './add-event-history.ts'
 import { buildMessage, type Message, type MessageFacts } from './message.ts'
-import { withHistory } from './message-history.ts'
 
 /** 2026-01-05 12:34:56 UTC */
 export const NOTIFIED_AT = Date.UTC(2026, 0, 5, 12, 34, 56)

@@ -1,5 +1,5 @@
 import type { Finding } from '../../alerts/finding.ts'
-import { pagePath } from '../../contract/page-paths.ts'
+import { pagePath } from '../../contract/dashboard-url-paths.ts'
 import type { Severity } from '../../contract/severities.ts'
 import type { Instant } from '../../core/clock.ts'
 import { namesMissingIn, oneLine } from '../../core/text.ts'

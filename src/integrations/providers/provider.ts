@@ -5,9 +5,9 @@ import type { ErrorCode } from '../../core/error.ts'
 import type { TObject, TSchema, TString } from '../../core/schema.ts'
 import type { OwnCredential, Route } from '../../http/route.ts'
 import type { AddressGuard } from '../../transport/address-guard.ts'
+import type { Outcome } from '../delivery-outcome.ts'
 import type { ProviderType } from '../integration.ts'
 import type { Message } from '../message/message.ts'
-import type { Outcome } from '../outcome.ts'
 import type {
   DeliveryContext,
   GroupContext,

@@ -1,5 +1,5 @@
 import type { Outbound } from '../../transport/transport.ts'
-import { type Outcome, outcomeOf } from '../outcome.ts'
+import { type Outcome, outcomeOf } from '../delivery-outcome.ts'
 import type { IntegrationContext } from './provider-context.ts'
 
 /** Sends one request or e-mail and derives the outcome from the status of the reply. */

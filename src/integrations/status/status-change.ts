@@ -1,7 +1,7 @@
 import { issueFacts } from '../../issues/store.ts'
 import type { Db } from '../../store/database.ts'
 import type { IssueChannel } from '../context/issue-memory.ts'
-import { findMessage, groupedOpenings, requireMessage } from '../delivery/grouping.ts'
+import { findMessage, groupedOpenings, requireMessage } from '../delivery/group-openings.ts'
 import { actorName } from '../delivery/notifier.ts'
 import type { Message } from '../message/message.ts'
 import type { GroupedIssue, StatusChange } from '../providers/provider-context.ts'

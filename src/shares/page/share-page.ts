@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto'
 import type { Instant } from '../../core/clock.ts'
 import { timeText } from '../../core/text.ts'
-import type { Report } from '../report.ts'
-import { auditPageContent } from './audit-page.ts'
-import { flowPageContent } from './flow-page.ts'
+import type { Report } from '../public-report.ts'
 import { durationText, Html, html, type Part } from './html.ts'
+import { auditPageContent } from './shared-audit-page.ts'
+import { flowPageContent } from './shared-flow-page.ts'
 
 /**
  * Renders the page for a run, without scripts. `expiresAt`: expiry of the page's link. All strings must be safe to

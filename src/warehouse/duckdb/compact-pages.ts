@@ -1,6 +1,6 @@
 import { attemptEach } from '../../core/attempt-each.ts'
 import { DAY_MS, HOUR_MS, type Instant } from '../../core/clock.ts'
-import { PAGE_COLUMNS } from '../../core/stored-page.ts'
+import { PAGE_COLUMNS } from '../../core/stored-page-view.ts'
 import { replaceFiles } from './compact-events.ts'
 import { quoteText } from './duckdb-dialect.ts'
 import { lineageOf, nameOf } from './file-lineage.ts'

@@ -2,11 +2,11 @@ import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../core/clock.ts'
 import { PAGE_VIEWS } from '../../decoders/page-view.ts'
 import type { Query } from '../query.ts'
 import { COUNT_COLUMNS, OTHER } from '../relation-columns.ts'
+import type { NameOverflow } from './counted-event-names.ts'
 import { quoteText } from './duckdb-dialect.ts'
 import { nameOf } from './file-lineage.ts'
 import { isInScope, type RollupFile } from './manifest.ts'
 import { spoolRelation } from './spool-relation.ts'
-import type { NameOverflow } from './tracked-names.ts'
 
 /** Folder of count files, inside the events folder. */
 export const COUNTS = 'counts'

@@ -4,14 +4,14 @@ import { HOUR_MS } from '../../core/clock.ts'
 import { AppError, messageOf } from '../../core/error.ts'
 import type { ImportRules } from '../../ingest/import-line.ts'
 import type { ImportedSpan } from '../../ingest/import-store.ts'
-import type { SegmentContent } from '../../ingest/segment-content.ts'
+import type { SegmentContent } from '../../ingest/segment-counts.ts'
 import type { EventImport, ImportedRows } from '../event-import.ts'
 import { quoteText } from './duckdb-dialect.ts'
 import { countsFrom, foldedIn, nameEvents, type ProfileRow, profileOf } from './file-profile.ts'
 import { HOUR, type StagedHour } from './import-batches.ts'
-import { cutIntoFiles } from './import-files.ts'
 import { type ColumnTypes, STAGED_COLUMNS, selectRows } from './import-select.ts'
 import type { ParquetFiles } from './parquet-files.ts'
+import { cutIntoFiles } from './write-import-files.ts'
 
 /**
  * Staged files are read hour by hour, and small row groups avoid reading unnecessary rows. However, the metadata of

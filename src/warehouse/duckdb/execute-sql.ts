@@ -7,7 +7,7 @@ import {
   DuckDBTypeId,
   JSDuckDBValueConverter,
 } from '@duckdb/node-api'
-import { Yielder } from '../../core/yielding.ts'
+import { Yielder } from '../../core/yield-to-event-loop.ts'
 import type { Query, WrittenQuery } from '../query.ts'
 
 /** Re-exported so that only this module imports the library, which can then be loaded lazily. */

@@ -1,7 +1,13 @@
 import { HOUR_MS, type Instant } from '../../core/clock.ts'
-import type { FoldedNames, SegmentCount } from '../../ingest/segment-content.ts'
+import type { FoldedNames, SegmentCount } from '../../ingest/segment-counts.ts'
+import {
+  MAX_NAMES,
+  type NameCount,
+  type NameOverflow,
+  type NamePlan,
+  type TrackedNames,
+} from './counted-event-names.ts'
 import { quoteText } from './duckdb-dialect.ts'
-import { MAX_NAMES, type NameCount, type NameOverflow, type NamePlan, type TrackedNames } from './tracked-names.ts'
 
 /** A row returned by `profileOf`. */
 export interface ProfileRow {

@@ -1,7 +1,7 @@
 import type { Instant } from '../../core/clock.ts'
 import type { Db } from '../../store/database.ts'
-import { commit, type DamagedFile, FileTable } from './file-table.ts'
-import { type NamePlan, TrackedNames } from './tracked-names.ts'
+import { type NamePlan, TrackedNames } from './counted-event-names.ts'
+import { commit, type DamagedFile, FileTable } from './manifest-table.ts'
 
 /**
  * `fresh`: one segment, unsorted; `merged`: several segments; `compacted`: one organization's hour or day, sorted and

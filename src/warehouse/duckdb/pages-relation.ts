@@ -1,4 +1,4 @@
-import { PAGE_COLUMNS } from '../../core/stored-page.ts'
+import { PAGE_COLUMNS } from '../../core/stored-page-view.ts'
 import type { Query } from '../query.ts'
 import { quoteText } from './duckdb-dialect.ts'
 import { isInScope, type PageFile } from './manifest.ts'

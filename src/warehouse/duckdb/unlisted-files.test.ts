@@ -9,7 +9,7 @@ import { compactEvents } from './compact-events.ts'
 import { compactPages } from './compact-pages.ts'
 import { columnName, keyOfColumn } from './duckdb-dialect.ts'
 import { Manifest } from './manifest.ts'
-import { addToListing, type Listing, selectListable } from './rebuild-listing.ts'
+import { addToListing, type Listing, selectListable } from './rebuild-manifest.ts'
 import {
   filesOnDisk,
   findDifferences,

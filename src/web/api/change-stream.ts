@@ -2,7 +2,7 @@ import type { StreamEvent } from '#client/core/serverSentEvents.gen'
 import { streamChanges } from '#client/sdk.gen'
 import type { StreamPulse } from '#client/types.gen'
 import { Invalidator } from './invalidation.ts'
-import { NewIssueCollector, type NewIssueSummary } from './new-issues.ts'
+import { NewIssueCollector, type NewIssueSummary } from './new-issue-collector.ts'
 import { queries } from './queries.ts'
 
 /** State of the change stream. */

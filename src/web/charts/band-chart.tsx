@@ -18,7 +18,7 @@ import {
 import { Caption } from './caption.tsx'
 import { ChartFrame, type ChartProps, type ChartTable, HEIGHT_PX, LegendItem } from './chart-frame.tsx'
 import classes from './charts.module.css'
-import { formatRange } from './format-range.ts'
+import { formatRange } from './format-expected-range.ts'
 import { PointSlider } from './point-slider.tsx'
 import { formatBucket } from './time-ticks.ts'
 

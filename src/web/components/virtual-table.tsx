@@ -15,7 +15,7 @@ import {
 import { messages } from '../messages.ts'
 import { showFullName } from './full-name-tooltip.ts'
 import { ErrorNotice } from './query-state.tsx'
-import { useRowKeys } from './use-row-keys.ts'
+import { useRowKeys } from './use-row-keyboard-navigation.ts'
 import type { Selection } from './use-selection.ts'
 import classes from './virtual-table.module.css'
 

@@ -11,13 +11,13 @@ import { type Bindings, useKeyBindings } from '../state/key-bindings.ts'
 import { notices } from '../state/notices.ts'
 import { RANGES, type Range } from '../url-state/search-params.ts'
 import { useSharedParams } from '../url-state/use-search-params.ts'
+import { scopeOf } from './alert-scope-from-page.ts'
 import { Header } from './header.tsx'
 import { NAVIGATION, Navigation } from './navigation.tsx'
-import { scopeOf } from './page-scope.ts'
 import classes from './shell.module.css'
 
 // Loaded on first use.
-const Palette = lazy(async () => ({ default: (await import('./palette.tsx')).Palette }))
+const Palette = lazy(async () => ({ default: (await import('./command-palette.tsx')).Palette }))
 
 /** The frame of all pages for signed-in users. */
 export function Shell() {

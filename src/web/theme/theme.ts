@@ -4,7 +4,7 @@ import {
   type MantineColorsTuple,
   type MantineThemeOverride,
 } from '@mantine/core'
-import { DARK, LIGHT, type Scheme, variablesOf } from './tokens.ts'
+import { DARK, LIGHT, type Scheme, variablesOf } from './colour-tokens.ts'
 
 /** Ten shades per colour, as Mantine requires; the tokens define the middle of both scales. */
 const IRIS: MantineColorsTuple = [

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { isInRunWindow } from '../../../src/alerts/run-window.ts'
+import { isInRunWindow } from '../../../src/alerts/allowed-run-hours.ts'
 import {
   consecutiveDays,
   formatDays,
@@ -9,7 +9,7 @@ import {
   isAlways,
   WEEK,
   withWindows,
-} from '../../../src/web/pages/alerts/editor/run-windows.ts'
+} from '../../../src/web/pages/alerts/editor/weekly-active-hours.ts'
 
 const windows = fc.record(
   { hours: fc.tuple(fc.nat(23), fc.nat(23)), days: fc.array(fc.nat(6), { maxLength: 7 }) },

@@ -3,12 +3,12 @@ import fc from 'fast-check'
 import { readAlertInput } from '../../../src/alerts/alert-input.ts'
 import { alertFrom } from '../../../src/alerts/alert-store.ts'
 import { alertTypes } from '../../../src/alerts/types/index.ts'
-import { OPERATORS, WITHOUT_VALUES } from '../../../src/contract/operators.ts'
+import { OPERATORS, WITHOUT_VALUES } from '../../../src/contract/condition-operators.ts'
 import type { Form } from '../../../src/forms/forms.ts'
 import { formsOfAll } from '../../../src/forms/forms.ts'
 import { pathsOf } from '../../../src/web/components/form-schema.ts'
+import { draftOf, sharedPaths, toInput } from '../../../src/web/pages/alerts/editor/convert-alert-draft.ts'
 import { schemaOf } from '../../../src/web/pages/alerts/editor/draft.ts'
-import { draftOf, sharedPaths, toInput } from '../../../src/web/pages/alerts/editor/draft-input.ts'
 
 const FORMS = formsOfAll([], []).alertTypes as readonly Form[]
 

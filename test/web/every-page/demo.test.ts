@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { DASHBOARD } from '../../../src/contract/page-paths.ts'
+import { DASHBOARD } from '../../../src/contract/dashboard-url-paths.ts'
 import { startBrowser, type TestBrowser } from '../../browser/chromium.ts'
 import { dashboardPaths } from '../dashboard-paths.ts'
 import { type Demo, startDemo, untilIssues } from '../demo.ts'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { BINARY } from '../../run-program.ts'
-import { type Person, type Shop, startEnvironment, type TestEnvironment } from './environment.ts'
+import { type Person, type Shop, startEnvironment, type TestEnvironment } from './test-environment.ts'
 
 let env: TestEnvironment
 let shop: Shop

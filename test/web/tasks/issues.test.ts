@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { until } from '../../run-program.ts'
 import type { Screen } from '../screen.ts'
-import { startEnvironment, type TestEnvironment } from './environment.ts'
+import { startEnvironment, type TestEnvironment } from './test-environment.ts'
 
 const ALERTS = [
   { name: 'Alpha', event: 'add_to_cart', severity: 'critical' },

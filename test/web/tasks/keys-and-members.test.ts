@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { call } from '../../run-program.ts'
-import { OWNER, type Person, startEnvironment, type TestEnvironment } from './environment.ts'
+import { OWNER, type Person, startEnvironment, type TestEnvironment } from './test-environment.ts'
 
 let env: TestEnvironment
 beforeAll(async () => {

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { ask } from '../../run-program.ts'
 import type { Screen } from '../screen.ts'
-import { OWNER, type Shop, startEnvironment, type TestEnvironment } from './environment.ts'
 import type { Keyboard } from './keyboard.ts'
+import { OWNER, type Shop, startEnvironment, type TestEnvironment } from './test-environment.ts'
 
 let env: TestEnvironment
 let shop: Shop

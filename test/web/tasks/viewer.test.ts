@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { ask, until } from '../../run-program.ts'
 import { dashboardPaths } from '../dashboard-paths.ts'
-import { OWNER, type Person, startEnvironment, type TestEnvironment } from './environment.ts'
+import { OWNER, type Person, startEnvironment, type TestEnvironment } from './test-environment.ts'
 
 let env: TestEnvironment
 let viewer: string

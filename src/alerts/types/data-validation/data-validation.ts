@@ -10,8 +10,8 @@ import { exactFilter, filteredSql, scopeOfIssue } from '../event-scope.ts'
 import { type EventFilter, type Evidence, type EvidenceContext, NO_BOUNDS } from '../evidence.ts'
 import { MAX_ROWS_AT_ONCE, UNLIMITED } from '../history-query.ts'
 import { explainViolation, violationSummary } from './explain-violation.ts'
-import type { ViolationRow } from './violation-history.ts'
-import { newestViolationsQuery, validationHistoryQuery } from './violation-history.ts'
+import type { ViolationRow } from './find-past-violations.ts'
+import { newestViolationsQuery, validationHistoryQuery } from './find-past-violations.ts'
 
 const MAX_HOSTS = 20
 /**

@@ -9,7 +9,7 @@ import type { Alert, AlertInput } from '../../alert.ts'
 import { parsePeriod } from '../../alert-period.ts'
 import { wholeWindows } from '../../alert-windows.ts'
 import type { Finding, Window } from '../../finding.ts'
-import { judgeHistory } from '../../judge-history.ts'
+import { judgeHistory } from '../../judge-past-events.ts'
 import {
   arrived,
   aSpec,

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { MINUTE_MS, SECOND_MS } from '../../../core/clock.ts'
 import { setStatus } from '../../../issues/store.ts'
 import { openDatabase } from '../../../store/database.ts'
-import { recoverInterrupted } from '../../delivery/queues.ts'
+import { recoverInterrupted } from '../../delivery/delivery-queues.ts'
 import { BOOK, type DeskServer, deskFixture, deskServer, SIGNING_SECRET } from './desk-setup.fixture.ts'
 
 /*

@@ -11,6 +11,7 @@ import {
   type Variable,
   type Workspace,
 } from './tag-manager-entities.ts'
+import { ensureWorkspace, liveVersionOf, syncWorkspace } from './tag-manager-workspace.ts'
 import {
   DESIRED_TRIGGER,
   desiredTag,
@@ -20,7 +21,6 @@ import {
   withDesired,
   withReportMetadata,
 } from './tagwarden-entities.ts'
-import { ensureWorkspace, liveVersionOf, syncWorkspace } from './workspace.ts'
 
 /**
  * Entities created by any attempt of a deployment. They are recorded so that a later attempt still reports them as new.

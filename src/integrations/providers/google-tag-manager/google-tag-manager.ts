@@ -1,16 +1,16 @@
 import { MINUTE_MS, SECOND_MS } from '../../../core/clock.ts'
 import { oneLine } from '../../../core/text.ts'
 import { originOf } from '../../../transport/address-guard.ts'
-import { DELIVERED, type Outcome } from '../../outcome.ts'
+import { DELIVERED, type Outcome } from '../../delivery-outcome.ts'
 import { provider } from '../provider.ts'
 import type { AccessTokens, IntegrationContext } from '../provider-context.ts'
 import { saveWatch, watchedContainers, watchOf } from './deployment-records.ts'
-import type { Context } from './deployments.ts'
 import { Progress } from './progress.ts'
+import type { Context } from './tag-deployments.ts'
 import { Refused, TagManagerApi, WITHOUT_RETRIES } from './tag-manager-api.ts'
 import { apiUrl, ConfigSchema, OPERATOR, prepareTagManager, SECRETS, type Settings } from './tag-manager-config.ts'
 import { tagManagerRoutes } from './tag-manager-routes.ts'
-import { liveVersionOf } from './workspace.ts'
+import { liveVersionOf } from './tag-manager-workspace.ts'
 
 /** Google Tag Manager, API v2. Deploys the Tagwarden tag into containers and watches their live versions. */
 export const googleTagManager = provider<Settings, unknown, AccessTokens>({

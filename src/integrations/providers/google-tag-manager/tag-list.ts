@@ -2,7 +2,7 @@ import type { TagList } from './deploy-schemas.ts'
 import { ownTemplate, variablesOf } from './deploy-tag.ts'
 import type { TagManagerApi } from './tag-manager-api.ts'
 import { containerIdOf, type Parameter, type Tag, type Template, tagTypeOf } from './tag-manager-entities.ts'
-import { defaultWorkspace, ownWorkspace, workspacesOf } from './workspace.ts'
+import { defaultWorkspace, ownWorkspace, workspacesOf } from './tag-manager-workspace.ts'
 
 /**
  * Lists the tags and variables of the Tagwarden workspace, or of the default workspace if there is no Tagwarden

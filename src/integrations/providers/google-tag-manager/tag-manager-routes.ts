@@ -11,8 +11,8 @@ import {
   type TagList,
   TagListSchema,
 } from './deploy-schemas.ts'
-import { type Context, Deployments, type Tools } from './deployments.ts'
 import { NO_PROGRESS, Progress, type Stage } from './progress.ts'
+import { type Context, Deployments, type Tools } from './tag-deployments.ts'
 import { tagListOf } from './tag-list.ts'
 import { TagManagerApi } from './tag-manager-api.ts'
 import { refuseWhenBusy, retryAfterS, withWaitLimit } from './wait-limit.ts'

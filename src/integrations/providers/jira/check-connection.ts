@@ -1,6 +1,6 @@
 import { AppError } from '../../../core/error.ts'
 import { firstFew, oneLine } from '../../../core/text.ts'
-import { DELIVERED, type Outcome } from '../../outcome.ts'
+import { DELIVERED, type Outcome } from '../../delivery-outcome.ts'
 import { callJira, fetchOwnAccount, isMissing, type JiraContext } from './jira-client.ts'
 
 /** Project permissions that the account requires. */

@@ -1,7 +1,7 @@
 import { type Instant, SECOND_MS } from '../../../core/clock.ts'
 import { AppError, messageOf } from '../../../core/error.ts'
+import { DELIVERED, type Outcome } from '../../delivery-outcome.ts'
 import type { Message, MessageKind } from '../../message/message.ts'
-import { DELIVERED, type Outcome } from '../../outcome.ts'
 import {
   callJira,
   fetchOwnAccount,

@@ -2,7 +2,7 @@ import { type Instant, SECOND_MS } from '../../../core/clock.ts'
 import { jsonObject } from '../../../core/parse-json-object.ts'
 import { oneLine } from '../../../core/text.ts'
 import type { HttpMethod } from '../../../transport/transport.ts'
-import { CallFailed } from '../../outcome.ts'
+import { CallFailed } from '../../delivery-outcome.ts'
 import type {
   CallAnswer,
   DeliveryContext,

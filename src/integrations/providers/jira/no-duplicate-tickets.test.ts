@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { SECOND_MS } from '../../../core/clock.ts'
 import { openDatabase } from '../../../store/database.ts'
-import { recoverInterrupted } from '../../delivery/queues.ts'
+import { recoverInterrupted } from '../../delivery/delivery-queues.ts'
 import { isCreate, type JiraFixture, jiraFixture, requestsSince } from './jira.fixture.ts'
 import { jiraServer } from './jira-server.fixture.ts'
 

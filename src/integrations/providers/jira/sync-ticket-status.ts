@@ -1,5 +1,5 @@
 import { messageOf } from '../../../core/error.ts'
-import { DELIVERED, type Outcome } from '../../outcome.ts'
+import { DELIVERED, type Outcome } from '../../delivery-outcome.ts'
 import type { StatusChange } from '../provider-context.ts'
 import { addComment, isDeleted, updateTicket } from './deliver-ticket.ts'
 import { callJira, fetchOwnAccount, isCloud, type JiraIssue, statusIn as statusOfAnswer } from './jira-client.ts'

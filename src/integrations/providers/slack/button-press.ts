@@ -1,4 +1,4 @@
-import { CallFailed } from '../../outcome.ts'
+import { CallFailed } from '../../delivery-outcome.ts'
 import { parsePress } from './message-buttons.ts'
 import { callMethod, readMethod } from './slack-api.ts'
 import type { SlackInbound, SlackListening } from './slack-context.ts'

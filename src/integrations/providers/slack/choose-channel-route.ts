@@ -1,7 +1,7 @@
 import { AppError } from '../../../core/error.ts'
 import { ById, type Route, route } from '../../../http/route.ts'
+import { CallFailed, retryAfterS } from '../../delivery-outcome.ts'
 import { type Message, testMessage } from '../../message/message.ts'
-import { CallFailed, retryAfterS } from '../../outcome.ts'
 import { ChatChannelAnswer, ChatChannelInput, channelNameIn } from '../chat-channel.ts'
 import type { ProviderTools } from '../provider.ts'
 import { renderOne } from './render-message.ts'

@@ -1,6 +1,6 @@
 import { oneLine } from '../../../core/text.ts'
 import type { IssueStatus } from '../../../issues/issue.ts'
-import { MAX_NAMED, summarizeGroup } from '../../message/group-text.ts'
+import { MAX_NAMED, summarizeGroup } from '../../message/grouped-message-text.ts'
 import type { Message } from '../../message/message.ts'
 import { KIND_TITLES, type MessageRow, rowsOf, type TextBlock, textBlocksOf } from '../../message/message-text.ts'
 import { type Block, type ButtonTarget, buttonsFor } from './message-buttons.ts'

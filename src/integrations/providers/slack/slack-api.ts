@@ -1,5 +1,5 @@
 import { jsonObject } from '../../../core/parse-json-object.ts'
-import { CallFailed, retryAfterMs } from '../../outcome.ts'
+import { CallFailed, retryAfterMs } from '../../delivery-outcome.ts'
 import type { IntegrationContext } from '../provider-context.ts'
 import { apiUrl, type SlackSettings, type SlackState } from './slack-config.ts'
 import { isCode, Refused } from './slack-errors.ts'

@@ -1,7 +1,7 @@
 import type { Instant } from '../../../core/clock.ts'
 import { jsonObject } from '../../../core/parse-json-object.ts'
 import { oneLine } from '../../../core/text.ts'
-import { type Outcome, outcomeOf, retryAfterMs, Unusable } from '../../outcome.ts'
+import { type Outcome, outcomeOf, retryAfterMs, Unusable } from '../../delivery-outcome.ts'
 import type { CallAnswer } from '../provider-context.ts'
 
 /**

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { summarizeGroup } from '../../message/group-text.ts'
+import { summarizeGroup } from '../../message/grouped-message-text.ts'
 import { fallMessage, PURCHASE_FACTS, purchaseMessage } from '../../message/message.fixture.ts'
 import type { Message } from '../../message/message.ts'
 import {

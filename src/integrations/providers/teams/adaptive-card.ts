@@ -1,8 +1,8 @@
 import { capitalized, cutText } from '../../../core/text.ts'
 import type { IssueStatus } from '../../../issues/issue.ts'
-import { hasChart } from '../../message/chart.ts'
+import { hasChart } from '../../message/chart-png.ts'
 import { chartSpan, chartTitle, sparkline } from '../../message/chart-text.ts'
-import type { GroupSummary } from '../../message/group-text.ts'
+import type { GroupSummary } from '../../message/grouped-message-text.ts'
 import type { Message } from '../../message/message.ts'
 import {
   COMPARED_TITLE,

@@ -1,7 +1,7 @@
 import { AppError } from '../../../core/error.ts'
 import { jsonObject } from '../../../core/parse-json-object.ts'
 import { oneLine } from '../../../core/text.ts'
-import { CallFailed, Unusable } from '../../outcome.ts'
+import { CallFailed, Unusable } from '../../delivery-outcome.ts'
 import type { AccessTokens, CallAnswer, IntegrationContext } from '../provider-context.ts'
 import { isKnownService, stateOf, type TeamsState } from './bot-installations.ts'
 import { type Bot, operatorBase, type TeamsSettings } from './teams-config.ts'

@@ -1,6 +1,6 @@
 import { AppError } from '../../../core/error.ts'
 import { ById, type Route, route } from '../../../http/route.ts'
-import { CallFailed, retryAfterMs, retryAfterS } from '../../outcome.ts'
+import { CallFailed, retryAfterMs, retryAfterS } from '../../delivery-outcome.ts'
 import { ChatChannelAnswer, ChatChannelInput, channelNameIn } from '../chat-channel.ts'
 import type { ProviderTools } from '../provider.ts'
 import { noteCard } from './adaptive-card.ts'

@@ -5,7 +5,6 @@ import { type Addressee, type InboundCall, provider, type Receiver } from '../pr
 import type { TeamsTokens } from './bot-connector.ts'
 import { afterActivity, stateOf, type TeamsState } from './bot-installations.ts'
 import { routes } from './choose-channel-route.ts'
-import { checkToken, readToken } from './connector-token.ts'
 import { deliver, deliverGroup, syncStatus, type TeamsMemory } from './post-card.ts'
 import { signingKey } from './signing-keys.ts'
 import {
@@ -17,6 +16,7 @@ import {
   type TeamsSettings,
   WORKFLOW_TARGET,
 } from './teams-config.ts'
+import { checkToken, readToken } from './verify-connector-token.ts'
 
 /**
  * Integrations whose bot is the audience of the token. Several integrations can share a bot and use different channels.

@@ -4,8 +4,8 @@ import { AppError, atField } from '../../../core/error.ts'
 import { Closed, parser, Text, Type } from '../../../core/schema.ts'
 import type { AddressGuard } from '../../../transport/address-guard.ts'
 import type { HttpOutbound } from '../../../transport/transport.ts'
+import { outcomeOf } from '../../delivery-outcome.ts'
 import type { Message, MessageKind } from '../../message/message.ts'
-import { outcomeOf } from '../../outcome.ts'
 import { provider } from '../provider.ts'
 
 interface WebhookConfig {

@@ -3,7 +3,7 @@ import { getAlertOptions } from '#client/@tanstack/react-query.gen'
 import { prefetch, prefetchPages, sharedQueries } from '../../api/queries.ts'
 import { SHOW_PARAM } from '../../charts/show-param.ts'
 import { lazyPages, underRoot } from '../../shell/root-route.ts'
-import { routeSearch } from '../../url-state/route-search.ts'
+import { routeSearch } from '../../url-state/route-search-params.ts'
 import { SHARED_PARAMS, valuesOf } from '../../url-state/search-params.ts'
 import { ALERTS, alertsQuery, NEW_ALERT, suggestionsQuery } from './queries.ts'
 

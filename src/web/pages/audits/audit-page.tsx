@@ -20,7 +20,7 @@ import { messages } from '../../messages.ts'
 import { notices } from '../../state/notices.ts'
 import { ShareDialog } from '../tests/run/share-dialog.tsx'
 import { AUDIT_MARKS } from '../tests/status-marks.ts'
-import { PageTable } from './page-table.tsx'
+import { PageTable } from './audited-pages-table.tsx'
 
 /** Polling interval while an audit runs; the change stream does not report individual pages. */
 const POLL_INTERVAL_MS = 2000

@@ -14,8 +14,8 @@ import { StatusMark } from '../../components/status-mark.tsx'
 import { TimeAgo } from '../../components/time-ago.tsx'
 import { type Column, VirtualTable } from '../../components/virtual-table.tsx'
 import { messages } from '../../messages.ts'
-import { SectionLinks } from '../tests/section-links.tsx'
 import { AUDIT_MARKS } from '../tests/status-marks.ts'
+import { SectionLinks } from '../tests/tests-and-audits-links.tsx'
 
 const PAGE_SIZE = 50
 

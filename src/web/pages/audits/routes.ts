@@ -2,7 +2,7 @@ import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import { getAuditOptions } from '#client/@tanstack/react-query.gen'
 import { prefetch } from '../../api/queries.ts'
 import { lazyPages, underRoot } from '../../shell/root-route.ts'
-import { routeSearch } from '../../url-state/route-search.ts'
+import { routeSearch } from '../../url-state/route-search-params.ts'
 
 const pages = lazyPages(() => import('./pages.ts'))
 

@@ -2,7 +2,7 @@ import { createRoute, lazyRouteComponent, redirect } from '@tanstack/react-route
 import { getDomainOptions } from '#client/@tanstack/react-query.gen'
 import { prefetch, prefetchPages } from '../../api/queries.ts'
 import { lazyPages, underRoot } from '../../shell/root-route.ts'
-import { routeSearch } from '../../url-state/route-search.ts'
+import { routeSearch } from '../../url-state/route-search-params.ts'
 import { SHARED_PARAMS, valuesOf } from '../../url-state/search-params.ts'
 import { DOMAINS, domainsQuery } from './queries.ts'
 

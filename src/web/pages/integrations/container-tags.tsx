@@ -8,7 +8,7 @@ import { asData, Data } from '../../components/data-text.tsx'
 import { QueryState } from '../../components/query-state.tsx'
 import { SimpleTable } from '../../components/simple-table.tsx'
 import { messages } from '../../messages.ts'
-import type { DeploymentDraft } from './deployment.ts'
+import type { DeploymentDraft } from './tag-deployment.ts'
 
 type Selected = DeploymentDraft['selectedTags']
 

@@ -18,7 +18,7 @@ import { useFormFields } from '../../components/use-form-fields.ts'
 import { useNavigateIfMounted } from '../../components/use-is-mounted.ts'
 import { messages } from '../../messages.ts'
 import { notices } from '../../state/notices.ts'
-import { DeployForm } from './deploy-form.tsx'
+import { DeployForm } from './deploy-tag-form.tsx'
 import { IntegrationForm } from './integration-form.tsx'
 import { INTEGRATION_MARKS, TestButton, titleOf } from './integration-parts.tsx'
 

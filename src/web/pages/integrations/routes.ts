@@ -1,7 +1,7 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import { prefetch, prefetchPages, sharedQueries } from '../../api/queries.ts'
 import { lazyPages, underRoot } from '../../shell/root-route.ts'
-import { routeSearch } from '../../url-state/route-search.ts'
+import { routeSearch } from '../../url-state/route-search-params.ts'
 import { CONNECT, integrationsQuery } from './queries.ts'
 
 const pages = lazyPages(() => import('./pages.ts'))

@@ -2,7 +2,7 @@ import { Menu } from '@mantine/core'
 import type { ReactNode } from 'react'
 import type { Issue } from '#client/types.gen'
 import { messages } from '../../messages.ts'
-import { setStatus } from './issue-actions.ts'
+import { setStatus } from './change-issue-status.ts'
 
 const HOUR_MS = 3_600_000
 const DURATIONS = { hour: HOUR_MS, day: 24 * HOUR_MS, week: 7 * 24 * HOUR_MS, forever: null } as const

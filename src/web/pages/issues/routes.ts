@@ -2,7 +2,7 @@ import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import { prefetch, prefetchPages, sharedQueries } from '../../api/queries.ts'
 import { SHOW_PARAM } from '../../charts/show-param.ts'
 import { lazyPages, underRoot } from '../../shell/root-route.ts'
-import { routeSearch } from '../../url-state/route-search.ts'
+import { routeSearch } from '../../url-state/route-search-params.ts'
 import { SHARED_PARAMS, valuesOf } from '../../url-state/search-params.ts'
 import { ISSUES, issuesQuery, preloadIssue } from './queries.ts'
 

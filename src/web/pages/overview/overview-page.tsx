@@ -8,7 +8,7 @@ import { useSharedParams } from '../../url-state/use-search-params.ts'
 import { AttentionCard } from './attention-card.tsx'
 import classes from './overview.module.css'
 import { overviewQueries } from './queries.ts'
-import { ChangesCard, ScoresCard, ValueCard } from './side-cards.tsx'
+import { ChangesCard, ScoresCard, ValueCard } from './score-change-value-cards.tsx'
 import { VerdictCard } from './verdict-card.tsx'
 import { VolumeCard } from './volume-card.tsx'
 

@@ -1,7 +1,7 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import { SHOW_PARAM } from '../../charts/show-param.ts'
 import { lazyPages, underRoot } from '../../shell/root-route.ts'
-import { routeSearch } from '../../url-state/route-search.ts'
+import { routeSearch } from '../../url-state/route-search-params.ts'
 import { REPORT } from './week-param.ts'
 
 const pages = lazyPages(() => import('./report-page.tsx'))

@@ -1,7 +1,8 @@
 /** The pages of this folder are bundled as one chunk. */
+
+export { KeysPage } from './api-keys-page.tsx'
 export { AuditLogPage } from './audit-log-page.tsx'
 export { DigestPage } from './digest-page.tsx'
-export { KeysPage } from './keys-page.tsx'
 export { MembersPage } from './members-page.tsx'
 export { OrganizationPage } from './organization-page.tsx'
 export { PreferencesPage } from './preferences-page.tsx'

@@ -1,6 +1,6 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import { lazyPages, underRoot } from '../../shell/root-route.ts'
-import { routeSearch } from '../../url-state/route-search.ts'
+import { routeSearch } from '../../url-state/route-search-params.ts'
 
 const pages = lazyPages(() => import('./pages.ts'))
 

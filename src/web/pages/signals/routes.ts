@@ -1,7 +1,7 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import { prefetch, prefetchPages, sharedQueries } from '../../api/queries.ts'
 import { lazyPages, underRoot } from '../../shell/root-route.ts'
-import { routeSearch } from '../../url-state/route-search.ts'
+import { routeSearch } from '../../url-state/route-search-params.ts'
 import { SHARED_PARAMS, valuesOf } from '../../url-state/search-params.ts'
 import { SIGNALS, signalsQuery } from './queries.ts'
 

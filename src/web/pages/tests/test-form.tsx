@@ -22,7 +22,7 @@ import { type Fields, useFormFields } from '../../components/use-form-fields.ts'
 import { useNavigateIfMounted } from '../../components/use-is-mounted.ts'
 import { messages } from '../../messages.ts'
 import { notices } from '../../state/notices.ts'
-import { DraftFrom } from './draft-from.tsx'
+import { DraftFrom } from './draft-test-from-traffic.tsx'
 import { Expectations } from './expectations.tsx'
 import { enteredSecrets, SecretsFields } from './secrets-fields.tsx'
 

@@ -12,8 +12,8 @@ import { StatusMark } from '../../components/status-mark.tsx'
 import { type Column, VirtualTable } from '../../components/virtual-table.tsx'
 import { messages } from '../../messages.ts'
 import { runTest, testsQuery } from './queries.ts'
-import { SectionLinks } from './section-links.tsx'
 import { TEST_MARKS } from './status-marks.ts'
+import { SectionLinks } from './tests-and-audits-links.tsx'
 
 /** `/tests`: flow tests with their most recent results. */
 export function TestsPage() {

@@ -7,8 +7,8 @@ import { beginAtProvider, keepSession } from '../../api/bootstrap.ts'
 import { session } from '../../api/session.ts'
 import { Data } from '../../components/data-text.tsx'
 import { messages } from '../../messages.ts'
-import { Card, EntryForm } from './card.tsx'
 import { EmailField, PasswordField } from './fields.tsx'
+import { Card, EntryForm } from './sign-in-card.tsx'
 
 /** The sign-in form, shown in place of the requested page. */
 export function SignIn({ reason = null }: { reason?: string | null }) {

@@ -5,6 +5,7 @@ import { useTimeZone } from '../../../components/use-time-zone.ts'
 import { messages } from '../../../messages.ts'
 import type { Draft, RunWindows } from './draft.ts'
 import classes from './editor.module.css'
+import type { SectionProps } from './section-props.ts'
 import {
   clockOf,
   dayName,
@@ -16,8 +17,7 @@ import {
   isAlways,
   WEEK,
   withWindows,
-} from './run-windows.ts'
-import type { SectionProps } from './section-props.ts'
+} from './weekly-active-hours.ts'
 
 const UTC = 'UTC'
 const HOURS = Array.from({ length: HOURS_OF_DAY }, (_, hour) => hour)

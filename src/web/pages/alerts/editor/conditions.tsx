@@ -1,11 +1,11 @@
 import { Autocomplete, Button, CloseButton, NativeSelect, TagsInput, Text, TextInput } from '@mantine/core'
-import type { Operator } from '../../../../contract/operators.ts'
+import type { Operator } from '../../../../contract/condition-operators.ts'
 import { asData, Data } from '../../../components/data-text.tsx'
 import { requiredLabel } from '../../../components/required-label.tsx'
 import { messages } from '../../../messages.ts'
 import { type Condition, isBlank, NO_CONDITION, needsValues, withOperator } from './draft.ts'
 import classes from './editor.module.css'
-import type { Names } from './use-names.ts'
+import type { Names } from './use-name-suggestions.ts'
 
 /** Labels of the fields in each row. Row numbers start at 1. */
 export interface Naming {

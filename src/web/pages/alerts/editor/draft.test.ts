@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import type { Form } from '#client/types.gen'
+import { missingOf, sharedPaths, toInput } from './convert-alert-draft.ts'
 import {
   type Draft,
   domainsOf,
@@ -16,7 +17,6 @@ import {
   withType,
   withVendor,
 } from './draft.ts'
-import { missingOf, sharedPaths, toInput } from './draft-input.ts'
 
 const text = { type: 'string' }
 const own = (kind: string, properties: object, required: string[]): Form => ({

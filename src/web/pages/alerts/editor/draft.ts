@@ -1,5 +1,5 @@
 import type { Form } from '#client/types.gen'
-import { type Operator, WITHOUT_VALUES } from '../../../../contract/operators.ts'
+import { type Operator, WITHOUT_VALUES } from '../../../../contract/condition-operators.ts'
 import { defaultValueOf, type FormSchema, type FormValue, fieldsOf } from '../../../components/form-schema.ts'
 import { DEFAULT_TYPE } from './templates.ts'
 

@@ -21,7 +21,7 @@ import {
 } from './draft.ts'
 import classes from './editor.module.css'
 import type { SectionProps } from './section-props.ts'
-import { useNames } from './use-names.ts'
+import { useNames } from './use-name-suggestions.ts'
 import { operatorLabel } from './use-saving.ts'
 
 const MAX_DOMAINS = 200

@@ -1,6 +1,6 @@
 import type { Form, Forms } from '#client/types.gen'
 import type { Draft } from './draft.ts'
-import type { Names } from './use-names.ts'
+import type { Names } from './use-name-suggestions.ts'
 
 /** Props of each section of the editor. */
 export interface SectionProps {

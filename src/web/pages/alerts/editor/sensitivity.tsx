@@ -6,7 +6,7 @@ import { type FormValue, fieldsOf } from '../../../components/form-schema.ts'
 import { formatNumber } from '../../../components/format.ts'
 import { SimpleTable } from '../../../components/simple-table.tsx'
 import { messages } from '../../../messages.ts'
-import { perWeek, sensitivityFor } from './backtest.ts'
+import { perWeek, sensitivityFor } from './backtest-summary.ts'
 import { type Draft, schemaOf } from './draft.ts'
 
 /** Sensitivities that a backtest compares. */

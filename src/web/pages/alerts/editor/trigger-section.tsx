@@ -22,7 +22,7 @@ import {
   withFilters,
 } from './draft.ts'
 import type { RuleSectionProps, SectionProps } from './section-props.ts'
-import { useNames } from './use-names.ts'
+import { useNames } from './use-name-suggestions.ts'
 
 const PERIODS = ['15m', '1h', '1d', '1w']
 /** Fields that are shown under "Name and scope" instead. */

@@ -3,8 +3,8 @@ import { keepPreviousData, type UseQueryResult, useQuery } from '@tanstack/react
 import { backtestAlert, previewAlert } from '#client/sdk.gen'
 import type { AlertBacktest, AlertInput, AlertPreview } from '#client/types.gen'
 import { STALE_MS } from '../../../api/queries.ts'
+import { toPreviewInput } from './convert-alert-draft.ts'
 import type { Draft } from './draft.ts'
-import { toPreviewInput } from './draft-input.ts'
 import { SENSITIVITIES } from './sensitivity.tsx'
 
 export const BACKTEST_DAYS = [7, 14, 30] as const

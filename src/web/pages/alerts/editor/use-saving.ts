@@ -6,8 +6,8 @@ import { useSubmit } from '../../../components/form.tsx'
 import { useNavigateIfMounted } from '../../../components/use-is-mounted.ts'
 import { messages } from '../../../messages.ts'
 import { notices } from '../../../state/notices.ts'
+import { toInput } from './convert-alert-draft.ts'
 import { type Draft, suggestedName } from './draft.ts'
-import { toInput } from './draft-input.ts'
 
 export interface Saving {
   /** Saves the alert and opens the list. */

@@ -4,13 +4,13 @@ import type { Event, IssueDetail, IssueEvidence } from '#client/types.gen'
 import { Code, Data, Dot } from '../../../components/data-text.tsx'
 import { DiffTable } from '../../../components/diff-table.tsx'
 import { formatDate, formatNumber } from '../../../components/format.ts'
-import { Help } from '../../../components/help.tsx'
+import { Help } from '../../../components/help-tooltip.tsx'
 import { PathLink } from '../../../components/path-link.tsx'
 import { SkeletonLines } from '../../../components/query-state.tsx'
 import { DateTime, TimeAgo } from '../../../components/time-ago.tsx'
 import { messages } from '../../../messages.ts'
+import { isAudit, Run } from './evidence-run.tsx'
 import { daysOf } from './occurrence-bars.ts'
-import { isAudit, Run } from './run.tsx'
 
 const BandChart = lazy(async () => ({ default: (await import('../../../charts/band-chart.tsx')).BandChart }))
 const Bars = lazy(async () => ({ default: (await import('../../../charts/bar-chart.tsx')).BarChart }))

@@ -4,7 +4,7 @@ import type { IssueDetail } from '#client/types.gen'
 import { messages } from '../../../messages.ts'
 import { useKeyBindings } from '../../../state/key-bindings.ts'
 import { usePaletteActions } from '../../../state/palette-actions.ts'
-import { canTransition, type IssueStatus, setStatus } from '../issue-actions.ts'
+import { canTransition, type IssueStatus, setStatus } from '../change-issue-status.ts'
 import { MuteMenu } from '../mute-menu.tsx'
 
 interface IssueActionsProps {
