@@ -68,7 +68,7 @@ export async function benchConcurrentQueries(): Promise<Budget[]> {
       budget('maximum age of the last evaluation meanwhile, ms', Math.max(...many.evaluationAgeMs), 'at most', 2000),
       budget('slowest search of another organization meanwhile, ms', Math.max(...many.searchMs), 'at most', 2000),
       budget(
-        `peak resident memory, ${QUESTIONS} queries / ${AT_ONCE}`,
+        `ratio of peak resident memory, ${QUESTIONS} and ${AT_ONCE} queries`,
         Math.max(...many.rssMb) / Math.max(...few.rssMb),
         'at most',
         1.25,

@@ -5,7 +5,7 @@ import { Closed, parser, Type } from '../core/schema.ts'
 import type { AlertInput } from './alert.ts'
 import { checkTimezone, parsePeriod } from './alert-period.ts'
 import { AlertInputSchema } from './alert-schema.ts'
-import { checkConfiguration, FIELDS_SHAPED_BY_TYPE } from './alert-type-configuration.ts'
+import { checkConfiguration, FIELDS_SHAPED_BY_TYPE } from './type-specific-fields.ts'
 import { ALERT_KINDS, alertTypeOf } from './types/index.ts'
 
 TypeRegistry.Set('ReadByHandler', () => true)

@@ -1,6 +1,6 @@
 import { Closed, InstantSchema, OneOf, type TSchema, Type } from '../core/schema.ts'
 import { ChannelSchema, sharedFields } from './alert.ts'
-import { configurationFields } from './alert-type-configuration.ts'
+import { configurationFields } from './type-specific-fields.ts'
 import { describeJudgedData } from './types/describe-alert-types.ts'
 import { ALERT_KINDS, alertTypes } from './types/index.ts'
 

@@ -43,8 +43,9 @@ export interface FullCaptureConfig extends CaptureConfig {
   hosts: readonly string[]
   /**
    * Patterns that recognise vendors' requests to any other host, which are captured with their body. Each is a pair of
-   * regular expressions: one for the path, ignoring case, and one for the host name, the query (`?…`), a line feed and
-   * the body. Both must match. An empty expression matches everything.
+   * regular expressions. The first is matched with the path, ignoring case. The second is matched with the host name,
+   * the query (`?…`), a line feed and the body, joined together. Both must match. An empty expression matches
+   * everything.
    */
   marks: readonly (readonly [path: string, mark: string])[]
 }

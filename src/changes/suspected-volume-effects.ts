@@ -231,9 +231,9 @@ function expectationOf(
 }
 
 /**
- * Returns the variance of the difference between a movement and the usual movement. With many days it is based on the
- * name's own history, with few days on all names. The variance due to chance and the uncertainty of the usual movement
- * are added.
+ * Returns the variance of the difference between a movement and the usual movement. If many days are known, it is based
+ * on the history of the event name; otherwise, on that of all event names. The variance due to chance and the
+ * uncertainty of the usual movement are added.
  */
 function varianceOf(
   { total, variance, chance: usualChance, days }: Habit,

@@ -10,7 +10,7 @@ import type { Enqueue } from '../issues/issue.ts'
 import { REOPEN_WITHIN_MS } from '../issues/reconcile-issues.ts'
 import { applyFindings, findIssue, setStatus } from '../issues/store.ts'
 import type { Db } from '../store/database.ts'
-import { filedAlert, subjectOf } from './alert-for-findings.ts'
+import { filedAlert, subjectOf } from './alert-for-compliance-findings.ts'
 import { isConsentKind } from './compliance-finding.ts'
 import { decide, requireFindings, type StoredFinding } from './store.ts'
 

@@ -106,7 +106,7 @@ test.each<[string, string | null, readonly CountryCode[], string]>([
   ['a phone key', 'phone', [], 'any'],
   ['any key', null, [], 'any'],
   ['another key', 'note', [], 'narrower'],
-  ['another key where national numbers count', 'note', ['DE'], 'any'],
+  ['another key when national notation is recognised', 'note', ['DE'], 'any'],
 ])('the phone number test is selected for %s', (_, key, regions, expected) => {
   const anyTests: AnyTest[] = []
   violationSql(all(condition('*', 'contains_phone')), newBinder(), regions, anyTests)

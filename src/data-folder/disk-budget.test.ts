@@ -47,7 +47,7 @@ const bytesOf = (world: TestApp) =>
   )
 
 describe('the disk budget', () => {
-  test('deletes whole days, oldest first, then counts; retains the current hour, but rejects new batches', async () => {
+  test('deletes the events of whole days, oldest first, then their counts, but keeps the current hour and rejects batches', async () => {
     await using world = await testApp({ diskBudget: '1' })
     const { token, events } = await shopOf(world)
     for (const day of [0, 1, 2]) {

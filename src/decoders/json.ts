@@ -1,5 +1,5 @@
 import { objectsOf, readLines } from './params.ts'
-import { parseBoundedJson } from './parse-json.ts'
+import { parseBoundedJson } from './parse-bounded-json.ts'
 
 /** Parses any JSON value. Throws when the text is missing or not JSON. The error message does not quote the text. */
 export function readJson(text: string | null | undefined): unknown {

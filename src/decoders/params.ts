@@ -1,6 +1,6 @@
 import { hideCredentials, isCredential, isCredentialKey, isCredentialPair } from '../core/detect-credentials.ts'
 import { cutText } from '../core/text.ts'
-import { parseBoundedJson } from './parse-json.ts'
+import { parseBoundedJson } from './parse-bounded-json.ts'
 
 /** Parameters without nesting. The object has no prototype, so keys such as `__proto__` are ordinary keys. */
 export type Params = Record<string, string>

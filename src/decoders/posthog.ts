@@ -5,7 +5,7 @@ import { objectOf, objectsOf, scalarOrNull, scalarText, sharedOf } from './param
 import { scriptLoad, sideChannel } from './route-builders.ts'
 import type { VendorRequest } from './vendor-request.ts'
 
-/** Mark of events in the query or the body: in plain text, in base64, or compressed by older SDKs. */
+/** Matches a query or body with PostHog events: in plain text, in base64, or compressed by older SDKs. */
 const MARK = new RegExp(
   `${sentJsonMark('"phc_', '"event":', '"properties":').source}|^(?=.*[?&]compression=lz64).*\\ndata=`,
 )

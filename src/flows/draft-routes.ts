@@ -13,7 +13,7 @@ import { draftOf } from './draft.ts'
 import { DraftInputSchema } from './draft-input.ts'
 import { DraftProcesses, draftInputOf } from './draft-process.ts'
 import { ExpectationSchema } from './expectation.ts'
-import { RecordingSchema } from './recording.ts'
+import { RecordingSchema } from './recorder-export.ts'
 
 export interface DraftDeps {
   db: Db

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { PLAIN_PRIVACY } from '../conditions/privacy-settings.ts'
 import { draftOf, type Sighting, sightingsOfHar } from './draft.ts'
 import { checkExpectations } from './match-expectations.ts'
-import { parseRecording } from './recording.ts'
+import { parseRecording } from './recorder-export.ts'
 
 const GA4 = 'Google Analytics 4'
 const SHOP = 'https://shop.example'

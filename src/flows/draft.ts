@@ -8,7 +8,7 @@ import { decodeHit } from '../decoders/index.ts'
 import { readBody } from '../decoders/request-body.ts'
 import { deriveExpectations, type OwnEvent } from './derive-expectations.ts'
 import type { Expectation } from './expectation.ts'
-import type { RecordedStep, Recording } from './recording.ts'
+import type { RecordedStep, Recording } from './recorder-export.ts'
 
 /** A draft of a flow test for a person to complete. */
 export interface Draft {

@@ -8,7 +8,7 @@ import {
 import { SEVERITIES } from '../contract/severities.ts'
 import { Closed, InstantSchema, Int, Nullable, OneOf, type Static, Text, Type } from '../core/schema.ts'
 import { ExpectationSchema } from './expectation.ts'
-import { type Recording, RecordingSchema } from './recording.ts'
+import { type Recording, RecordingSchema } from './recorder-export.ts'
 
 /** Maximum size of a request body with a flow test, in bytes: a recording of 1 MiB and all other fields. */
 export const FLOW_BODY_BYTES = 2 * 1024 * 1024

@@ -5,7 +5,7 @@ import { checkSchedule } from '../core/cron-schedule.ts'
 import { AppError } from '../core/error.ts'
 import type { FlowTest, FlowTestInput } from './flow-test.ts'
 import { checkExpectations } from './match-expectations.ts'
-import { parseRecording, withStartUrl, withValues } from './recording.ts'
+import { parseRecording, withStartUrl, withValues } from './recorder-export.ts'
 import { checkSecretHosts } from './secret-reach.ts'
 
 /** Settings from a request with defaults filled in, without secrets. */

@@ -1,6 +1,6 @@
 import { AppError } from '../core/error.ts'
 import type { SecretBox } from '../core/secret-box.ts'
-import { placeholdersIn } from './recording.ts'
+import { placeholdersIn } from './recorder-export.ts'
 import type { StoredRun } from './run-store.ts'
 import { beyondReach, type SecretReach, secretReach } from './secret-reach.ts'
 import { openSecrets, type StoredFlowTest, type Versioned } from './store.ts'

@@ -1,6 +1,6 @@
 import { AppError } from '../core/error.ts'
 import type { FlowTest } from './flow-test.ts'
-import { withStartUrl, withValues } from './recording.ts'
+import { withStartUrl, withValues } from './recorder-export.ts'
 
 type Values = Readonly<Record<string, string>>
 

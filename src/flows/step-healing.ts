@@ -3,7 +3,7 @@ import { AppError } from '../core/error.ts'
 import { type Db, tx } from '../store/database.ts'
 import type { FlowTest, FlowTestKey, Healing } from './flow-test.ts'
 import type { KnownElement } from './known-element.ts'
-import { withFirstSelector } from './recording.ts'
+import { withFirstSelector } from './recorder-export.ts'
 import type { StepResult } from './run-result.ts'
 import { findFlowTest, type Learned, makeVersion, type StoredFlowTest, saveLearned, storedFlowTest } from './store.ts'
 

@@ -1,5 +1,5 @@
 import { cutText } from '../core/text.ts'
-import { type RecordedStep, type Selector, selectorText } from './recording.ts'
+import { type RecordedStep, type Selector, selectorText } from './recorder-export.ts'
 import { isStepType, type StepType } from './recording-steps.ts'
 
 const MAX_TITLE = 200

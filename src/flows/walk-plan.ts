@@ -2,7 +2,7 @@ import type { BrowsingOptions } from '../browser/browsing.ts'
 import type { Consent } from '../browser/consent-banner-options.ts'
 import type { Expectation } from './expectation.ts'
 import type { KnownElement } from './known-element.ts'
-import type { Recording } from './recording.ts'
+import type { Recording } from './recorder-export.ts'
 import type { RunEvent, StepResult } from './run-result.ts'
 
 /** Everything that a browser process needs for one attempt at a flow test. */

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { parseRecording } from '../../src/flows/recording.ts'
+import { parseRecording } from '../../src/flows/recorder-export.ts'
 import { titleOf } from '../../src/flows/step-title.ts'
 import { browse } from '../browser/browse.ts'
 import { openShop } from './shop.ts'

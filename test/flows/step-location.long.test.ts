@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { EVERY_KIND } from '../../src/flows/recording.fixture.ts'
-import { parseRecording, type RecordedStep } from '../../src/flows/recording.ts'
+import { EVERY_KIND } from '../../src/flows/recorder-export.fixture.ts'
+import { parseRecording, type RecordedStep } from '../../src/flows/recorder-export.ts'
 import { STEP_TYPES } from '../../src/flows/recording-steps.ts'
 import { browsingOptions } from '../browser/browse.ts'
 import { click, open, openWalkFixture, type WalkFixture } from './walk-fixture.ts'

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { Browsing, BrowsingOptions } from '../../src/browser/browsing.ts'
 import type { KnownElement } from '../../src/flows/known-element.ts'
-import type { RecordedStep } from '../../src/flows/recording.ts'
+import type { RecordedStep } from '../../src/flows/recorder-export.ts'
 import type { WalkMessage, WalkPlan } from '../../src/flows/walk-plan.ts'
 import { browse } from '../browser/browse.ts'
 import { click, open, openWalkFixture, type WalkFixture, walkInFixture } from './walk-fixture.ts'

@@ -77,7 +77,7 @@ describe('the alert editor', () => {
     await fill(screen, 'Target 1', 'ann@example.com')
     await screen.press('Save and enable')
     await screen.sees('heading', 'Alerts')
-    await screen.reads('purchase: order_id equals a saved and enabled.')
+    await screen.reads('“purchase: order_id equals a” was saved and enabled.')
     expect(await alerts()).toMatchObject([
       {
         name: 'purchase: order_id equals a',

@@ -62,8 +62,8 @@ interface AlertForm {
 
 /**
  * Returns one query for all of these alerts: at least one alert, all of one type and one organization, evaluated over one
- * window. `domains`: all domains of the organization. `membersOf`: members of its labels; labels have no members when
- * absent. The alerts' conditions must have been processed by `resolveLabels`.
+ * window. `domains`: all domains of the organization. `membersOf`: returns the members of the organization's
+ * labels; without it, labels have no members. The alerts' conditions must have been processed by `resolveLabels`.
  */
 type Measure = (
   alerts: readonly Alert[],

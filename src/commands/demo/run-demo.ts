@@ -13,9 +13,9 @@ import { configOf } from '../command-line-settings.ts'
 import { logTo } from '../json-log.ts'
 import { parseHar } from '../read-har.ts'
 import { type RunningServer, startServer, untilStopped } from '../start-server.ts'
+import { type Inbox, type InboxMessage, openInbox } from './demo-inbox.ts'
 import { batchesOf, importLine } from './encode-events.ts'
 import { exampleRequests } from './example-api-requests.ts'
-import { type Inbox, type InboxMessage, openInbox } from './inbox.ts'
 import {
   FAULTY_AFTER_MS,
   isRecordedAt,

@@ -2,7 +2,7 @@ import type { CDPSession, ElementHandle, Frame } from 'puppeteer-core'
 import { maskPersonal } from '../../conditions/mask-personal-data.ts'
 import { cutText } from '../../core/text.ts'
 import type { KnownElement, KnownFrame } from '../known-element.ts'
-import type { Selector } from '../recording.ts'
+import type { Selector } from '../recorder-export.ts'
 import { appearanceOf, pathTo, visibleAmong } from './in-page-functions.ts'
 
 const MAX_TEXT = 200

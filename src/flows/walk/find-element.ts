@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ElementHandle, Frame } from 'puppeteer-core'
 import type { KnownElement } from '../known-element.ts'
-import { type Selector, selectorText } from '../recording.ts'
+import { type Selector, selectorText } from '../recorder-export.ts'
 import { type Discretion, describe, findAlike, selectorFor, sift } from './describe-element.ts'
 import { isGone, StepFault, secondsText } from './step-fault.ts'
 

@@ -1,5 +1,5 @@
 import { until, within } from '../../browser/time-limit.ts'
-import { isWebAddress } from '../recording.ts'
+import { isWebAddress } from '../recorder-export.ts'
 import type { StepContext, StepKind } from './step.ts'
 import { isEmptyError, isGone, navigationSentence, StepFault } from './step-fault.ts'
 

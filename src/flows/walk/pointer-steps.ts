@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ElementHandle, Frame, MouseButton, Page } from 'puppeteer-core'
-import type { CheckedStep } from '../recording.ts'
+import type { CheckedStep } from '../recorder-export.ts'
 import { pointOutside, spotOf } from './in-page-functions.ts'
 import type { StepContext, StepKind } from './step.ts'
 

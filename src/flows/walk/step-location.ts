@@ -1,6 +1,6 @@
 import type { Frame, Page } from 'puppeteer-core'
 import type { Browsing } from '../../browser/browsing.ts'
-import type { RecordedStep } from '../recording.ts'
+import type { RecordedStep } from '../recorder-export.ts'
 
 /** The tab and frame of a step. */
 export interface StepLocation {

@@ -1,6 +1,6 @@
 import type { ElementHandle, Frame, Page } from 'puppeteer-core'
 import type { Browsing } from '../../browser/browsing.ts'
-import type { CheckedStep } from '../recording.ts'
+import type { CheckedStep } from '../recorder-export.ts'
 import type { StepType } from '../recording-steps.ts'
 import type { Found } from './find-element.ts'
 

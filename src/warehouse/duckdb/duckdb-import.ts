@@ -9,8 +9,8 @@ import type { EventImport, ImportedRows } from '../event-import.ts'
 import { quoteText } from './duckdb-dialect.ts'
 import { countsFrom, foldedIn, nameEvents, type ProfileRow, profileOf } from './file-profile.ts'
 import { HOUR, type StagedHour } from './import-batches.ts'
-import { type ColumnTypes, STAGED_COLUMNS, selectRows } from './import-select.ts'
 import type { ParquetFiles } from './parquet-files.ts'
+import { type ColumnTypes, STAGED_COLUMNS, selectRows } from './select-import-rows.ts'
 import { cutIntoFiles } from './write-import-files.ts'
 
 /**

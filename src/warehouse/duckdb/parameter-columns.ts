@@ -52,9 +52,9 @@ const restOfMap = (keys: readonly string[]) =>
 export const inOrder = (source: string) => `(SELECT * FROM ${source} ${ORDER})`
 
 /**
- * The events in files of any level, in the order of a compacted file, with whole maps. `orgId` limits them to one
- * organization; null means all. Sorting keeps rows in memory, so events are sorted while their parameters are still
- * JSON text, where possible.
+ * Selects the events in files of any level, in the order of a compacted file, with all parameters in one map. `orgId`
+ * limits them to one organization; null means all. Sorting keeps rows in memory, so events are sorted while their
+ * parameters are still JSON text, where possible.
  */
 export function sortedEvents(folder: string, files: readonly EventFile[], orgId: string | null): string {
   const own = orgId === null ? '' : ` WHERE orgId = ${quoteText(orgId)}`

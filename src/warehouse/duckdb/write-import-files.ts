@@ -5,10 +5,10 @@ import { COUNTS, finalCountsOf, named } from './counts-rollup.ts'
 import { quoteText } from './duckdb-dialect.ts'
 import type { Lineage } from './file-lineage.ts'
 import { type Batch, batchesOf, HOUR, numbered, type StagedHour } from './import-batches.ts'
-import { STAGED_COLUMNS } from './import-select.ts'
 import type { EventFile, RollupFile } from './manifest.ts'
 import { inOrder, type KeyCount, keysWorthIt, MAX_KEYS, shredded } from './parameter-columns.ts'
 import type { ParquetFiles } from './parquet-files.ts'
+import { STAGED_COLUMNS } from './select-import-rows.ts'
 import { RELATION_COLUMNS, VIOLATED } from './spool-relation.ts'
 
 /** Imported events to write to several files. */

@@ -147,7 +147,7 @@ test('an alert that uses every feature is shown completely, even on a phone, and
   await screen.sees('heading', 'Everything')
   await screen.sees('button', 'Save and enable')
   await ctrlEnter(screen)
-  await screen.reads('Everything saved as disabled.')
+  await screen.reads('“Everything” was saved as disabled.')
   expect(await saved(id)).toEqual(before)
   expect(screen.errors).toEqual([])
 })
@@ -178,7 +178,7 @@ test('hours, groups, filters and a limit can be edited, and leaving with unsaved
   await screen.press('Stay')
   await screen.page.waitForFunction(() => !document.querySelector('[role=dialog]'))
   await ctrlEnter(screen)
-  await screen.reads('Orders saved and enabled.')
+  await screen.reads('“Orders” was saved and enabled.')
   expect(await saved(id)).toMatchObject({
     timezone: 'Asia/Tokyo',
     runWindows: { hours: [20, 4], days: [6] },
@@ -243,5 +243,5 @@ test('a suggested rule opens in the editor with its backtest; an alert without e
   await screen.reads('Would not have fired in 14 days')
   await screen.reads('0 of 262 events match')
   await screen.press('Save and enable')
-  await screen.reads('Shop view: sku is present saved and enabled.')
+  await screen.reads('“Shop view: sku is present” was saved and enabled.')
 })

@@ -77,7 +77,7 @@ test('the pages reconnect to a restarted server without a reload, and preserve u
   await type('Parameter 1', 'order_id')
   await type('Target 1', 'ann@example.com')
   await press('Save as disabled')
-  await reads('Half written saved as disabled.')
+  await reads('“Half written” was saved as disabled.')
   for (const one of [person, list]) expect(await isMarked(one)).toBe(true)
 })
 

@@ -41,7 +41,7 @@ describe('unsaved input after a session has ended', () => {
     await signInAgain(person)
     await press('Save and enable')
     await sees('heading', 'Alerts')
-    await reads('No order id saved and enabled.')
+    await reads('“No order id” was saved and enabled.')
     const { alerts } = await env.call('GET', '/v1/alerts?q=No%20order%20id')
     expect(alerts).toMatchObject([
       {

@@ -20,7 +20,7 @@ import { barsOf, firedIn, longestOf, perWeek, runsOf } from './backtest-summary.
 import { missingOf } from './convert-alert-draft.ts'
 import { type Draft, domainsOf, hasConditions } from './draft.ts'
 import classes from './editor.module.css'
-import { type Sample, sourceOf, timeOf, valueAt } from './preview-sample.ts'
+import { type Sample, sourceOf, timeOf, valueAt } from './read-sample-fields.ts'
 import { Sensitivity, sensitivityField } from './sensitivity.tsx'
 import { BACKTEST_DAYS, type BacktestResult, type Days, PREVIEW_HOURS, useBacktest } from './use-backtest.ts'
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { valueAt } from './preview-sample.ts'
+import { valueAt } from './read-sample-fields.ts'
 
 test('sample values include parameters and event fields, and ignore inherited properties', () => {
   const sample = { host: 'a.example', params: { a: 'b', $c: 'd', constructor: 'e' } }

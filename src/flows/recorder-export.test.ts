@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { EVERY_KIND, EXPORTED } from './recording.fixture.ts'
+import { EVERY_KIND, EXPORTED } from './recorder-export.fixture.ts'
 import {
   parseRecording,
   placeholdersIn,
@@ -9,7 +9,7 @@ import {
   withFirstSelector,
   withStartUrl,
   withValues,
-} from './recording.ts'
+} from './recorder-export.ts'
 import { STEP_TYPES } from './recording-steps.ts'
 import { titleOf } from './step-title.ts'
 

@@ -1,4 +1,4 @@
-import type { Recording } from './recording.ts'
+import type { Recording } from './recorder-export.ts'
 
 /** A visit to a shop, exactly as exported by the Recorder of Chrome 140. */
 export const EXPORTED: Recording & { selectorAttribute?: string } = {
