@@ -15,13 +15,13 @@ import { authenticator } from './org/authenticate.ts'
 
 type Handle = (request: Request) => Promise<Response>
 
-interface Needs {
+interface Deps {
   routes: readonly Route[]
   queryLimiter: QueryLimiter
 }
 
 /** Returns the function that handles requests to the routes, the MCP server and the pages. */
-export function openApi({ db, clock, config, publicUrl, report }: Base, { routes, queryLimiter }: Needs): Handle {
+export function openApi({ db, clock, config, publicUrl, report }: Base, { routes, queryLimiter }: Deps): Handle {
   const rate = new RateLimit(clock, config.rateKeyPerMinute / 60, 60)
   const authenticate = rateLimited(authenticator({ db, clock }), rate)
   const perform = performer({ db, audit: auditor(db, clock), queryLimiter })

@@ -16,7 +16,7 @@ import type { Warehouse } from './warehouse/warehouse.ts'
 /** Cache time: the metrics are public, and each measurement reads whole tables. */
 const KEPT_MS = 5 * SECOND_MS
 
-interface Needs {
+interface Deps {
   signals: SignalsRoom
   evaluation: Pick<EvaluationRoom, 'lastEvaluationAt'>
   dataFolder: Pick<DataFolderRoom, 'lastFlushAt'>
@@ -24,7 +24,7 @@ interface Needs {
 }
 
 /** Creates the health, readiness and metrics endpoints. */
-export function openMetrics(base: HistoryBase, { signals, evaluation, dataFolder, queryLimiter }: Needs): Room {
+export function openMetrics(base: HistoryBase, { signals, evaluation, dataFolder, queryLimiter }: Deps): Room {
   const { db, clock, config, spool, warehouse } = base
   const { gaps, serverOutage } = signals
   return {

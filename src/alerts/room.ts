@@ -21,14 +21,14 @@ export interface AlertsRoom extends Room {
   judgeEvents(orgId: string, events: readonly StoredEvent[]): Promise<Verdicts>
 }
 
-interface Needs extends Pick<AlertRouteDeps, 'checkChannels' | 'deleted' | 'openIssues'> {
+interface Deps extends Pick<AlertRouteDeps, 'checkChannels' | 'deleted' | 'openIssues'> {
   org: { changed: Emitter<string>; deleted: Emitter<string> }
   labels: { changed: Emitter<string> }
   signals: SignalsRoom
 }
 
 /** Creates the alerts room and reads the rules. */
-export function openAlerts(base: HistoryBase, { org, labels, signals, ...needs }: Needs): AlertsRoom {
+export function openAlerts(base: HistoryBase, { org, labels, signals, ...deps }: Deps): AlertsRoom {
   const { db, box, clock, warehouse, privacyOf } = base
   const rules = new ActiveRules(db, (orgId) => privacyOf(orgId).regions)
   const judgeProcess = new JudgeProcess(rules)
@@ -42,7 +42,7 @@ export function openAlerts(base: HistoryBase, { org, labels, signals, ...needs }
     judgeProcess,
     judgeEvents: async (orgId, events) => rules.judgeAll(orgId, events) ?? judgeProcess.judge(orgId, events),
     routes: [
-      ...alertRoutes({ ...needs, db, box, clock, changed: rules.changed, lateShareOf: rules.lateShareOf }),
+      ...alertRoutes({ ...deps, db, box, clock, changed: rules.changed, lateShareOf: rules.lateShareOf }),
       ...previewRoutes({
         db,
         clock,

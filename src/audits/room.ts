@@ -7,13 +7,13 @@ import type { Enqueue } from '../issues/issue.ts'
 import { AuditRuns } from './audit-runs.ts'
 import { auditRoutes } from './routes.ts'
 
-interface Needs {
+interface Deps {
   browser: BrowserRoom
   enqueue: Enqueue
 }
 
 /** Creates the module for audits. Marks audits that were interrupted by a shutdown or crash as failed. */
-export function openAudits(base: HistoryBase, { browser: { browsers }, enqueue }: Needs): Room {
+export function openAudits(base: HistoryBase, { browser: { browsers }, enqueue }: Deps): Room {
   const { db, box, clock, config, privacyOf, report } = base
   const audits = new AuditRuns({ db, clock, browsers, enqueue, privacyOf, report })
   return {

@@ -6,11 +6,11 @@ import type { FilingDeps } from './file-findings-as-issues.ts'
 import { complianceRoutes } from './routes.ts'
 import { scanPersonalData } from './scan-personal-data.ts'
 
-interface Needs extends Pick<FilingDeps, 'alertsChanged'> {
+interface Deps extends Pick<FilingDeps, 'alertsChanged'> {
   enqueue: Enqueue
 }
 
-export function openCompliance(base: HistoryBase, { enqueue, alertsChanged }: Needs): Room {
+export function openCompliance(base: HistoryBase, { enqueue, alertsChanged }: Deps): Room {
   const { db, clock, warehouse, spool, privacyOf } = base
   return {
     routes: complianceRoutes({ db, clock, enqueue, privacyOf, alertsChanged }),

@@ -21,7 +21,7 @@ export interface DataFolderRoom extends Room {
   lastFlushAt(): Instant | null
 }
 
-interface Needs {
+interface Deps {
   signals: SignalsRoom
   ingest: Pick<IngestRoom, 'batches' | 'collector'>
   integrations: IntegrationsRoom
@@ -32,7 +32,7 @@ interface Needs {
  * Opens the jobs that maintain the data folder. Its `heartbeat` must be the first job, so that gaps in collection are
  * known before counts are evaluated.
  */
-export function openDataFolder(base: HistoryBase, { signals, ingest, integrations, runFiles }: Needs): DataFolderRoom {
+export function openDataFolder(base: HistoryBase, { signals, ingest, integrations, runFiles }: Deps): DataFolderRoom {
   const { db, clock, config, log, spool, warehouse, retentionMs, notifyOperator } = base
   const { gaps, seriesMonitor, serverOutage } = signals
   const clockWatch = new ClockWatch({

@@ -6,12 +6,12 @@ import { DigestComposer } from './digest-composer.ts'
 import { DigestSender } from './digest-sender.ts'
 import { digestRoutes } from './routes.ts'
 
-interface Needs {
+interface Deps {
   signals: SignalsRoom
   integrations: IntegrationsRoom
 }
 
-export function openDigest(base: HistoryBase, { signals, integrations: { dispatcher } }: Needs): Room {
+export function openDigest(base: HistoryBase, { signals, integrations: { dispatcher } }: Deps): Room {
   const { db, box, clock, warehouse, watermark, retentionMs, publicUrl, report, log } = base
   const { seriesMonitor } = signals
   const composer = new DigestComposer({

@@ -10,12 +10,12 @@ export interface DomainsRoom extends Room {
   directory: DomainDirectory
 }
 
-interface Needs extends Pick<DomainRouteDeps, 'maskTextOf' | 'noteSetting' | 'openIssues' | 'lastOrders'> {
+interface Deps extends Pick<DomainRouteDeps, 'maskTextOf' | 'noteSetting' | 'openIssues' | 'lastOrders'> {
   org: { changed: Emitter<string>; deleted: Emitter<string> }
 }
 
 /** Creates the module for domains and projects. */
-export function openDomains(base: Base, { org, ...queries }: Needs): DomainsRoom {
+export function openDomains(base: Base, { org, ...queries }: Deps): DomainsRoom {
   const { db, clock, config, guard, transport, publicUrl, collectUrl, stopping } = base
   const directory = domainDirectory({ db, clock })
   const changed = () => directory.invalidate()

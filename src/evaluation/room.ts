@@ -17,13 +17,13 @@ export interface EvaluationRoom extends Room {
   signalsChanged: Emitter<{ orgId: string; domainId: string }>
 }
 
-interface Needs {
+interface Deps {
   ingest: Pick<IngestRoom, 'violated'>
   signals: SignalsRoom
   enqueue: Enqueue
 }
 
-export function openEvaluation(base: HistoryBase, { ingest, signals, enqueue }: Needs): EvaluationRoom {
+export function openEvaluation(base: HistoryBase, { ingest, signals, enqueue }: Deps): EvaluationRoom {
   const { db, clock, spool, warehouse, privacyOf } = base
   const { gaps, seriesMonitor, serverOutage } = signals
   const woken = new WokenAlerts()

@@ -20,7 +20,7 @@ import type { Rules } from './rule-findings.ts'
 import type { RunFiles } from './run-files.ts'
 import { type RunRouteDeps, runRoutes } from './run-routes.ts'
 
-interface Needs extends Pick<RunRouteDeps, 'sharesOf'> {
+interface Deps extends Pick<RunRouteDeps, 'sharesOf'> {
   browser: BrowserRoom
   alerts: Pick<AlertsRoom, 'judgeEvents'>
   runFiles: RunFiles
@@ -28,9 +28,9 @@ interface Needs extends Pick<RunRouteDeps, 'sharesOf'> {
 }
 
 /** Creates the module for flow tests. Marks runs that were interrupted by a shutdown or crash as failed. */
-export function openFlows(base: HistoryBase, needs: Needs): Room {
+export function openFlows(base: HistoryBase, deps: Deps): Room {
   const { db, box, clock, config, warehouse, retentionMs, privacyOf, report } = base
-  const { browser, alerts, runFiles, enqueue, sharesOf } = needs
+  const { browser, alerts, runFiles, enqueue, sharesOf } = deps
   const { browsers } = browser
   const { region } = config
   const rulesOf = (orgId: string): Rules => ({

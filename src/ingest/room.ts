@@ -38,7 +38,7 @@ interface IngestBase extends Base {
   lateFolder: string
 }
 
-interface Needs
+interface Deps
   extends Pick<LiveRouteDeps, 'maskOf'>,
     Pick<UsageRouteDeps, 'storageOf' | 'maskTextOf'>,
     Required<Pick<CollectorDeps, 'storing' | 'isOverBudget'>> {
@@ -50,9 +50,9 @@ interface Needs
 }
 
 /** Opens the collector and starts evaluating late batches left over from an earlier run. */
-export function openIngest(base: IngestBase, needs: Needs): IngestRoom {
+export function openIngest(base: IngestBase, deps: Deps): IngestRoom {
   const { db, clock, config, spool, report, lateFolder } = base
-  const { directory, scripts, rules, judgeProcess, storing, isOverBudget, maskOf, storageOf, maskTextOf } = needs
+  const { directory, scripts, rules, judgeProcess, storing, isOverBudget, maskOf, storageOf, maskTextOf } = deps
   const live = new LiveBuffer(clock)
   const counts = new IngestRates((orgId) => lastEventAt(db, orgId))
   const batches = new SeenBatches(db, clock)

@@ -9,13 +9,13 @@ export interface InsightsRoom extends Room {
   insights: readonly AnyInsight[]
 }
 
-interface Needs {
+interface Deps {
   signals: SignalsRoom
   /** Insights defined in later modules. */
   others: readonly AnyInsight[]
 }
 
-export function openInsights(base: HistoryBase, { signals: { seriesMonitor }, others }: Needs): InsightsRoom {
+export function openInsights(base: HistoryBase, { signals: { seriesMonitor }, others }: Deps): InsightsRoom {
   const { db, clock, warehouse, watermark, retentionMs } = base
   const insights = [...own, ...others]
   return { insights, routes: insightRoutes({ db, clock, warehouse, watermark, retentionMs, seriesMonitor }, insights) }

@@ -20,7 +20,7 @@ export interface IntegrationsRoom extends Room {
   dispatcher: Dispatcher
 }
 
-interface Needs extends Required<Pick<NotifierDeps, 'changesOf'>>, Required<Pick<InboundDeps, 'noteChange'>> {
+interface Deps extends Required<Pick<NotifierDeps, 'changesOf'>>, Required<Pick<InboundDeps, 'noteChange'>> {
   enqueue: Enqueue
   /** Adds data from the event history to messages. */
   enricher: MessageEnricher
@@ -29,9 +29,9 @@ interface Needs extends Required<Pick<NotifierDeps, 'changesOf'>>, Required<Pick
 }
 
 /** Creates the integrations module. Deliveries interrupted by a crash are sent again. */
-export function openIntegrations(base: HistoryBase, needs: Needs): IntegrationsRoom {
+export function openIntegrations(base: HistoryBase, deps: Deps): IntegrationsRoom {
   const { db, box, clock, config, transport, report, guard, publicUrl, collectUrl, stopping } = base
-  const { enqueue, enricher, jitter, changesOf, noteChange } = needs
+  const { enqueue, enricher, jitter, changesOf, noteChange } = deps
   recoverInterrupted(db)
   const mailConfigured = config.smtpUrl !== ''
   const dispatcher = new Dispatcher(

@@ -13,14 +13,14 @@ export interface StreamRoom extends Room {
   streams: Streams
 }
 
-interface Needs {
+interface Deps {
   ingest: Pick<IngestRoom, 'counts'>
   signals: SignalsRoom
   evaluation: Pick<EvaluationRoom, 'signalsChanged'>
 }
 
 /** Creates the streams that notify clients of committed changes. */
-export function openStream(base: HistoryBase, { ingest, signals: { gaps }, evaluation }: Needs): StreamRoom {
+export function openStream(base: HistoryBase, { ingest, signals: { gaps }, evaluation }: Deps): StreamRoom {
   const { db, clock, rowChanges } = base
   const streams = new Streams({
     clock,
