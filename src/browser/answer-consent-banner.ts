@@ -16,7 +16,7 @@ const LOOK_EVERY_MS = 200
  * @returns whether a banner was answered; false with mode `none`
  * @throws when `stopping` is aborted; never because of the page
  */
-export async function answerConsent(
+export async function answerConsentBanner(
   _browsing: Browsing,
   page: Page,
   consent: Consent,

@@ -68,7 +68,7 @@ export function subjectOf(findings: readonly Pick<Finding, 'key' | 'kind'>[]): s
  * alert covers either all their kinds of personal data or their one kind of consent finding. It notifies the
  * organization's owners at most once a day.
  */
-export function filedAlert(findings: readonly Finding[], privacy: Privacy): AlertInput {
+export function alertForFindings(findings: readonly Finding[], privacy: Privacy): AlertInput {
   const [first] = findings
   if (!first) throw new Error('an alert needs at least one finding')
   const { vendor, kind } = first

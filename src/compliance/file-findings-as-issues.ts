@@ -10,7 +10,7 @@ import type { Enqueue } from '../issues/issue.ts'
 import { REOPEN_WITHIN_MS } from '../issues/reconcile-issues.ts'
 import { applyFindings, findIssue, setStatus } from '../issues/store.ts'
 import type { Db } from '../store/database.ts'
-import { filedAlert, subjectOf } from './alert-for-compliance-findings.ts'
+import { alertForFindings, subjectOf } from './alert-for-compliance-findings.ts'
 import { isConsentKind } from './compliance-finding.ts'
 import { decide, requireFindings, type StoredFinding } from './store.ts'
 
@@ -75,7 +75,7 @@ function alertFor(
   findings: readonly StoredFinding[],
   known: readonly StoredFinding[],
 ): Alert {
-  const input = filedAlert(findings, privacyOf(orgId))
+  const input = alertForFindings(findings, privacyOf(orgId))
   const before = known.map(({ alertId: id }) => id && present(() => findAlert(db, { orgId, id }))).find(Boolean)
   if (!before) {
     const alert = createAlert(db, clock, orgId, input)

@@ -43,7 +43,7 @@ const RETENTIONS: readonly Retention[] = [
   removeOldAudits,
 ]
 
-export interface RetainDeps {
+export interface DeleteExpiredDeps {
   db: Db
   warehouse: Pick<Warehouse, 'drop'>
   /** Time from which the age of data is measured. */
@@ -53,7 +53,7 @@ export interface RetainDeps {
 }
 
 /** Deletes data that is older than its retention period, and data of deleted organizations. */
-export async function retain(parts: RetainDeps): Promise<void> {
+export async function deleteExpired(parts: DeleteExpiredDeps): Promise<void> {
   const { db, warehouse, retentionMs } = parts
   const now = parts.agedAt()
   const deleted = deletedOrgs(db)

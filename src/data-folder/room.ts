@@ -7,7 +7,7 @@ import type { IntegrationsRoom } from '../integrations/room.ts'
 import { IdleDetector } from '../native/idle-detector.ts'
 import { releaseFilePages } from '../native/release-mapped-memory.ts'
 import type { SignalsRoom } from '../signals/room.ts'
-import { retain } from './delete-expired.ts'
+import { deleteExpired } from './delete-expired.ts'
 import { ClockWatch, clockNotice } from './detect-clock-steps.ts'
 import { DiskBudget } from './disk-budget.ts'
 import { type FlushDeps, finalFlush, flush, SEGMENT_AGE_MS } from './flush-spool.ts'
@@ -82,7 +82,7 @@ export function openDataFolder(base: HistoryBase, { signals, ingest, integration
       {
         name: 'retain',
         pattern: '30 */5 * * * *',
-        run: () => retain({ db, warehouse, agedAt: () => gaps.retentionNow(), retentionMs, runFiles }),
+        run: () => deleteExpired({ db, warehouse, agedAt: () => gaps.retentionNow(), retentionMs, runFiles }),
       },
       { name: 'disk budget', pattern: '*/10 * * * * *', run: () => diskBudget.enforce() },
       { name: 'release memory', pattern: EVERY_SECOND, run: async () => idleDetector.check() },

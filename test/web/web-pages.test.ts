@@ -100,7 +100,7 @@ test.each([
   ['/', 'OverviewPage'],
   ['/issues/iss_1', 'IssuePage'],
   ['/explore/dictionary', 'DictionaryPage'],
-  ['/settings/keys', 'KeysPage'],
+  ['/settings/keys', 'ApiKeysPage'],
   ['/invite', 'InvitePage'],
 ])('%s preloads the scripts of its section next to the shared script', async (path, component) => {
   const link = (await get(path)).headers.get('link') ?? ''

@@ -1,5 +1,5 @@
 import type { BrowserContext } from 'puppeteer-core'
-import { answerConsent } from '../../browser/answer-consent-banner.ts'
+import { answerConsentBanner } from '../../browser/answer-consent-banner.ts'
 import type { Browsing } from '../../browser/browsing.ts'
 import type { Consent } from '../../browser/consent-banner-options.ts'
 import type { CrawlPlan } from '../crawl-plan.ts'
@@ -60,7 +60,7 @@ export class PageLoaders {
       return (page) => {
         const waitMs = this.isFirst ? undefined : LATER_BANNER_MS
         this.isFirst = false
-        return answerConsent(this.browsing, page, consent, this.stopping, waitMs)
+        return answerConsentBanner(this.browsing, page, consent, this.stopping, waitMs)
       }
     }
     let loader: PageLoader

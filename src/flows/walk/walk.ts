@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { answerConsent } from '../../browser/answer-consent-banner.ts'
+import { answerConsentBanner } from '../../browser/answer-consent-banner.ts'
 import type { Task } from '../../browser/browser-task.ts'
 import type { Browsing } from '../../browser/browsing.ts'
 import { harOf } from '../../browser/build-har.ts'
@@ -204,7 +204,7 @@ class Walk implements Disposable {
     if (before === 'answered' || (before === 'none' && isNewPage)) return
     if (before === undefined && !isNewPage) return
     const waitMs = before === undefined ? undefined : 0
-    const isAnswered = await answerConsent(this.browsing, this.browsing.page, consent, this.end.signal, waitMs)
+    const isAnswered = await answerConsentBanner(this.browsing, this.browsing.page, consent, this.end.signal, waitMs)
     this.hosts.set(url.host, isAnswered ? 'answered' : 'none')
   }
 

@@ -35,7 +35,7 @@ import { ExploreHeader } from './explore-header.tsx'
 const LIST = [{ _id: 'listLabels' }]
 
 /** `/explore/labels`: shared names for equivalent events of several vendors. */
-export function LabelsPage() {
+export function EventLabelsPage() {
   const query = useInfiniteQuery({
     ...listLabelsInfiniteOptions({ query: { limit: PAGE_SIZE } }),
     ...CURSOR_PAGINATION,

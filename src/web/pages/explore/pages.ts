@@ -1,6 +1,6 @@
 /** The pages of this folder are bundled as one chunk. */
 export { DictionaryPage } from './dictionary/dictionary-page.tsx'
-export { LabelsPage } from './event-labels-page.tsx'
+export { EventLabelsPage } from './event-labels-page.tsx'
 export { EventsPage } from './events/events-page.tsx'
 export { SessionPage } from './events/session-page.tsx'
 export { JourneysPage } from './journeys/journeys-page.tsx'

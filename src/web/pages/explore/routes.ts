@@ -23,7 +23,7 @@ export const exploreRoutes = [
     ...underRoot,
     path: '/explore/labels',
     ...routeSearch(EXPLORE),
-    component: lazyRouteComponent(pages, 'LabelsPage'),
+    component: lazyRouteComponent(pages, 'EventLabelsPage'),
   }),
   createRoute({
     ...underRoot,

@@ -21,7 +21,7 @@ import { notices } from '../../state/notices.ts'
 import { SettingsLayout } from './settings-layout.tsx'
 
 /** `/settings/keys`: API keys. A secret is shown once. */
-export function KeysPage() {
+export function ApiKeysPage() {
   const query = useInfiniteQuery({ ...listKeysInfiniteOptions({ query: { limit: PAGE_SIZE } }), ...CURSOR_PAGINATION })
   const queries = useQueryClient()
   const [isMaking, make] = useState(false)

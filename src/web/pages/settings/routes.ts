@@ -27,7 +27,7 @@ export const settingsRoutes = [
     ...underRoot,
     path: '/settings/keys',
     ...routeSearch({}),
-    component: lazyRouteComponent(pages, 'KeysPage'),
+    component: lazyRouteComponent(pages, 'ApiKeysPage'),
   }),
   createRoute({
     ...underRoot,
