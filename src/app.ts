@@ -12,6 +12,7 @@ import { changesOfIssue, noteChange, noteSetting } from './changes/store.ts'
 import { checkCustomPatterns } from './compliance/check-custom-patterns.ts'
 import { openCompliance } from './compliance/room.ts'
 import { compileMask } from './conditions/mask-personal-data.ts'
+import { CONNECTORS } from './connectors.ts'
 import type { SecretBox } from './core/secret-box.ts'
 import { folderPaths } from './data-folder/folder-paths.ts'
 import { type DataFolderRoom, openDataFolder } from './data-folder/room.ts'
@@ -130,6 +131,7 @@ export async function openApp(options: AppOptions): Promise<App> {
   const issues = openIssues(base, { enqueue })
   const evidence = openEvidence(base, signals)
   const integrations = openIntegrations(base, {
+    connectors: CONNECTORS,
     enqueue,
     enricher: evidence.enricher,
     changesOf,

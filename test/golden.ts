@@ -1,4 +1,4 @@
-import { PROVIDER_SETTINGS } from '../src/integrations/providers/index.ts'
+import { PROVIDER_SETTINGS } from '../src/connectors.ts'
 import '../src/production.ts'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -8,7 +8,7 @@ import { DEFAULT_LIMIT, decodeCursor, page, pagingFields } from '../http/paging.
 import type { Principal } from '../http/principal.ts'
 import { ById, OK, OkSchema, type Route, route } from '../http/route.ts'
 import type { Db } from '../store/database.ts'
-import type { Alert, AlertInput, Channel } from './alert.ts'
+import type { Alert, AlertChannel, AlertInput } from './alert.ts'
 import { AlertBulkInputSchema, RawAlertInputSchema, readAlertInput, withPathPrefix } from './alert-input.ts'
 import { AlertSchema } from './alert-schema.ts'
 import {
@@ -69,7 +69,7 @@ export interface AlertRouteDeps {
   box: SecretBox
   clock: Clock
   /** Throws an `AppError` naming the field (`channels[2].target: …`) for a channel that can't deliver. */
-  checkChannels: (channels: readonly Channel[], orgId: string) => void
+  checkChannels: (channels: readonly AlertChannel[], orgId: string) => void
   /** Called after every change, with the ids of the alerts that changed. */
   changed: (ids: readonly string[]) => void
   /** Called inside the transaction that deletes an alert, to update its issues. `by`: id of the deleting user. */
@@ -91,10 +91,10 @@ function alertActions({
 }: Omit<AlertRouteDeps, 'openIssues' | 'lateShareOf'>) {
   const accept = (
     value: unknown,
-    { orgId, stored = [], root = '' }: { orgId: string; stored?: readonly Channel[]; root?: string },
+    { orgId, stored = [], root = '' }: { orgId: string; stored?: readonly AlertChannel[]; root?: string },
   ): AlertInput => {
     const input = readAlertInput(value, root)
-    const check = (channels: readonly Channel[]) => checkChannels(channels, orgId)
+    const check = (channels: readonly AlertChannel[]) => checkChannels(channels, orgId)
     let { channels } = input
     withPathPrefix(root, () =>
       checkAll([

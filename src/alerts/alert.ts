@@ -1,12 +1,11 @@
 import { ConditionGroupSchema, ConditionSchema, ConditionSetSchema } from '../conditions/condition.ts'
+import { CHANNEL_TYPES } from '../contract/products.ts'
 import { SEVERITIES, type Severity } from '../contract/severities.ts'
 import type { Instant } from '../core/clock.ts'
 import { Closed, Int, OneOf, type Static, Text, Type } from '../core/schema.ts'
 
 /** The wire name of an alert type: one of `ALERT_KINDS`. */
 export type AlertKind = string
-
-export const CHANNEL_TYPES = ['email', 'team_chat', 'office_chat', 'webhook', 'issue_tracker'] as const
 
 export const ChannelSchema = Closed(
   {
@@ -27,7 +26,7 @@ export const ChannelSchema = Closed(
     examples: [{ type: 'email', target: 'ann@example.com' }],
   },
 )
-export type Channel = Static<typeof ChannelSchema>
+export type AlertChannel = Static<typeof ChannelSchema>
 
 const RunWindowsSchema = Closed(
   {

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { testBox as box } from '../../test/fixtures.ts'
 import { secretBox } from '../core/secret-box.ts'
-import type { Channel } from './alert.ts'
+import type { AlertChannel } from './alert.ts'
 import {
   acceptChannels,
   maskChannel,
@@ -13,9 +13,9 @@ import {
 } from './encrypt-channel-target.ts'
 
 const SLACK = 'https://hooks.slack.com/services/T0/B0/secret'
-const hook = (target: string): Channel => ({ type: 'webhook', target })
+const hook = (target: string): AlertChannel => ({ type: 'webhook', target })
 const sealedHook = (target: string) => hook(sealTarget(box, target))
-const accept = (channels: readonly Channel[], stored: readonly Channel[] = []) =>
+const accept = (channels: readonly AlertChannel[], stored: readonly AlertChannel[] = []) =>
   acceptChannels(box, channels, { stored, check() {} })
 
 describe('a stored channel target', () => {
@@ -67,7 +67,7 @@ describe('a stored channel target', () => {
 })
 
 describe('a masked channel target', () => {
-  test.each<[Channel, string | RegExp]>([
+  test.each<[AlertChannel, string | RegExp]>([
     [sealedHook(SLACK), /^https:\/\/hooks\.slack\.com\/\*{3}[\w-]{8}$/],
     // Stored by a version that did not encrypt targets.
     [hook(SLACK), 'https://hooks.slack.com/***'],
@@ -83,7 +83,7 @@ describe('a masked channel target', () => {
 })
 
 describe('the channels in a request', () => {
-  const anns: Channel[] = [
+  const anns: AlertChannel[] = [
     { type: 'email', target: 'ann@example.com' },
     { type: 'email', target: 'abe@example.com' },
   ]
@@ -104,13 +104,13 @@ describe('the channels in a request', () => {
   })
 
   test('are validated with unmasked targets', () => {
-    const checked: Channel[] = []
-    const check = (channels: readonly Channel[]) => void checked.push(...channels)
+    const checked: AlertChannel[] = []
+    const check = (channels: readonly AlertChannel[]) => void checked.push(...channels)
     acceptChannels(box, stored.slice(0, 1).map(maskChannel), { stored, check })
     expect(checked).toEqual([hook(SLACK)])
   })
 
-  test.each<[string, Channel]>([
+  test.each<[string, AlertChannel]>([
     ['that matches no stored target', hook('https://hooks.slack.com/***AAAAAAAA')],
     ['with another channel type', { ...maskChannel(sealedHook(SLACK)), type: 'team_chat' }],
     ['that matches two stored targets at other positions', { type: 'email', target: 'a***@e***.com' }],

@@ -3,7 +3,7 @@ import { AppError, atField } from '../core/error.ts'
 import type { SecretBox } from '../core/secret-box.ts'
 import { may } from '../http/permission.ts'
 import type { Principal } from '../http/principal.ts'
-import type { Channel } from './alert.ts'
+import type { AlertChannel } from './alert.ts'
 
 /**
  * Target URLs often contain a credential, for example in Slack and Microsoft Teams workflows, so they are stored as
@@ -44,7 +44,7 @@ export const unsealedPart = (stored: string): string =>
  * Returns a stored channel with its target masked: a URL as `https://hooks.slack.com/***Ab3dE6gH`, an e-mail address as
  * `a***@e***.com`. `owners` and integration ids are not masked.
  */
-export function maskChannel({ type, target }: Channel): Channel {
+export function maskChannel({ type, target }: AlertChannel): AlertChannel {
   return { type, target: type === 'email' ? maskPersonal(target) : maskUrl(target) }
 }
 
@@ -59,12 +59,12 @@ export function maskUrl(stored: string): string {
 export const isMaskedUrl = (text: string): boolean => MASKED_URL.test(text)
 
 /** Returns stored channels as the caller may see them: targets are masked for viewers and read-only keys. */
-export function showChannels(box: SecretBox, channels: readonly Channel[], principal: Principal): Channel[] {
+export function showChannels(box: SecretBox, channels: readonly AlertChannel[], principal: Principal): AlertChannel[] {
   return channels.map(may(principal, 'seeTokens') ? (channel) => unsealChannel(box, channel) : maskChannel)
 }
 
 /** Returns a channel with its target in clear text, or masked when it was sealed with another master key. */
-export const unsealChannel = (box: SecretBox, channel: Channel): Channel => ({
+export const unsealChannel = (box: SecretBox, channel: AlertChannel): AlertChannel => ({
   ...channel,
   target: unsealOrMaskTarget(box, channel.target),
 })
@@ -85,9 +85,9 @@ export function unsealOrMaskTarget(box: SecretBox, stored: string): string {
  */
 export function acceptChannels(
   box: SecretBox,
-  channels: readonly Channel[],
-  { stored, check }: { stored: readonly Channel[]; check: (channels: readonly Channel[]) => void },
-): Channel[] {
+  channels: readonly AlertChannel[],
+  { stored, check }: { stored: readonly AlertChannel[]; check: (channels: readonly AlertChannel[]) => void },
+): AlertChannel[] {
   const entered = channels.map((channel, index) =>
     atField(`channels[${index}].target`, () => ({
       ...channel,
@@ -98,12 +98,12 @@ export function acceptChannels(
   return entered.map((channel) => ({ ...channel, target: sealTarget(box, channel.target) }))
 }
 
-const isMasked = ({ type, target }: Channel) => (type === 'email' ? target.includes(MASK) : isMaskedUrl(target))
+const isMasked = ({ type, target }: AlertChannel) => (type === 'email' ? target.includes(MASK) : isMaskedUrl(target))
 
 /** Returns the stored target for a masked target; an unmasked target is returned unchanged. */
-function withStoredTarget(channel: Channel, index: number, stored: readonly Channel[]): string {
+function withStoredTarget(channel: AlertChannel, index: number, stored: readonly AlertChannel[]): string {
   if (!isMasked(channel)) return channel.target
-  const isMeant = (one: Channel) => one.type === channel.type && maskChannel(one).target === channel.target
+  const isMeant = (one: AlertChannel) => one.type === channel.type && maskChannel(one).target === channel.target
   const sameIndex = stored.slice(index, index + 1).filter(isMeant)
   const meant = sameIndex.length > 0 ? sameIndex : stored.filter(isMeant)
   const [first] = meant

@@ -1,11 +1,11 @@
 import { expect, test } from 'bun:test'
 import { cast, client, memoryDb, testBox, testClock } from '../../test/fixtures.ts'
-import type { Channel } from '../alerts/alert.ts'
+import type { AlertChannel } from '../alerts/alert.ts'
 import { PLAIN_PRIVACY } from '../conditions/privacy-settings.ts'
 import { createKey } from '../org/api-key-store.ts'
 import { auditRoutes } from './routes.ts'
 
-const CHANNELS: Channel[] = [
+const CHANNELS: AlertChannel[] = [
   { type: 'team_chat', target: 'https://hooks.slack.com/services/T0/B0/secret' },
   { type: 'email', target: 'ann@example.com' },
 ]
@@ -27,7 +27,7 @@ function setUp() {
   const call = client({ db, clock }, ...routes)
   const { userId, orgId } = people.bob
   const { secret: readOnly } = createKey(db, clock, { userId, orgId, name: 'A', readOnly: true, expiresInDays: null })
-  const make = (channels: readonly Channel[], name = 'Shop', as = people.bob.key) =>
+  const make = (channels: readonly AlertChannel[], name = 'Shop', as = people.bob.key) =>
     call('POST', '/v1/audits', { as, body: { name, startUrls: ['https://shop.example/'], channels } })
   return { db, call, people, readOnly, make }
 }

@@ -1,4 +1,4 @@
-import type { Channel } from '../alerts/alert.ts'
+import type { AlertChannel } from '../alerts/alert.ts'
 import { acceptChannels, showChannels } from '../alerts/encrypt-channel-target.ts'
 import type { CheckAddress } from '../browser/check-browser-url.ts'
 import { maskPersonal } from '../conditions/mask-personal-data.ts'
@@ -27,7 +27,7 @@ export interface AuditRouteDeps {
   audits: Pick<AuditRuns, 'fault' | 'start' | 'stop'>
   checkAddress: CheckAddress
   /** Throws an `AppError` that names the channel when a channel can't deliver messages. */
-  checkChannels(channels: readonly Channel[], orgId: string): void
+  checkChannels(channels: readonly AlertChannel[], orgId: string): void
   privacyOf(orgId: string): Privacy
 }
 

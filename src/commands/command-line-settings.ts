@@ -1,5 +1,5 @@
 import { type Config, readConfig, SettingError, type SettingName } from '../config.ts'
-import { PROVIDER_SETTINGS } from '../integrations/providers/index.ts'
+import { PROVIDER_SETTINGS } from '../connectors.ts'
 import { type Flag, type Invocation, UsageError } from './command.ts'
 
 /** Flags shared by the commands that open a data folder or listen. */

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { runProgram } from '../../test/run-program.ts'
 import { describeConfig } from '../config.ts'
-import { PROVIDER_SETTINGS } from '../integrations/providers/index.ts'
+import { PROVIDER_SETTINGS } from '../connectors.ts'
 
 const env = { TAGWARDEN_SMTP_URL: 'smtp://me:hunter2@mail.example:25', TAGWARDEN_DISK_BUDGET: '20GB' }
 

@@ -1,5 +1,5 @@
 import { describeConfig } from '../config.ts'
-import { PROVIDER_SETTINGS } from '../integrations/providers/index.ts'
+import { PROVIDER_SETTINGS } from '../connectors.ts'
 import type { Command } from './command.ts'
 import { configOf, DATA_FLAG, LISTEN_FLAGS, settingsOf } from './command-line-settings.ts'
 

@@ -1,4 +1,4 @@
-import type { Channel } from '../alerts/alert.ts'
+import type { AlertChannel } from '../alerts/alert.ts'
 import { sealTarget } from '../alerts/encrypt-channel-target.ts'
 import type { SecretBox } from '../core/secret-box.ts'
 import { type Db, tx } from '../store/database.ts'
@@ -51,8 +51,8 @@ function defineFunctions(db: Db, box: SecretBox): void {
 interface WithTargets {
   /** Set only for integrations. */
   url?: string
-  channels?: Channel[]
-  channel?: Channel
+  channels?: AlertChannel[]
+  channel?: AlertChannel
 }
 
 /**
@@ -60,9 +60,9 @@ interface WithTargets {
  * `url`.
  */
 function sealedJson(box: SecretBox, json: string): string {
-  const sealed = (channel: Channel): Channel => ({ ...channel, target: sealTarget(box, channel.target) })
+  const sealed = (channel: AlertChannel): AlertChannel => ({ ...channel, target: sealTarget(box, channel.target) })
   try {
-    const value: Channel[] | WithTargets = JSON.parse(json)
+    const value: AlertChannel[] | WithTargets = JSON.parse(json)
     if (Array.isArray(value)) return JSON.stringify(value.map(sealed))
     const { channels, channel, url } = value
     return JSON.stringify({

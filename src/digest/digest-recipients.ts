@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import type { Instant } from '../core/clock.ts'
-import { digestRecipients } from '../integrations/providers/email-digest/recipients.ts'
 import type { Db } from '../store/database.ts'
 import { dueDay, isWeekly } from './digest-schedule.ts'
+import { digestRecipients } from './email-digest-recipients.ts'
 import { keyOf, startedSince, subscribers } from './store.ts'
 import type { Unsubscription } from './unsubscribe.ts'
 

@@ -1,9 +1,9 @@
 import { AppError } from '../core/error.ts'
 import { Closed, InstantSchema, Int, Nullable, type Static, Type } from '../core/schema.ts'
 import { type Route, route } from '../http/route.ts'
-import { MAX_CONTEXT } from '../integrations/providers/email-digest/email-digest.ts'
 import type { DigestComposer } from './digest-composer.ts'
 import { nextDue } from './digest-schedule.ts'
+import { MAX_CONTEXT } from './email-digest.ts'
 import { isStarted, type MemberId, subscribe, subscriptionOf } from './store.ts'
 import { type UnsubscribeDeps, unsubscribeRoutes } from './unsubscribe.ts'
 

@@ -1,4 +1,4 @@
-import type { Channel } from '../alerts/alert.ts'
+import type { AlertChannel } from '../alerts/alert.ts'
 import { acceptChannels, showChannels } from '../alerts/encrypt-channel-target.ts'
 import type { CheckAddress } from '../browser/check-browser-url.ts'
 import type { Clock } from '../core/clock.ts'
@@ -37,7 +37,7 @@ export interface FlowTestDeps {
   fault(): string | null
   checkAddress: CheckAddress
   /** Throws an `AppError` that names the channel (`channels[2].target: …`) when a channel can't deliver messages. */
-  checkChannels(channels: readonly Channel[], orgId: string): void
+  checkChannels(channels: readonly AlertChannel[], orgId: string): void
   /** Starts queued runs. */
   start(): void
   /**
@@ -138,11 +138,11 @@ function readingRoutes(parts: FlowTestDeps): Route[] {
 
 function writingRoutes(parts: FlowTestDeps): Route[] {
   const { db, box, clock, checkAddress, checkChannels, deleted, cancel } = parts
-  const accept = (input: FlowTestInput, orgId: string, stored: readonly Channel[] = []): FlowTestSettings => {
+  const accept = (input: FlowTestInput, orgId: string, stored: readonly AlertChannel[] = []): FlowTestSettings => {
     const settings = readFlowTest(input, clock.now())
     checkAddresses(settings, checkAddress)
     if (settings.domainId !== null) requireDomain(parts, orgId, settings.domainId)
-    const check = (channels: readonly Channel[]) => checkChannels(channels, orgId)
+    const check = (channels: readonly AlertChannel[]) => checkChannels(channels, orgId)
     return { ...settings, channels: acceptChannels(box, settings.channels, { stored, check }) }
   }
   return [

@@ -2,14 +2,15 @@ import { expect, test } from 'bun:test'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { readAlertInput } from '../alerts/alert-input.ts'
 import { alertTypes } from '../alerts/types/index.ts'
+import { CONNECTORS } from '../connectors.ts'
 import { Closed, Int, OneOf, Text, Type } from '../core/schema.ts'
 import { insights } from '../insights/index.ts'
-import { desk } from '../integrations/providers/desk/desk.fixture.ts'
-import { PROVIDERS } from '../integrations/providers/index.ts'
+import { desk, deskConnector } from '../integrations/providers/desk/desk.fixture.ts'
+import { CHANNELS } from '../integrations/providers/index.ts'
 import { formOf, type JsonSchema } from '../openapi/json-schema.ts'
 import { formsOfAll } from './forms.ts'
 
-const forms = formsOfAll(PROVIDERS, insights)
+const forms = formsOfAll(CHANNELS, CONNECTORS, insights)
 const all = Object.entries(forms).flatMap(([group, some]) =>
   some.map((form) => [`${group}: ${form.kind}`, form] as const),
 )
@@ -43,8 +44,8 @@ function fieldsOf(schema: JsonSchema, at = ''): [string, JsonSchema][] {
 
 test('everything that can be added has a form', () => {
   const kinds = Object.fromEntries(Object.entries(forms).map(([group, some]) => [group, some.map(({ kind }) => kind)]))
-  expect(kinds.channels).toEqual(PROVIDERS.filter(({ deliver }) => deliver).map(({ type }) => type))
-  expect(kinds.integrations).toEqual(PROVIDERS.filter(({ configured }) => configured).map(({ type }) => type))
+  expect(kinds.channels).toEqual(CHANNELS.map(({ type }) => type))
+  expect(kinds.integrations).toEqual(CONNECTORS.map(({ type }) => type))
   expect(kinds.alertTypes).toEqual(alertTypes.map(({ kind }) => kind))
   expect(kinds.insights).toEqual(insights.map(({ id }) => id))
 })
@@ -70,14 +71,12 @@ test.each([...forms.channels, ...forms.integrations].map((form) => [form.kind, f
 )
 
 test('exactly the fields that are stored encrypted are secret in the form', () => {
-  for (const { type, connect, configured } of PROVIDERS) {
-    if (!configured) continue
+  for (const { type, secrets: sealed } of CONNECTORS) {
     const form = forms.integrations.find(({ kind }) => kind === type)
     const secrets = Object.entries(form?.schema.properties as Record<string, JsonSchema>).filter(
       ([, f]) => f['x-secret'],
     )
-    const sealed = connect.by === 'none' ? [] : connect.fields
-    expect([type, secrets.map(([name]) => name).sort()]).toEqual([type, sealed.toSorted()])
+    expect([type, secrets.map(([name]) => name).sort()]).toEqual([type, sealed.fields.toSorted()])
   }
 })
 
@@ -109,7 +108,7 @@ test.each(alertTypes.map(({ kind, form }) => [kind, form] as const))(
 )
 
 test('a new provider gets its forms automatically', () => {
-  const { channels, integrations } = formsOfAll([desk], [])
+  const { channels, integrations } = formsOfAll([desk], [deskConnector], [])
   expect(channels).toMatchObject([
     { kind: 'issue_tracker', title: 'Desk', schema: { properties: { target: { 'x-integration': 'issue_tracker' } } } },
   ])

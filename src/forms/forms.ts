@@ -1,8 +1,9 @@
 import { alertTypes } from '../alerts/types/index.ts'
-import { Closed, type Static, Text, type TObject, Type } from '../core/schema.ts'
+import { Closed, type Static, type TObject, Type } from '../core/schema.ts'
 import type { AnyInsight } from '../insights/insight.ts'
 import { NotifySchema } from '../integrations/delivery/notify-setting.ts'
-import { type Provider, secretFieldsOf } from '../integrations/providers/provider.ts'
+import type { Channel } from '../integrations/providers/channel.ts'
+import type { Connector } from '../integrations/providers/connector.ts'
 import { formOf } from '../openapi/json-schema.ts'
 
 const FormSchema = Closed(
@@ -50,12 +51,13 @@ export const FormsSchema = Closed(
 
 /** Returns the forms of all objects that can be added, as one value. */
 export function formsOfAll(
-  providers: readonly Provider[],
+  channels: readonly Channel[],
+  connectors: readonly Connector[],
   insights: readonly AnyInsight[],
 ): Static<typeof FormsSchema> {
   return {
-    channels: providers.filter(({ deliver }) => deliver).map(channelForm),
-    integrations: providers.flatMap(integrationForm),
+    channels: channels.map(channelForm),
+    integrations: connectors.map(integrationForm),
     alertTypes: alertTypes.map(({ kind, form: { title, guide, configuration } }) => {
       const fields = configuration ? { [configuration.field]: configuration.schema } : {}
       return { kind, title, help: `Fires ${guide.fires}.`, schema: schemaOf(Closed(fields)) }
@@ -69,18 +71,14 @@ export function formsOfAll(
   }
 }
 
-function channelForm({ type, title, help, addresses, configured }: Provider): Form {
-  const target =
-    addresses?.target ?? Text(1, 2000, { title: 'Integration', description: `Id of a ${title} integration` })
-  const named = { ...target, ...(configured ? { 'x-integration': type } : {}) }
-  return { kind: type, title, help, schema: schemaOf(Closed({ target: named })) }
+function channelForm({ type, title, help, addresses, hasIntegrations }: Channel): Form {
+  const target = { ...addresses.target, ...(hasIntegrations ? { 'x-integration': type } : {}) }
+  return { kind: type, title, help, schema: schemaOf(Closed({ target })) }
 }
 
-function integrationForm(provider: Provider): Form[] {
-  const { type, title, help, configured, deliver } = provider
-  if (!configured) return []
-  const fields = { ...configured.schema.properties, ...(deliver ? { notify: Type.Optional(NotifySchema) } : {}) }
-  return [{ kind: type, title, help, schema: schemaOf(Closed(fields), secretFieldsOf(provider)) }]
+function integrationForm({ type, title, help, configuration, notifies, secrets }: Connector): Form {
+  const fields = { ...configuration.schema.properties, ...(notifies ? { notify: Type.Optional(NotifySchema) } : {}) }
+  return { kind: type, title, help, schema: schemaOf(Closed(fields), secrets.fields) }
 }
 
 function schemaOf(fields: TObject, secrets?: readonly string[]): Form['schema'] {

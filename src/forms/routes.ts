@@ -1,16 +1,18 @@
 import { type Route, route } from '../http/route.ts'
 import type { AnyInsight } from '../insights/insight.ts'
-import type { Provider } from '../integrations/providers/provider.ts'
+import type { Channel } from '../integrations/providers/channel.ts'
+import type { Connector } from '../integrations/providers/connector.ts'
 import { FormsSchema, formsOfAll } from './forms.ts'
 
 export interface FormRouteDeps {
-  providers: readonly Provider[]
+  channels: readonly Channel[]
+  connectors: readonly Connector[]
   insights: readonly AnyInsight[]
 }
 
 /** Available forms: `GET /v1/forms`. */
-export function formRoutes({ providers, insights }: FormRouteDeps): Route[] {
-  const forms = formsOfAll(providers, insights)
+export function formRoutes({ channels, connectors, insights }: FormRouteDeps): Route[] {
+  const forms = formsOfAll(channels, connectors, insights)
   return [
     route({
       id: 'listForms',

@@ -1,10 +1,11 @@
-import type { Channel } from '../alerts/alert.ts'
+import type { AlertChannel } from '../alerts/alert.ts'
 import { AppError, atField } from '../core/error.ts'
 import type { Db } from '../store/database.ts'
 import type { AddressGuard } from '../transport/address-guard.ts'
-import { PROVIDERS } from './providers/index.ts'
-import type { Provider } from './providers/provider.ts'
-import { providerOf } from './store.ts'
+import type { Channel, Delivery } from './providers/channel.ts'
+import type { Connector } from './providers/connector.ts'
+import { CHANNELS } from './providers/index.ts'
+import { configOf, providerOf } from './store.ts'
 
 /** Parsed target of a channel. */
 export interface Target {
@@ -21,57 +22,65 @@ export function parseTarget(target: string): Target {
   return { integrationId: target.slice(0, colon), detail: target.slice(colon + 1) }
 }
 
-/** Finds a provider by type. Null if this version does not support the type. */
-export function findProvider(providers: readonly Provider[], type: string): Provider | null {
-  return providers.find((provider) => provider.type === type) ?? null
+/** Finds a channel or connector by type. Null if this version does not support the type. */
+export function findByType<P extends { type: string }>(products: readonly P[], type: string): P | null {
+  return products.find((product) => product.type === type) ?? null
 }
 
-/** A provider for which integrations can be created. */
-type ConfiguredProvider = Provider & Required<Pick<Provider, 'configured'>>
-
-/**
- * Finds a provider for which integrations can be created. Fails with `invalid` if this version has none of this type.
- */
-export function configuredProvider(providers: readonly Provider[], type: string): ConfiguredProvider {
-  const provider = findProvider(providers, type)
-  if (provider?.configured) return provider as ConfiguredProvider
+/** Finds a connector. Fails with `invalid` if this version has none of this type. */
+export function requireConnector(connectors: readonly Connector[], type: string): Connector {
+  const connector = findByType(connectors, type)
+  if (connector) return connector
   throw new AppError('invalid', `provider: ${type} is not available in this version`)
+}
+
+/** How messages reach a target of a channel. */
+export function deliveryTo(db: Db, channel: Channel, target: string): Delivery {
+  const { integrationId } = parseTarget(target)
+  return channel.deliveryOf(integrationId !== null && channel.hasIntegrations ? configOf(db, integrationId) : {})
+}
+
+/** True if issues that open shortly after one another reach the target as one message. */
+export function isGrouped(db: Db, channels: readonly Channel[], { type, target }: AlertTarget): boolean {
+  const channel = findByType(channels, type)
+  return channel !== null && deliveryTo(db, channel, target).openings === 'grouped'
+}
+
+/** A channel of an alert, whose type may be unknown to this version. */
+interface AlertTarget {
+  type: string
+  target: string
 }
 
 interface ChannelCheck {
   guard: AddressGuard
   /** Provider of one of the organization's integrations. Null if the integration does not exist. */
   providerOf: (integrationId: string) => string | null
-  providers?: readonly Provider[]
+  channels?: readonly Channel[]
 }
 
 /**
  * Checks that messages can be delivered to every channel. Fails with `invalid` for the first channel where this is not
  * possible, naming the field.
  */
-export function checkChannels(channels: readonly Channel[], check: ChannelCheck): void {
-  for (const [index, { type, target }] of channels.entries()) {
-    const provider = findProvider(check.providers ?? PROVIDERS, type)
-    if (!provider?.deliver)
-      throw new AppError('invalid', `channels[${index}].type: ${type} is not available in this version`)
-    atField(`channels[${index}].target`, () => checkTarget(provider, target, check))
+export function checkChannels(targets: readonly AlertChannel[], check: ChannelCheck): void {
+  for (const [index, { type, target }] of targets.entries()) {
+    const channel = findByType(check.channels ?? CHANNELS, type)
+    if (!channel) throw new AppError('invalid', `channels[${index}].type: ${type} is not available in this version`)
+    atField(`channels[${index}].target`, () => checkTarget(channel, target, check))
   }
 }
 
 /** Returns `checkChannels` for the channels of an organization. */
 export function channelCheck({ db, guard }: { db: Db; guard: AddressGuard }) {
-  return (channels: readonly Channel[], orgId: string): void =>
-    checkChannels(channels, { guard, providerOf: (id) => providerOf(db, { orgId, id }) })
+  return (targets: readonly AlertChannel[], orgId: string): void =>
+    checkChannels(targets, { guard, providerOf: (id) => providerOf(db, { orgId, id }) })
 }
 
-function checkTarget(provider: Provider, target: string, { guard, providerOf }: ChannelCheck): void {
-  const { type, configured, addresses, checkDetail } = provider
+function checkTarget(channel: Channel, target: string, { guard, providerOf }: ChannelCheck): void {
+  const { type, hasIntegrations, addresses, checkDetail } = channel
   const { integrationId, detail } = parseTarget(target)
-  if (integrationId === null || !configured) {
-    if (!addresses) throw new AppError('invalid', `must be the id (int_…) of an integration of type ${type}`)
-    return addresses.check(target, guard)
-  }
-  const isTheirs = providerOf(integrationId) === type && (detail === null || checkDetail !== undefined)
-  if (!isTheirs) throw new AppError('invalid', `${type} integration ${target} does not exist`)
-  if (detail !== null) checkDetail?.(detail)
+  if (integrationId === null || !hasIntegrations) return addresses.check(target, guard)
+  if (providerOf(integrationId) !== type) throw new AppError('invalid', `${type} integration ${target} does not exist`)
+  if (detail !== null) checkDetail(detail)
 }

@@ -4,7 +4,7 @@ import { Closed, parser, Text, Type } from '../core/schema.ts'
 import { addressGuard } from '../transport/address-guard.ts'
 import { createIntegration } from './configure-integration.ts'
 import { outboxFixture } from './delivery/outbox.fixture.ts'
-import { provider } from './providers/provider.ts'
+import { connector } from './providers/connector.ts'
 
 interface Settings {
   url: string
@@ -19,13 +19,25 @@ const ConfigSchema = Closed({
 })
 const parse = parser(ConfigSchema)
 
-/** A provider whose secrets are all optional. */
-const lenient = provider<Settings>({
+/** A connector whose secrets are all optional. */
+const lenient = connector<Settings>({
   type: 'team_chat',
   title: 'Lenient',
   help: 'Accepts any settings.',
-  connect: { by: 'secret', fields: ['token', 'password'] },
-  configured: { schema: ConfigSchema, prepare: (config) => parse(config, 'config') },
+  secrets: { fields: ['token', 'password'], derived: () => [] },
+  operator: [],
+  notifies: true,
+  configuration: {
+    schema: ConfigSchema,
+    prepare: (config) => parse(config, 'config'),
+    perOrganization: 'many',
+    exclusive: [],
+    isComplete: () => true,
+    origin: () => null,
+  },
+  connection: { by: 'settings' },
+  inbound: [],
+  routes: () => [],
 })
 
 test.each([
@@ -33,7 +45,7 @@ test.each([
   ['one secret', { password: 'pass-w0rd' }],
 ])('optional secrets are not returned (given: %s)', (_name, secrets) => {
   const { db, box, clock, orgId } = outboxFixture()
-  const parts = { db, box, clock, guard: addressGuard([]), publicUrl: 'https://watch.example', providers: [lenient] }
+  const parts = { db, box, clock, guard: addressGuard([]), publicUrl: 'https://watch.example', connectors: [lenient] }
   const { record, shown } = createIntegration(parts, orgId, {
     provider: 'team_chat',
     config: { url: 'https://chat.example', ...secrets },
@@ -44,7 +56,7 @@ test.each([
 
 test('an organization can have at most 500 integrations, regardless of other organizations', () => {
   const { db, box, clock, orgId, people } = outboxFixture()
-  const parts = { db, box, clock, guard: addressGuard([]), publicUrl: 'https://watch.example', providers: [lenient] }
+  const parts = { db, box, clock, guard: addressGuard([]), publicUrl: 'https://watch.example', connectors: [lenient] }
   const input = { provider: 'team_chat' as const, config: { url: 'https://chat.example' } }
   db.transaction(() => {
     for (let n = 0; n < 500; n++) createIntegration(parts, orgId, input)

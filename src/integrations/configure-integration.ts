@@ -5,7 +5,7 @@ import { AppError, atField } from '../core/error.ts'
 import type { SecretBox } from '../core/secret-box.ts'
 import type { Db } from '../store/database.ts'
 import type { AddressGuard } from '../transport/address-guard.ts'
-import { configuredProvider } from './channel-targets.ts'
+import { requireConnector } from './channel-targets.ts'
 import { extractNotify } from './delivery/notify-setting.ts'
 import {
   DEFAULT_LABEL,
@@ -14,8 +14,7 @@ import {
   type IntegrationStatus,
   splitSettings,
 } from './integration.ts'
-import { PROVIDERS } from './providers/index.ts'
-import { type Provider, secretFieldsOf } from './providers/provider.ts'
+import { type Connector, tokenReceiverOf } from './providers/connector.ts'
 import {
   countIntegrations,
   findIntegration,
@@ -35,7 +34,7 @@ export interface ConfigureDeps {
   clock: Clock
   guard: AddressGuard
   publicUrl: string
-  providers?: readonly Provider[]
+  connectors: readonly Connector[]
   operator?: Readonly<Record<string, string>>
 }
 
@@ -55,10 +54,10 @@ const MAX_INTEGRATIONS = 500
  * another integration of this provider.
  */
 export function createIntegration(deps: ConfigureDeps, orgId: string, input: IntegrationInput) {
-  const { db, box, clock, guard, providers = PROVIDERS } = deps
-  const provider = configuredProvider(providers, input.provider)
-  const { configured, type } = provider
-  if (configured.single && integrationsOf(db, type).some((one) => one.orgId === orgId)) {
+  const { db, box, clock, guard, connectors } = deps
+  const connector = requireConnector(connectors, input.provider)
+  const { configuration, secrets: hidden, type } = connector
+  if (configuration.perOrganization === 'one' && integrationsOf(db, type).some((one) => one.orgId === orgId)) {
     throw new AppError('conflict', `provider: the organization already has a ${type} integration`)
   }
   if (countIntegrations(db, orgId) >= MAX_INTEGRATIONS) {
@@ -67,22 +66,22 @@ export function createIntegration(deps: ConfigureDeps, orgId: string, input: Int
       `provider: an organization can have at most ${MAX_INTEGRATIONS} integrations; delete one first`,
     )
   }
-  const { own, shared } = extractNotify(withStoredSecrets(box, input.config, null), provider)
-  const settings = configured.prepare(own, guard, own)
-  requireUnclaimed(db, provider, orgId, settings)
-  const fields = secretFieldsOf(provider)
+  const { own, shared } = extractNotify(withStoredSecrets(box, input.config, null), connector)
+  const settings = configuration.prepare(own, guard, own)
+  requireUnclaimed(db, connector, orgId, settings)
+  const { fields } = hidden
   const record = insertIntegration(db, box, {
     orgId,
     provider: input.provider,
     label: input.label ?? DEFAULT_LABEL,
     createdAt: clock.now(),
     ...splitSettings({ ...settings, ...shared }, fields),
-    ...statusAndOrigin(deps, provider, settings, { tokens: {}, state: null }),
+    ...statusAndOrigin(deps, connector, settings, { tokens: {}, state: null }),
   })
   const secrets: Record<string, unknown> = splitSettings(settings, fields).secrets
   const made = fields.find((name) => input.config[name] === undefined && typeof secrets[name] === 'string')
   const shown: ShownOnce = made === undefined ? {} : { secret: String(secrets[made]) }
-  return { record, shown: { ...shown, ...newInboundToken(deps, provider, record.id) } }
+  return { record, shown: { ...shown, ...newInboundToken(deps, connector, record.id) } }
 }
 
 /**
@@ -94,18 +93,18 @@ export function replaceIntegration(
   key: IntegrationKey,
   input: IntegrationInput,
 ): IntegrationRecord {
-  const { db, box, guard, providers = PROVIDERS } = deps
+  const { db, box, guard, connectors } = deps
   const present = findIntegration(db, key)
   if (input.provider !== present.provider) {
     throw new AppError('invalid', `provider: cannot be changed from ${present.provider}; create another integration`)
   }
-  const provider = configuredProvider(providers, present.provider)
+  const connector = requireConnector(connectors, present.provider)
   const stored = hasSecrets(db, key) ? openIntegration(db, box, key) : null
-  const fields = secretFieldsOf(provider)
+  const { fields } = connector.secrets
   const secrets: Record<string, unknown> = stored ? splitSettings(stored.settings, fields).secrets : {}
-  const { own, shared } = extractNotify(withStoredSecrets(box, input.config, present), provider)
-  const settings = provider.configured.prepare({ ...secrets, ...own }, guard, own)
-  requireUnclaimed(db, provider, key.orgId, settings)
+  const { own, shared } = extractNotify(withStoredSecrets(box, input.config, present), connector)
+  const settings = connector.configuration.prepare({ ...secrets, ...own }, guard, own)
+  requireUnclaimed(db, connector, key.orgId, settings)
   const moved = stored !== null && hasNewOrigin(stored.settings, settings)
   const needed = splitSettings(settings, fields).secrets
   if (!stored) requireLostSecrets(needed, input)
@@ -116,7 +115,7 @@ export function replaceIntegration(
     label: input.label ?? DEFAULT_LABEL,
     tokens,
     ...splitSettings({ ...settings, ...shared }, fields),
-    ...statusAndOrigin(deps, provider, settings, { tokens, state: stored?.state ?? null }),
+    ...statusAndOrigin(deps, connector, settings, { tokens, state: stored?.state ?? null }),
   })
 }
 
@@ -137,14 +136,13 @@ function withStoredSecrets(
 }
 
 /** Fails if another organization already uses the value, because inbound calls would be ambiguous. */
-function requireUnclaimed(db: Db, { type, configured }: Provider, orgId: string, settings: object): void {
-  const field = configured?.exclusive
-  const value = field === undefined ? undefined : (settings as Record<string, unknown>)[field]
-  if (value === undefined) return
-  const isTaken = integrationsOf(db, type).some(
-    (one) => one.orgId !== orgId && (one.config as Record<string, unknown>)[String(field)] === value,
-  )
-  if (isTaken) throw new AppError('conflict', `config.${field}: is already registered by another organization`)
+function requireUnclaimed(db: Db, { type, configuration }: Connector, orgId: string, settings: object): void {
+  for (const field of configuration.exclusive as readonly string[]) {
+    const value = (settings as Record<string, unknown>)[field]
+    if (value === undefined) continue
+    const isTaken = integrationsOf(db, type).some((one) => one.orgId !== orgId && one.config[field] === value)
+    if (isTaken) throw new AppError('conflict', `config.${field}: is already registered by another organization`)
+  }
 }
 
 /**
@@ -183,47 +181,49 @@ const originOf = (value: unknown): string | null => {
 /** Derives the status and origin of an integration from its settings. */
 function statusAndOrigin(
   { operator = {} }: ConfigureDeps,
-  { configured, connect, origin }: Provider,
+  { configuration, connection }: Connector,
   settings: object,
   { tokens, state }: Pick<UnsealedIntegration, 'tokens' | 'state'>,
 ): { status: IntegrationStatus; origin: string | null } {
-  const isSignedIn = connect.by !== 'oauth' || Object.keys(tokens).length > 0
-  const isComplete = configured?.isComplete?.(settings, state) ?? true
+  const isSignedIn = connection.by !== 'oauth' || Object.keys(tokens).length > 0
+  const isComplete = configuration.isComplete(settings, state)
   return {
     status: !isSignedIn ? 'reauth_required' : isComplete ? 'connected' : 'incomplete',
-    origin: origin?.(settings, operator) ?? null,
+    origin: configuration.origin(settings, operator),
   }
 }
 
 /** Creates a token for inbound calls. Empty for providers that do not need a token. */
-function newInboundToken({ db, publicUrl }: ConfigureDeps, { type, receiver }: Provider, id: string): ShownOnce {
-  if (!receiver || receiver.addressees) return {}
+function newInboundToken({ db, publicUrl }: ConfigureDeps, connector: Connector, id: string): ShownOnce {
+  const receiver = tokenReceiverOf(connector)
+  if (!receiver) return {}
   const token = randomBytes(32).toString('base64url')
   saveInboundToken(db, id, token)
-  return { webhookUrl: `${publicUrl}/v1/integrations/${type}/${receiver.path}?t=${token}` }
+  return { webhookUrl: `${publicUrl}/v1/integrations/${connector.type}/${receiver.path}?t=${token}` }
 }
 
 /** True if the provider has a secret or token that `rotateSecret` can replace. */
-export const canRotate = ({ rotate, receiver }: Provider) =>
-  rotate !== undefined || (receiver !== undefined && !receiver.addressees)
+export const canRotate = (connector: Connector) =>
+  connector.connection.by === 'generated' || tokenReceiverOf(connector) !== null
 
 /** Replaces the signing secret or the token for inbound calls. The old value stops working. */
 export function rotateSecret(deps: ConfigureDeps, key: IntegrationKey): ShownOnce {
-  const { db, box, clock, providers = PROVIDERS } = deps
+  const { db, box, clock, connectors } = deps
   const { provider: type } = findIntegration(db, key)
-  const provider = configuredProvider(providers, type)
+  const connector = requireConnector(connectors, type)
   const stored = openIntegration(db, box, key)
-  if (!stored || !canRotate(provider)) throw new AppError('conflict', `${type} integrations have no secret to rotate`)
-  if (!provider.rotate) return newInboundToken(deps, provider, key.id)
-  const { settings, tokens, secret } = provider.rotate(stored.settings, stored.tokens, clock.now())
+  if (!stored || !canRotate(connector)) throw new AppError('conflict', `${type} integrations have no secret to rotate`)
+  const { connection, secrets } = connector
+  if (connection.by !== 'generated') return newInboundToken(deps, connector, key.id)
+  const { settings, tokens, secret } = connection.rotate(stored.settings, stored.tokens, clock.now())
   const { label, status } = stored
-  const { origin } = statusAndOrigin(deps, provider, settings, stored)
+  const { origin } = statusAndOrigin(deps, connector, settings, stored)
   updateIntegration(db, box, key, {
     label,
     status,
     origin,
     tokens,
-    ...splitSettings(settings, secretFieldsOf(provider)),
+    ...splitSettings(settings, secrets.fields),
   })
   return { secret }
 }

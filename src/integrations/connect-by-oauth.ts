@@ -11,10 +11,9 @@ import type { Principal } from '../http/principal.ts'
 import { type Route, redirectRoute } from '../http/route.ts'
 import { writeAuditEntry } from '../org/audit-log.ts'
 import type { Db } from '../store/database.ts'
-import { findProvider } from './channel-targets.ts'
+import { findByType } from './channel-targets.ts'
 import { type InboundDeps, LiveInboundContext } from './context/inbound-context.ts'
-import { PROVIDERS } from './providers/index.ts'
-import type { Provider, SignIn } from './providers/provider.ts'
+import type { Connector, SignIn } from './providers/connector.ts'
 import { findIntegration, type IntegrationKey, openIntegration, setIntegrationStatus } from './store.ts'
 
 const cookie = oauthCookie('tagwarden_connect', '/v1/integrations')
@@ -23,7 +22,7 @@ const SIGN_IN_TIMEOUT_MS = 10 * MINUTE_MS
 
 interface SignInDeps extends InboundDeps {
   publicUrl: string
-  providers?: readonly Provider[]
+  connectors: readonly Connector[]
 }
 
 /** State of a sign-in, sealed in the OAuth `state` parameter. */
@@ -38,18 +37,18 @@ const parseSignInState = parser(SignInStateSchema)
 
 const callbackUrl = (publicUrl: string, type: string) => `${publicUrl}/v1/integrations/${type}/callback`
 
-export const needsSignIn = ({ connect }: Provider): boolean => connect.by === 'oauth'
+export const needsSignIn = ({ connection }: Connector): boolean => connection.by === 'oauth'
 
-function signInOf(provider: Provider | null): SignIn<object, object> {
-  if (provider?.connect.by === 'oauth') return provider.connect
+function signInOf(connector: Connector | null): SignIn<object, object> {
+  if (connector?.connection.by === 'oauth') return connector.connection
   throw new AppError('conflict', 'this integration does not use sign-in')
 }
 
 /** Returns the URL at which the user signs in at the other service. Fails with `notFound` or `conflict`. */
 export function beginSignIn(deps: SignInDeps, { orgId, userId }: Principal, id: string): { url: string } {
-  const { db, box, clock, publicUrl, providers = PROVIDERS } = deps
+  const { db, box, clock, publicUrl, connectors } = deps
   const { provider: type } = findIntegration(db, { orgId, id })
-  const signIn = signInOf(findProvider(providers, type))
+  const signIn = signInOf(findByType(connectors, type))
   const settings = openIntegration(db, box, { orgId, id })?.settings ?? {}
   const codeVerifier = randomBytes(32).toString('base64url')
   const begun = { orgId, id, userId, codeVerifier, until: clock.now() + SIGN_IN_TIMEOUT_MS }
@@ -72,16 +71,16 @@ const browserKey = (state: string) => secretHash(state).toString('base64url')
 
 /** OAuth callback routes, one for each provider with sign-in. */
 export function callbackRoutes(deps: SignInDeps): Route[] {
-  return (deps.providers ?? PROVIDERS).filter(needsSignIn).map((provider) =>
+  return deps.connectors.filter(needsSignIn).map((connector) =>
     redirectRoute({
-      id: `finishConnectionTo${pascalCase(provider.type)}`,
+      id: `finishConnectionTo${pascalCase(connector.type)}`,
       method: 'GET',
-      path: `/v1/integrations/${provider.type}/callback`,
+      path: `/v1/integrations/${connector.type}/callback`,
       tag: 'Integrations',
-      summary: `Complete the OAuth sign-in to ${provider.title} and redirect to the integration page`,
+      summary: `Complete the OAuth sign-in to ${connector.title} and redirect to the integration page`,
       description: 'The URL fragment is `#connected` or `#connect-error=<sentence>`.',
       status: 303,
-      redirect: (request) => comeBack(deps, provider, request),
+      redirect: (request) => comeBack(deps, connector, request),
     }),
   )
 }
@@ -90,12 +89,12 @@ export function callbackRoutes(deps: SignInDeps): Route[] {
  * Redirects to the integration's page with the result. The redirect prevents the URL that contains the code from
  * becoming a referrer.
  */
-async function comeBack(deps: SignInDeps, provider: Provider, request: Request): Promise<Response> {
+async function comeBack(deps: SignInDeps, connector: Connector, request: Request): Promise<Response> {
   const { publicUrl } = deps
   const back = (path: string, fragment: string) =>
     redirect(303, `${publicUrl}/integrations${path}#${fragment}`, cookie.set(publicUrl, '', 0))
   try {
-    const { id } = await finish(deps, provider, request)
+    const { id } = await finish(deps, connector, request)
     return back(`/${id}`, 'connected')
   } catch (error) {
     if (!(error instanceof AppError)) throw error
@@ -103,7 +102,7 @@ async function comeBack(deps: SignInDeps, provider: Provider, request: Request):
   }
 }
 
-async function finish(deps: SignInDeps, provider: Provider, request: Request): Promise<IntegrationKey> {
+async function finish(deps: SignInDeps, connector: Connector, request: Request): Promise<IntegrationKey> {
   const { db, clock, publicUrl } = deps
   const { searchParams } = new URL(request.url)
   const { codeVerifier, userId, ...key } = openSignInState(deps, request, searchParams.get('state') ?? '')
@@ -114,11 +113,11 @@ async function finish(deps: SignInDeps, provider: Provider, request: Request): P
     )
   const code = searchParams.get('code')
   if (!code)
-    throw new AppError('upstream', `the sign-in to ${provider.title} failed (${errorCode(searchParams.get('error'))})`)
-  const context = new LiveInboundContext(deps, provider, key, request.signal)
+    throw new AppError('upstream', `the sign-in to ${connector.title} failed (${errorCode(searchParams.get('error'))})`)
+  const context = new LiveInboundContext(deps, connector, key, request.signal)
   try {
-    const redirectUri = callbackUrl(publicUrl, provider.type)
-    await context.renew(() => signInOf(provider).exchange(context, { code, redirectUri, codeVerifier }))
+    const redirectUri = callbackUrl(publicUrl, connector.type)
+    await context.renew(() => signInOf(connector).exchange(context, { code, redirectUri, codeVerifier }))
   } catch (error) {
     throw context.refusal(error)
   }
@@ -126,7 +125,7 @@ async function finish(deps: SignInDeps, provider: Provider, request: Request): P
   if (!kept || Object.keys(kept.tokens).length === 0) {
     throw new AppError('conflict', 'the integration was reconfigured in the meantime; sign in again')
   }
-  const isComplete = provider.configured?.isComplete?.(kept.settings, kept.state) ?? true
+  const isComplete = connector.configuration.isComplete(kept.settings, kept.state)
   setIntegrationStatus(db, key.id, isComplete ? 'connected' : 'incomplete')
   const { address } = originOf(request)
   writeAuditEntry(db, clock, { orgId: key.orgId, act: 'integrationConnected', userId, address, target: key.id })

@@ -1,9 +1,6 @@
+import { PROVIDER_TYPES, type ProviderType } from '../contract/products.ts'
 import type { Instant } from '../core/clock.ts'
 import { Closed, InstantSchema, Nullable, OneOf, type Static, Type } from '../core/schema.ts'
-
-/** Provider types in the API. `PROVIDERS` lists the types that this version supports. */
-const PROVIDER_TYPES = ['tag_manager', 'team_chat', 'office_chat', 'issue_tracker', 'webhook', 'email_digest'] as const
-export type ProviderType = (typeof PROVIDER_TYPES)[number]
 
 /**
  * `failing`: the last attempt failed. All statuses other than `connected` and `failing` prevent sending. `incomplete`:

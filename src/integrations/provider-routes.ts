@@ -13,8 +13,7 @@ import type { Dispatcher } from './delivery/dispatcher.ts'
 import { CallFailed, DELIVERED, outcomeOfError, Unusable } from './delivery-outcome.ts'
 import { inboundRoutes } from './inbound/inbound-routes.ts'
 import { RotatedSchema } from './integration.ts'
-import { PROVIDERS } from './providers/index.ts'
-import type { Provider, ProviderTools } from './providers/provider.ts'
+import type { Connector, ProviderTools } from './providers/connector.ts'
 import { completeIntegration, integrationsOf, providerOf, updateIntegrationStatus } from './store.ts'
 
 type Parts = ConfigureDeps & InboundDeps & { dispatcher: Dispatcher; collectUrl?: string }
@@ -25,14 +24,14 @@ const BegunSchema = Closed(
   { $id: 'SignInBegun', examples: [{ url: 'https://accounts.example.com/authorize?state=…' }] },
 )
 
-/** Routes that depend on the available providers. Routes that no provider needs are omitted. */
+/** Routes that depend on the available connectors. Routes that no connector needs are omitted. */
 export function providerRoutes(deps: Parts): Route[] {
-  const { providers = PROVIDERS } = deps
+  const { connectors } = deps
   return [
-    ...(providers.some(canRotate) ? [rotateRoute(deps)] : []),
-    ...(providers.some(needsSignIn) ? [signInRoute(deps), ...callbackRoutes({ ...deps, providers })] : []),
-    ...inboundRoutes(deps, providers),
-    ...providers.flatMap((provider) => provider.routes?.(toolsOf(deps, provider)) ?? []),
+    ...(connectors.some(canRotate) ? [rotateRoute(deps)] : []),
+    ...(connectors.some(needsSignIn) ? [signInRoute(deps), ...callbackRoutes(deps)] : []),
+    ...inboundRoutes(deps, connectors),
+    ...connectors.flatMap((connector) => connector.routes(toolsOf(deps, connector))),
   ]
 }
 
@@ -70,18 +69,18 @@ function signInRoute(deps: Parts): Route {
   })
 }
 
-function toolsOf(deps: Parts, provider: Provider): ProviderTools<object, unknown, object, unknown> {
+function toolsOf(deps: Parts, connector: Connector): ProviderTools {
   const { db, dispatcher, publicUrl } = deps
   return {
     publicUrl,
     integrations: (orgId) =>
-      integrationsOf(db, provider.type)
+      integrationsOf(db, connector.type)
         .filter((one) => one.orgId === orgId)
         .map(({ id }) => id),
     open(key, signal) {
-      if (providerOf(db, key) !== provider.type)
-        throw new AppError('notFound', `the ${provider.type} integration does not exist`)
-      return new LiveInboundContext(deps, provider, key, signal)
+      if (providerOf(db, key) !== connector.type)
+        throw new AppError('notFound', `the ${connector.type} integration does not exist`)
+      return new LiveInboundContext(deps, connector, key, signal)
     },
     async runAttempt(context, work) {
       const { orgId, integrationId: id } = context
@@ -98,7 +97,7 @@ function toolsOf(deps: Parts, provider: Provider): ProviderTools<object, unknown
         }
       })
     },
-    runInBackground: (key, work) => dispatcher.trackUnlimited(workOn(deps, provider, key, work)),
+    runInBackground: (key, work) => dispatcher.trackUnlimited(workOn(deps, connector, key, work)),
     scriptUrlOf({ orgId, id }) {
       const { publicUrl, collectUrl = publicUrl, clock } = deps
       const domain = findDomain(db, { orgId, id }, clock.now())
@@ -110,12 +109,12 @@ function toolsOf(deps: Parts, provider: Provider): ProviderTools<object, unknown
 
 async function workOn<R>(
   deps: Parts,
-  provider: Provider,
+  connector: Connector,
   key: { orgId: string; id: string },
   work: (context: LiveInboundContext) => Promise<R>,
 ): Promise<R> {
   const { db, dispatcher } = deps
-  const context = new LiveInboundContext(deps, provider, key, dispatcher.stopping)
+  const context = new LiveInboundContext(deps, connector, key, dispatcher.stopping)
   try {
     assertUsable(context)
     const done = await work(context)

@@ -11,6 +11,7 @@ import type { NotifierDeps } from './delivery/notifier.ts'
 import { deliveryRoutes } from './delivery/routes.ts'
 import { Listeners } from './inbound/inbound-connections.ts'
 import { Poller } from './inbound/poller.ts'
+import type { Connector } from './providers/connector.ts'
 import { integrationRoutes } from './routes.ts'
 import { StatusSync } from './status/status-sync.ts'
 
@@ -21,6 +22,8 @@ export interface IntegrationsRoom extends Room {
 }
 
 interface Deps extends Required<Pick<NotifierDeps, 'changesOf'>>, Required<Pick<InboundDeps, 'noteChange'>> {
+  /** Everything that an organization can connect. */
+  connectors: readonly Connector[]
   enqueue: Enqueue
   /** Adds data from the event history to messages. */
   enricher: MessageEnricher
@@ -31,7 +34,7 @@ interface Deps extends Required<Pick<NotifierDeps, 'changesOf'>>, Required<Pick<
 /** Creates the integrations module. Deliveries interrupted by a crash are sent again. */
 export function openIntegrations(base: HistoryBase, deps: Deps): IntegrationsRoom {
   const { db, box, clock, config, transport, report, guard, publicUrl, collectUrl, stopping } = base
-  const { enqueue, enricher, jitter, changesOf, noteChange } = deps
+  const { connectors, enqueue, enricher, jitter, changesOf, noteChange } = deps
   recoverInterrupted(db)
   const mailConfigured = config.smtpUrl !== ''
   const dispatcher = new Dispatcher(
@@ -42,13 +45,13 @@ export function openIntegrations(base: HistoryBase, deps: Deps): IntegrationsRoo
   base.rowChanges.subscribe((changes) => {
     if (changes.some(({ kind, values }) => kind === 'delivery' && values.status === 'pending')) queued.emit()
   })
-  const listeners = new Listeners(dispatcher, { ...dispatcher.deps, enqueue })
-  const poller = new Poller(dispatcher, { ...dispatcher.deps, enqueue, noteChange })
+  const listeners = new Listeners(dispatcher, { ...dispatcher.deps, enqueue, connectors })
+  const poller = new Poller(dispatcher, { ...dispatcher.deps, enqueue, noteChange, connectors })
   const statusSync = new StatusSync(dispatcher)
   return {
     dispatcher,
     routes: [
-      ...integrationRoutes({ db, clock, box, dispatcher, guard, publicUrl, collectUrl, enqueue }),
+      ...integrationRoutes({ db, clock, box, dispatcher, guard, publicUrl, collectUrl, enqueue, connectors }),
       ...deliveryRoutes({ db, box, clock }),
     ],
     jobs: [

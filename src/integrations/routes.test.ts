@@ -9,6 +9,7 @@ import { Dispatcher } from './delivery/dispatcher.ts'
 import { hook, mail, outboxFixture } from './delivery/outbox.fixture.ts'
 import { recordOutcome } from './delivery/record-attempt.ts'
 import { deliveryRoutes } from './delivery/routes.ts'
+import { CHANNEL_CONNECTORS } from './providers/index.ts'
 import { integrationRoutes } from './routes.ts'
 
 const secret = `whsec_${Buffer.alloc(32, 3).toString('base64')}`
@@ -34,7 +35,16 @@ function setUp() {
     },
   }
   const dispatcher = new Dispatcher(delivering, new AbortController().signal)
-  const parts = { db, clock, box, guard, dispatcher, publicUrl: 'https://watch.example', enqueue: () => undefined }
+  const parts = {
+    db,
+    clock,
+    box,
+    guard,
+    dispatcher,
+    publicUrl: 'https://watch.example',
+    enqueue: () => undefined,
+    connectors: CHANNEL_CONNECTORS,
+  }
   const call = client({ db, clock }, ...integrationRoutes(parts), ...deliveryRoutes(parts))
   const keys = credentialsOf(people)
   const as = (caller: Caller) => (method: string, path: string, body?: unknown) =>

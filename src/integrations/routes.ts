@@ -23,6 +23,7 @@ import {
   NewIntegrationSchema,
 } from './integration.ts'
 import { providerRoutes } from './provider-routes.ts'
+import type { Connector } from './providers/connector.ts'
 import { deleteIntegration, findIntegration, listIntegrations, secretNamesOf } from './store.ts'
 
 interface IntegrationRoutesDeps {
@@ -31,6 +32,7 @@ interface IntegrationRoutesDeps {
   box: SecretBox
   dispatcher: Dispatcher
   guard: AddressGuard
+  connectors: readonly Connector[]
   /** Public URL of the server, without a trailing slash. */
   publicUrl: string
   /** URL of the collector for domains without their own collector host. Default: `publicUrl`. */
@@ -73,8 +75,8 @@ function detailOf(
 
 /** Routes under `/v1/integrations`. Secrets are write-only, except that a generated secret is shown once. */
 export function integrationRoutes(deps: IntegrationRoutesDeps): Route[] {
-  const { operator, providers, transport } = deps.dispatcher.deps
-  const known = { ...deps, transport, ...(providers ? { providers } : {}), ...(operator ? { operator } : {}) }
+  const { operator, transport } = deps.dispatcher.deps
+  const known = { ...deps, transport, ...(operator ? { operator } : {}) }
   return [...readingRoutes(deps), ...writingRoutes(deps, known), ...providerRoutes(known)]
 }
 
@@ -173,11 +175,7 @@ function writingRoutes(deps: IntegrationRoutesDeps, known: ConfigureDeps): Route
       params: ById,
       answer: TestResult,
       async handle({ principal: { orgId }, params: { id } }) {
-        const { deliveryId } = await testIntegration(
-          deps.dispatcher,
-          findIntegration(db, { orgId, id }),
-          deps.publicUrl,
-        )
+        const { deliveryId } = await testIntegration(deps, findIntegration(db, { orgId, id }))
         return { ok: true, deliveryId }
       },
     }),

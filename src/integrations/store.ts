@@ -1,17 +1,12 @@
 import { sealTarget, unsealTarget } from '../alerts/encrypt-channel-target.ts'
+import type { ProviderType } from '../contract/products.ts'
 import type { Instant } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
 import { newId } from '../core/id.ts'
 import { type SecretBox, secretHash } from '../core/secret-box.ts'
 import { type Db, prepared } from '../store/database.ts'
 import type { Outcome } from './delivery-outcome.ts'
-import {
-  DEFAULT_LABEL,
-  type IntegrationRecord,
-  type IntegrationStatus,
-  type ProviderType,
-  type SplitSettings,
-} from './integration.ts'
+import { DEFAULT_LABEL, type IntegrationRecord, type IntegrationStatus, type SplitSettings } from './integration.ts'
 
 /** Key of an integration. */
 export interface IntegrationKey {
@@ -69,6 +64,20 @@ export function providerOf(db: Db, { orgId, id }: IntegrationKey): ProviderType 
     'SELECT provider FROM integration WHERE id = ? AND orgId = ?',
   )
   return find.get(id, orgId)?.provider ?? null
+}
+
+/** Replaces the settings that are not secret, and the status. */
+export function updateConfig(db: Db, key: IntegrationKey, to: Pick<IntegrationRecord, 'config' | 'status'>): void {
+  prepared<[object]>(
+    db,
+    'UPDATE integration SET config = @config, status = @status WHERE id = @id AND orgId = @orgId',
+  ).run({ ...key, status: to.status, config: JSON.stringify(to.config) })
+}
+
+/** Settings of an integration without its secrets. Empty if there is no such integration. */
+export function configOf(db: Db, id: string): Record<string, unknown> {
+  const row = prepared<[string], { config: string }>(db, 'SELECT config FROM integration WHERE id = ?').get(id)
+  return row ? JSON.parse(row.config) : {}
 }
 
 /** Key under which the provider's own tokens are stored among the sealed secrets. */

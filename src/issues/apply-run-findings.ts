@@ -1,4 +1,4 @@
-import type { Channel } from '../alerts/alert.ts'
+import type { AlertChannel } from '../alerts/alert.ts'
 import type { Finding } from '../alerts/finding.ts'
 import { maskPersonal } from '../conditions/mask-personal-data.ts'
 import type { Privacy } from '../conditions/privacy-settings.ts'
@@ -22,7 +22,7 @@ export interface RunSubject {
   domainId: string | null
   severity: Severity
   impactValue: number | null
-  channels: readonly Channel[]
+  channels: readonly AlertChannel[]
 }
 
 /** A finding of a run. All strings are sentences without personal data and without full stops. */

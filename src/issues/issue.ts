@@ -1,4 +1,4 @@
-import type { Channel } from '../alerts/alert.ts'
+import type { AlertChannel } from '../alerts/alert.ts'
 import type { Finding } from '../alerts/finding.ts'
 import { SEVERITIES, type Severity } from '../contract/severities.ts'
 import type { Instant } from '../core/clock.ts'
@@ -152,7 +152,7 @@ export interface IssueRecord {
   /** One of `ISSUE_KINDS`. */
   alertType: string
   /** Channels to notify; null to use the alert's channels. */
-  channels: Channel[] | null
+  channels: AlertChannel[] | null
   domainId: string | null
   /** Part of the issue's key, in addition to alert and domain; empty if the type has no subjects. */
   subject: string

@@ -1,4 +1,4 @@
-import type { Channel } from '../alerts/alert.ts'
+import type { AlertChannel } from '../alerts/alert.ts'
 import { causesNotification, type Finding, type Window } from '../alerts/finding.ts'
 import type { Severity } from '../contract/severities.ts'
 import { DAY_MS, HOUR_MS, type Instant } from '../core/clock.ts'
@@ -45,7 +45,7 @@ export interface Evaluation {
   /** False when the evaluation is outside the alert's run windows. */
   inRunWindow: boolean
   /** Channels of the issues, if no alert defines them. */
-  channels?: readonly Channel[]
+  channels?: readonly AlertChannel[]
   /**
    * Returns the part of `from <= t < to`, in ms, that is covered by collection gaps, which do not count as quiet time.
    * When absent, there are no gaps.

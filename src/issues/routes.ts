@@ -1,4 +1,4 @@
-import type { Channel } from '../alerts/alert.ts'
+import type { AlertChannel } from '../alerts/alert.ts'
 import { unsealChannel } from '../alerts/encrypt-channel-target.ts'
 import type { Clock } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
@@ -62,7 +62,10 @@ export function describeIssue(box: SecretBox, detail: IssueDetail, principal: Pr
   const history = detail.history.map((entry) => {
     const { channel, ...rest } = entry.payload ?? {}
     if (channel === undefined) return entry
-    return { ...entry, payload: isShown ? { ...entry.payload, channel: unsealChannel(box, channel as Channel) } : rest }
+    return {
+      ...entry,
+      payload: isShown ? { ...entry.payload, channel: unsealChannel(box, channel as AlertChannel) } : rest,
+    }
   })
   return { ...detail, history }
 }

@@ -1,12 +1,14 @@
 import { afterEach, expect, test } from 'bun:test'
 import { createServer, type Socket } from 'node:net'
-import type { Channel } from '../../src/alerts/alert.ts'
+import type { AlertChannel } from '../../src/alerts/alert.ts'
 import { createAlert } from '../../src/alerts/alert-store.ts'
 import { MINUTE_MS, SECOND_MS } from '../../src/core/clock.ts'
 import { Text } from '../../src/core/schema.ts'
 import { deliver as deliverJob } from '../../src/integrations/delivery/deliver-messages.ts'
 import { groupFixture, roomAt } from '../../src/integrations/delivery/group.fixture.ts'
-import { provider } from '../../src/integrations/providers/provider.ts'
+import type { Outcome } from '../../src/integrations/delivery-outcome.ts'
+import { channel, NO_SECRETS, noDetail, showsNoStatus } from '../../src/integrations/providers/channel.ts'
+import type { DeliveryContext } from '../../src/integrations/providers/provider-context.ts'
 import { roomServer } from '../../src/integrations/providers/room/fictitious-chat.fixture.ts'
 import { addHistory } from '../../src/issues/store.ts'
 import type { Db } from '../../src/store/database.ts'
@@ -67,7 +69,7 @@ function fill(db: Db, orgId: string, now: number, rows: readonly { target: strin
   })()
 }
 
-const hookAt = (url: string): Channel => ({ type: 'webhook', target: url })
+const hookAt = (url: string): AlertChannel => ({ type: 'webhook', target: url })
 
 /**
  * Timeout of an attempt. Working receivers respond sooner, even on a busy machine. Attempts that time out are repeated.
@@ -184,22 +186,31 @@ test('messages to a channel limited to one per second are sent at that rate, in 
   const posts: { id: string; at: number }[] = []
   let asked = 0
   let next = 0
-  const paced = provider<{ url: string }>({
+  const post = async (context: DeliveryContext): Promise<Outcome> => {
+    asked++
+    const at = context.now()
+    if (at < next) return { verdict: 'wait', waitMs: next - at }
+    next = at + SECOND_MS
+    posts.push({ id: context.deliveryId, at })
+    return { verdict: 'delivered', note: null }
+  }
+  const paced = channel<{ url: string }>({
     type: 'team_chat',
     title: 'Paced',
     help: 'Takes one message a second.',
-    connect: { by: 'none' },
+    secrets: NO_SECRETS,
     addresses: { target: Text(1, 2000), check: () => undefined, settingsOf: (url) => ({ url }) },
-    async deliver(context) {
-      asked++
-      const at = context.now()
-      if (at < next) return { verdict: 'wait', waitMs: next - at }
-      next = at + SECOND_MS
-      posts.push({ id: context.deliveryId, at })
-      return { verdict: 'delivered', note: null }
-    },
+    hasIntegrations: false,
+    checkDetail: noDetail,
+    deliveryOf: () => ({
+      openings: 'separate',
+      usesHistory: true,
+      deliver: post,
+      test: post,
+      syncStatus: showsNoStatus,
+    }),
   })
-  const { clock, open, deliver, deliveries } = groupFixture({ providers: [paced] })
+  const { clock, open, deliver, deliveries } = groupFixture({ channels: [paced] })
   for (let index = 0; index < 60; index++) open(`iss_${index}`, [roomAt('https://chat.example')])
   for (let second = 0; second < 60; second++) {
     await deliver()

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Channel } from '../../src/alerts/alert.ts'
+import type { AlertChannel } from '../../src/alerts/alert.ts'
 import { unsealTarget } from '../../src/alerts/encrypt-channel-target.ts'
 import { MINUTE_MS } from '../../src/core/clock.ts'
 import { folderPaths } from '../../src/data-folder/folder-paths.ts'
@@ -31,7 +31,7 @@ const [SLACK, OTHER_SLACK, WORKFLOW, HOOK] = [
   `https://calls.example.com/in?token=${SECRETS[3]}`,
 ] as const
 const INTEGRATED = `https://hooks.example.com/catch/${SECRETS[4]}`
-const CHANNELS: Channel[] = [
+const CHANNELS: AlertChannel[] = [
   { type: 'team_chat', target: SLACK },
   { type: 'team_chat', target: OTHER_SLACK },
   { type: 'office_chat', target: WORKFLOW },
@@ -159,12 +159,14 @@ describe('the target URL of a channel', () => {
     for (const path of [`/v1/alerts/${alertId}`, `/v1/flows/tests/${testId}`])
       expect((await get(path, keys.member)).channels).toEqual(CHANNELS)
     const { history } = await get(`/v1/issues/${issueId}`, keys.member)
-    const told = history.flatMap(({ kind, payload }: { kind: string; payload: { channel: Channel } }) =>
+    const told = history.flatMap(({ kind, payload }: { kind: string; payload: { channel: AlertChannel } }) =>
       kind === 'notified' ? payload.channel.target : [],
     )
     expect(told.toSorted()).toEqual(CHANNELS.map(({ target }) => target).toSorted())
     const { deliveries } = await get('/v1/notifications/deliveries', keys.member)
-    expect(deliveries.map(({ channel }: { channel: Channel }) => channel.target).toSorted()).toEqual(told.toSorted())
+    expect(deliveries.map(({ channel }: { channel: AlertChannel }) => channel.target).toSorted()).toEqual(
+      told.toSorted(),
+    )
     const evidence = await get(`/v1/issues/${issueId}/evidence`, keys.member)
     expect(evidence.alert.channels).toEqual(CHANNELS)
   })
@@ -216,7 +218,7 @@ describe('the target URL of a channel', () => {
 
   test('is unchanged when masked values are sent back in any order, even with a new channel', async () => {
     const { world, keys, alertId, testId, sent } = made
-    const fresh: Channel = { type: 'webhook', target: 'https://new.example.com/planted-new' }
+    const fresh: AlertChannel = { type: 'webhook', target: 'https://new.example.com/planted-new' }
     for (const [path, body] of [
       [`/v1/alerts/${alertId}`, alert],
       [`/v1/flows/tests/${testId}`, flowTest],
@@ -264,7 +266,7 @@ describe('the target URL of a channel', () => {
     const path = `/v1/alerts/${alertId}`
     const before = await get(path, keys.member)
     const masked = (await get(path, keys.readOnly)).channels
-    const slack = masked.find(({ type }: Channel) => type === 'team_chat')
+    const slack = masked.find(({ type }: AlertChannel) => type === 'team_chat')
     const channel = given ?? { ...slack, type: 'webhook' }
     const { status, body } = await world.call('PUT', path, { as: keys.member, body: { ...alert, channels: [channel] } })
     expect([status, body.error]).toEqual([400, expect.stringMatching(/^channels\[0\]\.target: /)])

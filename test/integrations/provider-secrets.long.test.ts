@@ -2,9 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { generateKeyPairSync } from 'node:crypto'
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { CONNECTORS } from '../../src/connectors.ts'
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../src/core/clock.ts'
-import { PROVIDERS } from '../../src/integrations/providers/index.ts'
-import { secretFieldsOf } from '../../src/integrations/providers/provider.ts'
 import { callTool, connect } from '../../src/mcp/mcp-endpoint.fixture.ts'
 import type { Outbound, Reply } from '../../src/transport/transport.ts'
 import { type TestApp, testApp } from '../test-app.ts'
@@ -165,10 +164,10 @@ function* filesIn(folder: string): Generator<string> {
 }
 
 test('every secret of every provider is covered', () => {
-  for (const provider of PROVIDERS.filter(({ configured }) => configured)) {
-    const planted = PLANTED.filter((one) => one.provider === provider.type)
+  for (const { type, secrets } of CONNECTORS) {
+    const planted = PLANTED.filter((one) => one.provider === type)
     const fields = new Set(planted.flatMap(({ config }) => Object.keys(config)))
-    expect([provider.type, secretFieldsOf(provider).filter((field) => !fields.has(field))]).toEqual([provider.type, []])
+    expect([type, secrets.fields.filter((field) => !fields.has(field))]).toEqual([type, []])
   }
 })
 

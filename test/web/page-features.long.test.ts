@@ -6,7 +6,7 @@ import {
   CONTAINER,
   KEY_FILE,
   tagManagerServer,
-} from '../../src/integrations/providers/google-tag-manager/google-tag-manager-server.fixture.ts'
+} from '../../src/google-tag-manager/google-tag-manager-server.fixture.ts'
 import { startBrowser, type TestBrowser } from '../browser/chromium.ts'
 import { temporaryFolder } from '../run-program.ts'
 import { axeFindings } from './axe.ts'

@@ -4,7 +4,7 @@ import type { Enqueue, IssueStatus } from '../../issues/issue.ts'
 import { addHistory, issueFacts, setStatus } from '../../issues/store.ts'
 import { tx } from '../../store/database.ts'
 import { CallFailed } from '../delivery-outcome.ts'
-import type { Provider } from '../providers/provider.ts'
+import type { Connector } from '../providers/connector.ts'
 import type { InboundContext, LinkedIssue, ProviderChange } from '../providers/provider-context.ts'
 import {
   cancelSync,
@@ -15,7 +15,7 @@ import {
   ticketKeyOf,
   updateMemory,
 } from './issue-memory.ts'
-import { type ContextDeps, LiveContext, openTarget } from './live-context.ts'
+import { type ContextDeps, LiveContext, openConnected } from './live-context.ts'
 
 export interface InboundDeps extends ContextDeps {
   /** Called inside the transaction that changes an issue. */
@@ -31,15 +31,10 @@ export class LiveInboundContext extends LiveContext implements InboundContext {
   private readonly enqueue: Enqueue
   private readonly recordChange: InboundDeps['noteChange']
 
-  constructor(
-    deps: InboundDeps,
-    provider: Provider,
-    { orgId, id }: { orgId: string; id: string },
-    signal: AbortSignal,
-  ) {
-    super(deps, provider, openTarget(deps, provider, { orgId, target: id }), signal)
-    this.id = id
-    this.title = provider.title
+  constructor(deps: InboundDeps, connector: Connector, key: { orgId: string; id: string }, signal: AbortSignal) {
+    super(deps, connector, openConnected(deps, connector, key), signal)
+    this.id = key.id
+    this.title = connector.title
     this.enqueue = deps.enqueue
     this.recordChange = deps.noteChange
   }

@@ -12,7 +12,8 @@ import type { Outbound, Reply, Transport } from '../../transport/transport.ts'
 import { parseTarget } from '../channel-targets.ts'
 import { type AttemptResult, CallFailed, type Outcome, Unusable } from '../delivery-outcome.ts'
 import type { IntegrationStatus } from '../integration.ts'
-import { type OrgFacts, type Provider, secretFieldsOf } from '../providers/provider.ts'
+import type { Channel, OrgFacts } from '../providers/channel.ts'
+import type { Connector } from '../providers/connector.ts'
 import type {
   AccessTokens,
   CallAnswer,
@@ -23,6 +24,7 @@ import type {
 } from '../providers/provider-context.ts'
 import {
   findRecord,
+  type IntegrationKey,
   listRecords,
   openIntegration,
   saveRecord,
@@ -47,6 +49,9 @@ const LARGEST_ANSWER_BYTES = 32 * 1024 * 1024
 /** Number of response characters that are searched for secrets. `SHOWN_LENGTH` of them are shown. */
 const SCRUBBED_LENGTH = 8 * 1024
 const SHOWN_LENGTH = 500
+
+/** The part of a channel or connector that a context needs. */
+type Product = Pick<Connector, 'type' | 'secrets'> | Pick<Channel, 'type' | 'secrets'>
 
 /** A resolved target: an integration, or the settings of a direct address. */
 interface Opened {
@@ -78,7 +83,7 @@ export class LiveContext implements IntegrationContext {
 
   constructor(
     protected readonly deps: ContextDeps,
-    private readonly provider: Provider,
+    private readonly product: Product,
     { orgId, integrationId, settings, status }: Opened,
     readonly signal: AbortSignal,
   ) {
@@ -167,8 +172,8 @@ export class LiveContext implements IntegrationContext {
 
   withinQuota<R>(quota: Quota, call: () => Promise<R>, waits: (until: Instant | null) => void): Promise<R> {
     const { db, clock } = this.deps
-    const { orgId, provider } = this
-    return withinQuota({ db, clock, provider: provider.type, orgId }, quota, { call, waits, signal: this.signal })
+    const { orgId, product } = this
+    return withinQuota({ db, clock, provider: product.type, orgId }, quota, { call, waits, signal: this.signal })
   }
 
   record(key: string): unknown {
@@ -211,36 +216,36 @@ export class LiveContext implements IntegrationContext {
 
   /** Values to redact. They may contain secrets at any depth. */
   private secrets(): unknown[] {
-    const fields = secretFieldsOf(this.provider)
-    const own = Object.entries(this.settings).filter(([name]) => fields.includes(name))
+    const { fields, derived } = this.product.secrets
+    const own = Object.entries(this.settings).filter(([name]) => (fields as readonly string[]).includes(name))
     let tokens: object = {}
     try {
       tokens = this.tokens
     } catch {
       // The integration was deleted, so it has no tokens.
     }
-    const derived = this.provider.derivedSecrets?.(this.settings) ?? []
-    return [own.map(([, value]) => value), derived, tokens]
+    return [own.map(([, value]) => value), derived(this.settings), tokens]
   }
 }
 
-/**
- * Resolves a target to its settings. Fails with `invalid` if the integration was deleted and with `conflict` if its
- * secrets were lost.
- */
+/** Opens an integration. Fails with `invalid` if it was deleted and with `conflict` if its secrets were lost. */
+export function openConnected({ db, box }: ContextDeps, { type }: Product, key: IntegrationKey): Opened {
+  const kept = openIntegration(db, box, key)
+  if (kept?.provider !== type) throw new AppError('invalid', 'the integration was deleted')
+  return { orgId: key.orgId, integrationId: key.id, settings: kept.settings, status: kept.status }
+}
+
+/** Resolves the target of a channel to its settings. Fails as `openConnected` and `Addresses.settingsOf` do. */
 export function openTarget(
-  { db, box }: ContextDeps,
-  provider: Provider,
+  deps: ContextDeps,
+  channel: Channel,
   { orgId, target }: { orgId: string; target: string },
 ): Opened {
   const { integrationId } = parseTarget(target)
-  if (integrationId !== null && provider.configured) {
-    const kept = openIntegration(db, box, { orgId, id: integrationId })
-    if (kept?.provider !== provider.type) throw new AppError('invalid', 'the integration was deleted')
-    return { orgId, integrationId, settings: kept.settings, status: kept.status }
-  }
-  if (!provider.addresses) throw new AppError('invalid', `${provider.type} channels require an integration`)
-  const settings = provider.addresses.settingsOf(unsealTarget(box, target), orgFacts(db, box, orgId))
+  if (integrationId !== null && channel.hasIntegrations)
+    return openConnected(deps, channel, { orgId, id: integrationId })
+  const { db, box } = deps
+  const settings = channel.addresses.settingsOf(unsealTarget(box, target), orgFacts(db, box, orgId))
   return { orgId, integrationId: null, settings, status: 'connected' }
 }
 
@@ -264,11 +269,11 @@ export class LiveIssueContext extends LiveContext implements IssueContext {
 
   constructor(
     deps: ContextDeps,
-    provider: Provider,
+    channel: Channel,
     private readonly about: { orgId: string; channel: IssueChannel | null; target: string },
     signal: AbortSignal,
   ) {
-    super(deps, provider, openTarget(deps, provider, about), signal)
+    super(deps, channel, openTarget(deps, channel, about), signal)
     this.detail = parseTarget(about.target).detail
   }
 

@@ -4,12 +4,12 @@ import { runExclusive } from '../../core/keyed-mutex.ts'
 import type { SecretBox } from '../../core/secret-box.ts'
 import type { Db } from '../../store/database.ts'
 import type { Transport } from '../../transport/transport.ts'
-import { findProvider } from '../channel-targets.ts'
+import { deliveryTo, findByType } from '../channel-targets.ts'
 import type { LiveContext } from '../context/live-context.ts'
 import { type AttemptResult, type Outcome, outcomeOfError, Unusable } from '../delivery-outcome.ts'
 import type { Message } from '../message/message.ts'
-import { PROVIDERS } from '../providers/index.ts'
-import type { Provider } from '../providers/provider.ts'
+import type { Channel } from '../providers/channel.ts'
+import { CHANNELS } from '../providers/index.ts'
 import { type DeliveryRecord, messageOfDelivery } from './delivery.ts'
 import { LiveDeliveryContext, LiveGroupContext } from './delivery-context.ts'
 import { type DeliveryHead, lockKeyOf } from './group-openings.ts'
@@ -27,8 +27,8 @@ export interface DeliveryDeps {
   mailConfigured: boolean
   /** Reports a bug or a corrupt row. The outcome is recorded anyway. */
   report: (error: unknown, deliveryId: string) => void
-  /** Default: `PROVIDERS`. */
-  providers?: readonly Provider[]
+  /** Default: `CHANNELS`. */
+  channels?: readonly Channel[]
   /** The operator's provider settings, by name. */
   operator?: Readonly<Record<string, string>>
   /** Adds data from the event history to messages. Absent: messages are sent without this data. */
@@ -58,9 +58,9 @@ export async function attemptDelivery(
   const late = new AbortController()
   const timer = setTimeout(() => late.abort(), ATTEMPT_TIMEOUT_MS)
   try {
-    const { provider, message } = providerAndMessage(deps, delivery)
+    const { channel, message } = channelAndMessage(deps, delivery)
     const signal = AbortSignal.any([stopping, late.signal])
-    const work = workOf(deps, provider, { ...claimed, message }, signal)
+    const work = workOf(deps, channel, { ...claimed, message }, signal)
     context = work.context
     const outcome = await work.run()
     if (outcome.verdict !== 'delivered' && stopping.aborted) return STOPPED
@@ -88,16 +88,16 @@ const UNKNOWN: Outcome = {
   reason: 'the message could not be rendered; see the server log',
 }
 
-function providerAndMessage(
-  { providers = PROVIDERS }: DeliveryDeps,
+function channelAndMessage(
+  { channels = CHANNELS }: DeliveryDeps,
   delivery: DeliveryRecord,
-): { provider: Provider; message: Message } {
+): { channel: Channel; message: Message } {
   const { channelType } = delivery
-  const provider = findProvider(providers, channelType)
-  if (!provider) throw new AppError('invalid', `${channelType} is not available in this version`)
+  const channel = findByType(channels, channelType)
+  if (!channel) throw new AppError('invalid', `${channelType} is not available in this version`)
   const message = messageOfDelivery(delivery)
   if (!message) throw new AppError('invalid', 'the stored message is corrupt')
-  return { provider, message }
+  return { channel, message }
 }
 
 interface Work {
@@ -111,31 +111,29 @@ interface Work {
  */
 function workOf(
   deps: DeliveryDeps,
-  provider: Provider,
+  channel: Channel,
   { delivery, others, message }: Claimed & { message: Message },
   signal: AbortSignal,
 ): Work {
   const { transition, issueId, channelType, channelTarget } = delivery
-  const { test, deliver, deliverGroup } = provider
   const serialized = (run: () => Promise<Outcome>) =>
     issueId === null ? run() : runExclusive(deps.db, lockKeyOf(deps.db, { issueId, channelType, channelTarget }), run)
 
-  if (others.length > 0 && deliverGroup) {
+  const how = deliveryTo(deps.db, channel, channelTarget)
+  if (others.length > 0 && how.openings === 'grouped') {
     const members = [delivery, ...others].sort((one, other) => one.seq - other.seq)
-    const context = new LiveGroupContext(deps, provider, members, signal)
+    const context = new LiveGroupContext(deps, channel, members, signal)
     assertUsable(context)
-    return { context, run: () => serialized(() => deliverGroup(context, context.members)) }
+    return { context, run: () => serialized(() => how.deliverGroup(context, context.members)) }
   }
-  const context = new LiveDeliveryContext(deps, provider, delivery, signal)
-  if (transition === 'test' && test) return { context, run: () => test(context) }
-  if (!deliver) throw new AppError('invalid', `${channelType} does not send notifications`)
-  if (transition !== 'test') assertUsable(context)
-  const history = provider.omitsHistory ? null : deps.enricher
+  const context = new LiveDeliveryContext(deps, channel, delivery, signal)
+  if (transition === 'test') return { context, run: () => how.test(context, message) }
+  assertUsable(context)
   return {
     context,
     async run() {
-      const whole = (await history?.enrich(delivery, message, signal)) ?? message
-      return serialized(() => deliver(context, whole))
+      const whole = how.usesHistory ? ((await deps.enricher?.enrich(delivery, message, signal)) ?? message) : message
+      return serialized(() => how.deliver(context, whole))
     },
   }
 }

@@ -2,7 +2,7 @@ import { parseTarget } from '../channel-targets.ts'
 import { type IssueChannel, memoryOf, saveMemory } from '../context/issue-memory.ts'
 import { type ContextDeps, LiveContext, LiveIssueContext, openTarget } from '../context/live-context.ts'
 import type { Message } from '../message/message.ts'
-import type { Provider } from '../providers/provider.ts'
+import type { Channel } from '../providers/channel.ts'
 import type { DeliveryContext, GroupContext, GroupMember } from '../providers/provider-context.ts'
 import type { DeliveryRecord } from './delivery.ts'
 import { type DeliveryHead, requireMessage } from './group-openings.ts'
@@ -12,10 +12,10 @@ export class LiveDeliveryContext extends LiveIssueContext implements DeliveryCon
   readonly deliveryId: string
   readonly isReplay: boolean
 
-  constructor(deps: ContextDeps, provider: Provider, delivery: DeliveryRecord, signal: AbortSignal) {
+  constructor(deps: ContextDeps, channel: Channel, delivery: DeliveryRecord, signal: AbortSignal) {
     const { orgId, issueId, channelType, channelTarget: target } = delivery
-    const channel = issueId === null ? null : { issueId, channelType, channelTarget: target }
-    super(deps, provider, { orgId, channel, target }, signal)
+    const about = issueId === null ? null : { issueId, channelType, channelTarget: target }
+    super(deps, channel, { orgId, channel: about, target }, signal)
     this.deliveryId = delivery.id
     this.isReplay = delivery.deliveredAt !== null
   }
@@ -26,12 +26,12 @@ export class LiveGroupContext extends LiveContext implements GroupContext {
   readonly detail: string | null
   readonly members: readonly GroupMember[]
 
-  constructor(deps: ContextDeps, provider: Provider, openings: readonly DeliveryHead[], signal: AbortSignal) {
+  constructor(deps: ContextDeps, channel: Channel, openings: readonly DeliveryHead[], signal: AbortSignal) {
     const [first] = openings
     if (!first) throw new Error('a group must have at least one member')
     const { orgId, channelTarget: target } = first
-    const opened = openTarget(deps, provider, { orgId, target })
-    super(deps, provider, opened, signal)
+    const opened = openTarget(deps, channel, { orgId, target })
+    super(deps, channel, opened, signal)
     this.detail = parseTarget(target).detail
     const { integrationId } = opened
     this.members = openings.map((opening) => new LiveGroupMember(deps, opening, integrationId))

@@ -1,5 +1,6 @@
-import { type Alert, CHANNEL_TYPES } from '../../alerts/alert.ts'
+import type { Alert } from '../../alerts/alert.ts'
 import { unsealChannel } from '../../alerts/encrypt-channel-target.ts'
+import { CHANNEL_TYPES, type ChannelType } from '../../contract/products.ts'
 import { HOUR_MS, type Instant, MINUTE_MS, SECOND_MS } from '../../core/clock.ts'
 import { Closed, InstantSchema, Int, Nullable, OneOf, type Static, Type } from '../../core/schema.ts'
 import type { SecretBox } from '../../core/secret-box.ts'
@@ -72,7 +73,7 @@ export interface DeliveryRecord {
   alertId: string | null
   transition: MessageKind
   noticeKey: string
-  channelType: (typeof CHANNEL_TYPES)[number]
+  channelType: ChannelType
   channelTarget: string
   /** The message (`Message`) as JSON. */
   message: string

@@ -3,7 +3,7 @@ import { createHmac } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Channel } from '../../alerts/alert.ts'
+import type { AlertChannel } from '../../alerts/alert.ts'
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../core/clock.ts'
 import { openWebhookSecret } from '../../org/store.ts'
 import { openDatabase } from '../../store/database.ts'
@@ -45,7 +45,7 @@ function setUp({ smtpPort, jitter = 0, timeoutMs = 2000, world = outboxFixture()
     mailConfigured: smtpUrl !== null,
     report: (error) => reported.push(error),
   }
-  const hookAt = (url: string): Channel => ({ type: 'webhook', target: `${url}/in?token=t0ken` })
+  const hookAt = (url: string): AlertChannel => ({ type: 'webhook', target: `${url}/in?token=t0ken` })
   const integrate = (url: string, secret: string) =>
     insertIntegration(world.db, world.box, {
       orgId: world.orgId,
@@ -320,7 +320,7 @@ describe('an integration', () => {
     const { id } = integrate(server.url, secret)
     const theirs = integrate(server.url, secret)
     db.prepare('UPDATE integration SET orgId = ? WHERE id = ?').run(people.mallory.orgId, theirs.id)
-    const channels: Channel[] = [id, theirs.id].map((target) => ({ type: 'webhook', target }))
+    const channels: AlertChannel[] = [id, theirs.id].map((target) => ({ type: 'webhook', target }))
     tell('opened', issue(), { channels })
     deleteIntegration(db, { orgId, id })
     await deliver()
@@ -357,7 +357,7 @@ test("a delivery that can't be sent fails with its reason without affecting othe
   const { id } = integrate(server.url, 'whsec_')
   const sealedElsewhere = integrate(server.url, 'whsec_')
   db.prepare('UPDATE integration SET secrets = ? WHERE id = ?').run(Buffer.alloc(60, 1), sealedElsewhere.id)
-  const channels: Channel[] = [
+  const channels: AlertChannel[] = [
     hookAt(`${server.url}/damaged`),
     hookAt(`${server.url}/unknown`),
     { type: 'webhook', target: id },
@@ -404,7 +404,7 @@ describe('deliveries to one origin', () => {
     })
     return { server, most: () => most }
   }
-  const to = (url: string, path: string): Channel => ({ type: 'webhook', target: `${url}/${path}` })
+  const to = (url: string, path: string): AlertChannel => ({ type: 'webhook', target: `${url}/${path}` })
 
   test('are limited to two concurrent requests per organization after the first response', async () => {
     const { server, most } = counting(2)

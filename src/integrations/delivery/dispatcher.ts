@@ -68,7 +68,7 @@ export class Dispatcher {
       if (!delivery) continue
       rounds.served(waiting)
       started++
-      void this.send({ delivery, others: claimGroupMembers(deps.db, delivery, now, deps.providers) }, waiting)
+      void this.send({ delivery, others: claimGroupMembers(deps.db, delivery, now, deps.channels) }, waiting)
     }
     return started
   }

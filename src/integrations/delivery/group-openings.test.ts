@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import type { Channel } from '../../alerts/alert.ts'
+import type { AlertChannel } from '../../alerts/alert.ts'
 import { MINUTE_MS, SECOND_MS } from '../../core/clock.ts'
 import { setStatus } from '../../issues/store.ts'
 import { mailbox, receiver } from '../../transport/receiver.fixture.ts'
@@ -74,11 +74,11 @@ describe('notifications of new issues for one channel', () => {
   test('do not delay other channels and organizations', async () => {
     await using server = roomServer()
     const { db, people, open, deliver } = groupFixture()
-    const [here, there]: Channel[] = [roomAt(server.url), roomAt(`${server.url}/other`)] as const
-    open('iss_1', [here as Channel])
+    const [here, there]: AlertChannel[] = [roomAt(server.url), roomAt(`${server.url}/other`)] as const
+    open('iss_1', [here as AlertChannel])
     db.prepare('UPDATE delivery SET orgId = ?').run(people.mallory.orgId)
-    open('iss_2', [here as Channel])
-    open('iss_3', [there as Channel])
+    open('iss_2', [here as AlertChannel])
+    open('iss_3', [there as AlertChannel])
     await deliver()
     expect(server.messages).toHaveLength(3)
   })
@@ -86,7 +86,7 @@ describe('notifications of new issues for one channel', () => {
   test('are sent separately and immediately to webhooks and issue trackers', async () => {
     await using server = receiver()
     const { open, deliver, deliveries } = groupFixture()
-    const tracker: Channel = { type: 'issue_tracker', target: 'int_gone' }
+    const tracker: AlertChannel = { type: 'issue_tracker', target: 'int_gone' }
     for (const id of numbered(5)) open(id, [{ type: 'webhook', target: `${server.url}/in` }, tracker])
     expect(deliveries().every(({ groupId }) => groupId === null)).toBe(true)
     await deliver()

@@ -1,13 +1,13 @@
-import type { Channel } from '../../alerts/alert.ts'
+import type { AlertChannel } from '../../alerts/alert.ts'
 import { type Instant, SECOND_MS } from '../../core/clock.ts'
 import { AppError } from '../../core/error.ts'
 import type { IssueStatus } from '../../issues/issue.ts'
 import { type Db, prepared } from '../../store/database.ts'
-import { findProvider } from '../channel-targets.ts'
+import { isGrouped } from '../channel-targets.ts'
 import type { IssueChannel } from '../context/issue-memory.ts'
 import type { Message } from '../message/message.ts'
-import { PROVIDERS } from '../providers/index.ts'
-import type { Provider } from '../providers/provider.ts'
+import type { Channel } from '../providers/channel.ts'
+import { CHANNELS } from '../providers/index.ts'
 import { DELIVERY_COLUMNS, type DeliveryRecord, messageOfDelivery } from './delivery.ts'
 
 /** Period after the first opening in a channel during which further openings are collected into one message. */
@@ -20,11 +20,11 @@ const HEAD_COLUMNS = DELIVERY_COLUMNS.replace(/\bmessage,\s*/, '')
 
 interface Opening {
   orgId: string
-  channel: Channel
+  channel: AlertChannel
   /** Time at which the delivery would be sent without grouping. */
   at: Instant
-  /** Default: `PROVIDERS`. */
-  providers?: readonly Provider[]
+  /** Default: `CHANNELS`. */
+  available?: readonly Channel[]
 }
 
 /**
@@ -33,9 +33,9 @@ interface Opening {
  */
 export function groupFor(
   db: Db,
-  { orgId, channel: { type, target }, at, providers = PROVIDERS }: Opening,
+  { orgId, channel: { type, target }, at, available = CHANNELS }: Opening,
 ): { until: Instant; groupId: string } | null {
-  if (!findProvider(providers, type)?.deliverGroup) return null
+  if (!isGrouped(db, available, { type, target })) return null
   const first = prepared<[object], { id: string; throttleAt: Instant }>(
     db,
     `SELECT id, throttleAt FROM delivery
@@ -54,10 +54,11 @@ export function claimGroupMembers(
   db: Db,
   delivery: DeliveryRecord,
   now: Instant,
-  providers: readonly Provider[] = PROVIDERS,
+  channels: readonly Channel[] = CHANNELS,
 ): DeliveryHead[] {
-  const { id, groupId, channelType, deliveredAt } = delivery
-  if (groupId === null || deliveredAt !== null || !findProvider(providers, channelType)?.deliverGroup) return []
+  const { id, groupId, channelType, channelTarget, deliveredAt } = delivery
+  if (groupId === null || deliveredAt !== null) return []
+  if (!isGrouped(db, channels, { type: channelType, target: channelTarget })) return []
   // A corrupt message fails alone, without affecting the other members.
   if (!messageOfDelivery(delivery)) return []
   return prepared<[object], DeliveryHead>(

@@ -1,14 +1,14 @@
 import type { Cast } from '../../../test/fixtures.ts'
-import type { Channel } from '../../alerts/alert.ts'
+import type { AlertChannel } from '../../alerts/alert.ts'
 import type { Transition } from '../../issues/issue.ts'
 import type { Db } from '../../store/database.ts'
 import { addressGuard } from '../../transport/address-guard.ts'
 import { httpTransport } from '../../transport/http-transport.ts'
 import { mailTransport } from '../../transport/mail-transport.ts'
 import { transport } from '../../transport/transport.ts'
+import type { Channel } from '../providers/channel.ts'
 import { desk } from '../providers/desk/desk.fixture.ts'
-import { PROVIDERS } from '../providers/index.ts'
-import type { Provider } from '../providers/provider.ts'
+import { CHANNELS } from '../providers/index.ts'
 import { room } from '../providers/room/fictitious-chat.fixture.ts'
 import { StatusSync } from '../status/status-sync.ts'
 import { Dispatcher } from './dispatcher.ts'
@@ -22,24 +22,24 @@ export interface GroupFixtureOptions {
   /** Port of the mail server. Absent: mail is not configured. */
   smtpPort?: number
   timeoutMs?: number
-  /** Additional providers, which replace built-in ones of the same type. Default: the fake chat and tracker. */
-  providers?: readonly Provider[]
+  /** Additional channels, which replace built-in ones of the same type. Default: the fake chat and tracker. */
+  channels?: readonly Channel[]
   /** The operator's provider settings. */
   operator?: Readonly<Record<string, string>>
 }
 
-/** An outbox and a dispatcher whose providers include a fake chat and a fake tracker. */
+/** An outbox and a dispatcher whose channels include a fake chat and a fake tracker. */
 export function groupFixture({
   db,
   people,
   smtpPort,
   timeoutMs = 5000,
-  providers: own = [room, desk],
+  channels: own = [room, desk],
   operator = {},
 }: GroupFixtureOptions = {}) {
   const world = outboxFixture(db, people)
   const reported: unknown[] = []
-  const providers = [...PROVIDERS.filter(({ type }) => own.every((one) => one.type !== type)), ...own]
+  const channels = [...CHANNELS.filter(({ type }) => own.every((one) => one.type !== type)), ...own]
   const stopping = new AbortController()
   const smtpUrl = smtpPort === undefined ? null : `smtp://127.0.0.1:${smtpPort}`
   const parts = {
@@ -47,7 +47,7 @@ export function groupFixture({
     clock: world.clock,
     box: world.box,
     jitter: () => 0,
-    providers,
+    channels,
     operator,
     mailConfigured: smtpUrl !== null,
     transport: transport({
@@ -59,10 +59,10 @@ export function groupFixture({
   const dispatcher = new Dispatcher(parts, stopping.signal)
   const statusSync = new StatusSync(dispatcher)
   const tell = (transition: Transition, issueId?: string, values: Partial<Notice> = {}) =>
-    world.tell(transition, issueId, { providers, ...values })
+    world.tell(transition, issueId, { available: channels, ...values })
   /** Opens an issue and notifies its channels. */
-  const open = (issueId: string, channels: readonly Channel[] = [hook], values: Partial<Notice> = {}) =>
-    tell('opened', world.issue(issueId), { channels, ...values })
+  const open = (issueId: string, targets: readonly AlertChannel[] = [hook], values: Partial<Notice> = {}) =>
+    tell('opened', world.issue(issueId), { channels: targets, ...values })
   /** Sends due deliveries until nothing is in flight. */
   const deliver = async () => {
     dispatcher.start()
@@ -72,7 +72,7 @@ export function groupFixture({
     statusSync.start()
     await dispatcher.idle()
   }
-  return { ...world, parts, providers, reported, stopping, dispatcher, tell, open, deliver, follow }
+  return { ...world, parts, channels, reported, stopping, dispatcher, tell, open, deliver, follow }
 }
 
-export const roomAt = (url: string): Channel => ({ type: 'team_chat', target: `${url}/c` })
+export const roomAt = (url: string): AlertChannel => ({ type: 'team_chat', target: `${url}/c` })

@@ -1,20 +1,20 @@
 import { expect, test } from 'bun:test'
 import type { Cast } from '../../../test/fixtures.ts'
-import type { Channel } from '../../alerts/alert.ts'
+import type { AlertChannel } from '../../alerts/alert.ts'
+import type { ProviderType } from '../../contract/products.ts'
 import { MINUTE_MS, SECOND_MS } from '../../core/clock.ts'
 import { setStatus } from '../../issues/store.ts'
 import type { Db } from '../../store/database.ts'
 import type { Transport } from '../../transport/transport.ts'
-import type { ProviderType } from '../integration.ts'
-import type { Provider } from '../providers/provider.ts'
+import type { Channel } from '../providers/channel.ts'
 import { insertIntegration } from '../store.ts'
 import { recoverInterrupted } from './delivery-queues.ts'
 import { type GroupFixtureOptions, groupFixture } from './group.fixture.ts'
 
 export interface KillTable<Server extends AsyncDisposable> {
-  /** Provider to test. Absent: one of `PROVIDERS`. */
-  provider?: Provider
-  type: Channel['type']
+  /** Channel to test. Absent: one of `CHANNELS`. */
+  channel?: Channel
+  type: AlertChannel['type']
   /** Starts the other service. Called for every kill. */
   server(): Promise<Server> | Server
   /** Settings of an integration that uses the server. Absent: notifications are sent to `target`. */
@@ -35,7 +35,7 @@ type World = ReturnType<typeof groupFixture>
  * Runs the scenario. Opens three issues, resolves one, acknowledges another, and resolves and reopens the third. Stops
  * early if `isOver` returns true.
  */
-async function live(world: World, channel: Channel, isOver: () => boolean): Promise<void> {
+async function live(world: World, channel: AlertChannel, isOver: () => boolean): Promise<void> {
   const { clock, open, tell, follow, db, people } = world
   const channels = [channel]
   // Advances the clock because chats accept one message per second.
@@ -118,7 +118,7 @@ async function play<Server extends AsyncDisposable>(
   await using server = await table.server()
   const options: GroupFixtureOptions = {
     people,
-    ...(table.provider ? { providers: [table.provider] } : {}),
+    ...(table.channel ? { channels: [table.channel] } : {}),
     ...(table.smtpPort ? { smtpPort: table.smtpPort(server) } : {}),
     ...(table.operator ? { operator: table.operator(server) } : {}),
   }
@@ -141,7 +141,7 @@ function channelOf<Server extends AsyncDisposable>(
   { integration, type, detail, state, target }: KillTable<Server>,
   server: Server,
   { db, box, orgId, clock }: World,
-): Channel {
+): AlertChannel {
   if (!integration) return { type, target: target?.(server) ?? '' }
   const { id } = insertIntegration(db, box, {
     orgId,

@@ -1,4 +1,4 @@
-import type { Alert, Channel } from '../../alerts/alert.ts'
+import type { Alert, AlertChannel } from '../../alerts/alert.ts'
 import { findAlert } from '../../alerts/alert-store.ts'
 import { isInRunWindow } from '../../alerts/allowed-run-hours.ts'
 import type { Clock, Instant } from '../../core/clock.ts'
@@ -110,7 +110,7 @@ export function actorName(db: Db, actor: string | null): string | null {
  * Channels of the alert, or of the issue if it has no alert. A deleted alert notifies no new channels, but its
  * resolutions still reach the channels that were notified.
  */
-function recipientsOf(db: Db, issue: IssueFacts['issue']): { channels: Channel[]; throttle: Throttle | null } {
+function recipientsOf(db: Db, issue: IssueFacts['issue']): { channels: AlertChannel[]; throttle: Throttle | null } {
   const alert = alertOf(db, issue)
   return { channels: alert?.channels ?? issue.channels ?? [], throttle: alert?.throttle ?? null }
 }

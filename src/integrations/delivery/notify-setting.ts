@@ -1,9 +1,9 @@
-import type { Channel } from '../../alerts/alert.ts'
+import type { AlertChannel } from '../../alerts/alert.ts'
 import { OneOf, parser, Type } from '../../core/schema.ts'
 import type { Transition } from '../../issues/issue.ts'
 import { type Db, prepared } from '../../store/database.ts'
 import { parseTarget } from '../channel-targets.ts'
-import type { Provider } from '../providers/provider.ts'
+import type { Connector } from '../providers/connector.ts'
 
 /** Status changes that an integration can be notified of. */
 const NOTIFIABLE = ['opened', 'reopened', 'repeated', 'resolved'] as const satisfies readonly Transition[]
@@ -29,9 +29,9 @@ interface SplitConfig {
  * Extracts `notify` from the `config` of a request. If it is absent, all transitions are included. Fails with
  * `invalid`, naming the field.
  */
-export function extractNotify(config: Record<string, unknown>, { deliver }: Provider): SplitConfig {
+export function extractNotify(config: Record<string, unknown>, { notifies }: Connector): SplitConfig {
   const { notify, ...own } = config
-  if (!deliver || notify === undefined) return { own: config, shared: {} }
+  if (!notifies || notify === undefined) return { own: config, shared: {} }
   return { own, shared: { notify: parse(notify, 'config.notify') } }
 }
 
@@ -41,9 +41,9 @@ export function extractNotify(config: Record<string, unknown>, { deliver }: Prov
  */
 export function wantedChannels(
   db: Db,
-  channels: readonly Channel[],
+  channels: readonly AlertChannel[],
   { issueId, transition }: { issueId: string; transition: Transition },
-): Channel[] {
+): AlertChannel[] {
   return channels.filter((channel) => {
     const notify = notifyOf(db, channel)
     if (notify === null) return true
@@ -52,7 +52,7 @@ export function wantedChannels(
 }
 
 /** Transitions for which the channel's integration receives notifications. Null: all transitions. */
-function notifyOf(db: Db, { target }: Channel): Transition[] | null {
+function notifyOf(db: Db, { target }: AlertChannel): Transition[] | null {
   const { integrationId } = parseTarget(target)
   if (integrationId === null) return null
   const sql = `SELECT json_extract(config, '$.notify') AS notify FROM integration WHERE id = ?`
@@ -61,7 +61,7 @@ function notifyOf(db: Db, { target }: Channel): Transition[] | null {
 }
 
 /** True if a delivery of the issue's last opening exists for the channel. */
-function hasOpening(db: Db, issueId: string, { type, target }: Channel): boolean {
+function hasOpening(db: Db, issueId: string, { type, target }: AlertChannel): boolean {
   const opening = prepared<[object], { at: number }>(
     db,
     `SELECT 1 AS at FROM delivery

@@ -1,5 +1,5 @@
 import { type Cast, cast, memoryDb, testBox, testClock } from '../../../test/fixtures.ts'
-import type { Channel } from '../../alerts/alert.ts'
+import type { AlertChannel } from '../../alerts/alert.ts'
 import type { Finding } from '../../alerts/finding.ts'
 import type { Transition } from '../../issues/issue.ts'
 import { applyChanges, issueFacts } from '../../issues/store.ts'
@@ -10,8 +10,8 @@ import { claimNext, type Queue, withdrawExpired } from './delivery-queues.ts'
 import { listDeliveries } from './delivery-store.ts'
 import { type Enqueued, enqueue, type Notice } from './outbox.ts'
 
-export const hook: Channel = { type: 'webhook', target: 'https://hooks.example.com/a' }
-export const mail: Channel = { type: 'email', target: 'ann@example.com' }
+export const hook: AlertChannel = { type: 'webhook', target: 'https://hooks.example.com/a' }
+export const mail: AlertChannel = { type: 'email', target: 'ann@example.com' }
 
 const finding: Finding = {
   domainId: null,

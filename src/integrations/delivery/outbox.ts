@@ -1,4 +1,4 @@
-import type { Channel } from '../../alerts/alert.ts'
+import type { AlertChannel } from '../../alerts/alert.ts'
 import { type Instant, MINUTE_MS } from '../../core/clock.ts'
 import { newId } from '../../core/id.ts'
 import type { Transition } from '../../issues/issue.ts'
@@ -6,7 +6,7 @@ import { addHistory } from '../../issues/store.ts'
 import type { ClockStep } from '../../store/clock-step.ts'
 import { type Db, prepared, tx } from '../../store/database.ts'
 import type { Message } from '../message/message.ts'
-import type { Provider } from '../providers/provider.ts'
+import type { Channel } from '../providers/channel.ts'
 import {
   DELIVERY_COLUMNS,
   type DeliveryRecord,
@@ -31,13 +31,13 @@ export interface Notice {
   instance: string | number
   message: Message
   /** Channels of the alert. Ignored for a resolution, which is sent to the channels that were notified before. */
-  channels: readonly Channel[]
+  channels: readonly AlertChannel[]
   throttle: Throttle | null
   /** Delay before sending, during which `withdrawResolutions` can cancel the notification. */
   delayMs?: number
   now: Instant
-  /** Default: `PROVIDERS`. */
-  providers?: readonly Provider[]
+  /** Default: `CHANNELS`. */
+  available?: readonly Channel[]
 }
 
 export interface Enqueued {
@@ -78,7 +78,7 @@ export function enqueue(db: Db, notice: Notice): Enqueued {
   })
 }
 
-function distinct(channels: readonly Channel[]): Channel[] {
+function distinct(channels: readonly AlertChannel[]): AlertChannel[] {
   return [...new Map(channels.map((channel) => [`${channel.type} ${channel.target}`, channel])).values()]
 }
 
@@ -86,8 +86,8 @@ function distinct(channels: readonly Channel[]): Channel[] {
 export const IS_ISSUE_STATE = `transition IN ('opened', 'reopened', 'repeated', 'resolved')`
 
 /** Channels whose latest notification about the issue, whether delivered or pending, is not a resolution. */
-function notifiedChannels(db: Db, issueId: string): Channel[] {
-  return prepared<[string], Channel & { transition: string }>(
+function notifiedChannels(db: Db, issueId: string): AlertChannel[] {
+  return prepared<[string], AlertChannel & { transition: string }>(
     db,
     `SELECT channelType AS type, channelTarget AS target, transition, max(seq) FROM delivery
        WHERE issueId = ? AND ${IS_ISSUE_STATE} AND (deliveredAt IS NOT NULL OR status IN ('pending', 'sending'))
@@ -179,16 +179,16 @@ function resetHeldBack(db: Db, issueId: string): number {
 
 interface NewDelivery extends Omit<Notice, 'message' | 'channels' | 'throttle'> {
   noticeKey: string
-  channel: Channel
+  channel: AlertChannel
   message: string
   /** Time at which the throttle allows the notification. */
   slot: Instant
 }
 
 function insertDelivery(db: Db, { noticeKey, channel, transition, slot, now, ...rest }: NewDelivery): string {
-  const { orgId, issueId, alertId, message, providers } = rest
+  const { orgId, issueId, alertId, message, available } = rest
   const wait =
-    transition === 'opened' ? groupFor(db, { orgId, channel, at: slot, ...(providers && { providers }) }) : null
+    transition === 'opened' ? groupFor(db, { orgId, channel, at: slot, ...(available && { available }) }) : null
   const id = newId('dlv', now)
   prepared(
     db,

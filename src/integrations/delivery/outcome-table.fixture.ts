@@ -1,10 +1,11 @@
 import { describe, expect, test } from 'bun:test'
 import { createServer, type Socket } from 'node:net'
-import type { Channel } from '../../alerts/alert.ts'
+import type { AlertChannel } from '../../alerts/alert.ts'
+import type { ProviderType } from '../../contract/products.ts'
 import { HOUR_MS, type Instant, SECOND_MS } from '../../core/clock.ts'
 import { type Received, receiver } from '../../transport/receiver.fixture.ts'
-import type { IntegrationStatus, ProviderType } from '../integration.ts'
-import type { Provider } from '../providers/provider.ts'
+import type { IntegrationStatus } from '../integration.ts'
+import type { Channel } from '../providers/channel.ts'
 import { findIntegration, insertIntegration } from '../store.ts'
 import { claimNext, laneOf } from './delivery-queues.ts'
 import { groupFixture } from './group.fixture.ts'
@@ -31,7 +32,7 @@ export interface Row extends Expected {
 }
 
 export interface OutcomeTable {
-  provider: Provider
+  channel: Channel
   /** Settings and secrets of an integration that uses a server at `url`. Absent: notifications are sent to `target`. */
   integration?(url: string): { config: Record<string, unknown>; secrets: Record<string, unknown> }
   target?(url: string): string
@@ -112,14 +113,14 @@ type Became = Omit<Expected, 'status'> & { status: IntegrationStatus | null }
 function world(table: OutcomeTable, url: string, timeoutMs = 5000) {
   const world = groupFixture({
     timeoutMs,
-    providers: [table.provider],
+    channels: [table.channel],
     ...(table.operator ? { operator: table.operator(url) } : {}),
   })
   const { db, box, orgId, clock, deliveries, dispatcher, open } = world
   let count = 0
   const make = () => {
     const { config, secrets } = table.integration?.(url) ?? { config: {}, secrets: {} }
-    const { type } = table.provider
+    const { type } = table.channel
     const { id } = insertIntegration(db, box, {
       orgId,
       provider: type as ProviderType,
@@ -142,7 +143,7 @@ function world(table: OutcomeTable, url: string, timeoutMs = 5000) {
     dispatcher.forget()
     if (integrationId) db.prepare(`UPDATE integration SET status = 'connected' WHERE id = ?`).run(integrationId)
     const target = integrationId ? `${integrationId}${table.detail ? `:${table.detail}` : ''}` : table.target?.(url)
-    const channel = { type: table.provider.type, target: target ?? url } as Channel
+    const channel = { type: table.channel.type, target: target ?? url } as AlertChannel
     open(`iss_${++count}`, [channel])
     const before = clock.now()
     const queue = { orgId, channelType: channel.type, channelTarget: channel.target }

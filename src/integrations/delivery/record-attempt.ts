@@ -3,7 +3,7 @@ import { addHistory } from '../../issues/store.ts'
 import { type Db, prepared, tx } from '../../store/database.ts'
 import { parseTarget } from '../channel-targets.ts'
 import type { Outcome, TimedAttemptResult } from '../delivery-outcome.ts'
-import type { Provider } from '../providers/provider.ts'
+import type { Channel } from '../providers/channel.ts'
 import { updateIntegrationStatus } from '../store.ts'
 import type { Claimed } from './attempt.ts'
 import { logAttempt } from './attempt-log.ts'
@@ -17,8 +17,8 @@ interface RecordingDeps {
   jitter: () => number
   /** True if a mail server is configured. If so, owners are notified of failed deliveries. */
   mailConfigured: boolean
-  /** Default: `PROVIDERS`. */
-  providers?: readonly Provider[]
+  /** Default: `CHANNELS`. */
+  channels?: readonly Channel[]
 }
 
 /**

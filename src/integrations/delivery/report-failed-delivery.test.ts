@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import type { Channel } from '../../alerts/alert.ts'
+import type { AlertChannel } from '../../alerts/alert.ts'
 import { createAlert } from '../../alerts/alert-store.ts'
 import { HOUR_MS, SECOND_MS } from '../../core/clock.ts'
 import { mailbox, receiver } from '../../transport/receiver.fixture.ts'
@@ -10,10 +10,10 @@ import { groupFixture, roomAt } from './group.fixture.ts'
 function setUp(smtpPort?: number) {
   const world = groupFixture(smtpPort === undefined ? {} : { smtpPort })
   const { db, clock, orgId, tell, issue, deliveries } = world
-  const alertTelling = (channels: Channel[]) =>
+  const alertTelling = (channels: AlertChannel[]) =>
     createAlert(db, clock, orgId, { name: 'Purchase', alertType: 'data_validation', period: '1h', channels }).id
   /** Opens an issue of an alert and attempts to notify one of the alert's channels. */
-  const lose = async (issueId: string, alertId: string, channel: Channel) => {
+  const lose = async (issueId: string, alertId: string, channel: AlertChannel) => {
     issue(issueId, alertId)
     tell('opened', issueId, { channels: [channel] })
     await world.deliver()
@@ -26,7 +26,7 @@ function setUp(smtpPort?: number) {
   return { ...world, alertTelling, lose, losses }
 }
 
-const hookAt = (url: string): Channel => ({ type: 'webhook', target: url })
+const hookAt = (url: string): AlertChannel => ({ type: 'webhook', target: url })
 const gone = () => receiver(() => new Response('gone', { status: 410 }))
 
 describe('a failed delivery', () => {
@@ -48,7 +48,10 @@ describe('a failed delivery', () => {
       onRcptTo: (_address, _session, done) => done(Object.assign(new Error('no'), { responseCode: 550 })),
     })
     const { alertTelling, lose, losses } = setUp(box.port)
-    const [ann, ben]: Channel[] = ['ann@example.com', 'ben@example.com'].map((target) => ({ type: 'email', target }))
+    const [ann, ben]: AlertChannel[] = ['ann@example.com', 'ben@example.com'].map((target) => ({
+      type: 'email',
+      target,
+    }))
     if (!ann || !ben) throw new Error('expected two channels')
     await lose('iss_1', alertTelling([ann, ben, roomAt(chat.url)]), ann)
     expect(losses()).toEqual([`team_chat ${chat.url}/c delivered`])

@@ -1,23 +1,23 @@
-import type { Channel } from '../../alerts/alert.ts'
+import type { AlertChannel } from '../../alerts/alert.ts'
 import { findAlert } from '../../alerts/alert-store.ts'
 import { unsealedPart } from '../../alerts/encrypt-channel-target.ts'
 import { HOUR_MS, type Instant } from '../../core/clock.ts'
 import { AppError } from '../../core/error.ts'
 import { newId } from '../../core/id.ts'
 import { type Db, prepared } from '../../store/database.ts'
-import { findProvider, parseTarget } from '../channel-targets.ts'
+import { findByType, isGrouped, parseTarget } from '../channel-targets.ts'
 import { failureMessage } from '../message/message.ts'
+import type { Channel } from '../providers/channel.ts'
 import { OWNERS_TARGET } from '../providers/email/email.ts'
-import { PROVIDERS } from '../providers/index.ts'
-import type { Provider } from '../providers/provider.ts'
+import { CHANNELS } from '../providers/index.ts'
 import { type DeliveryHead, findMessage } from './group-openings.ts'
 
 interface FailureNoticeDeps {
   now: Instant
   /** True if a mail server is configured. */
   mailConfigured: boolean
-  /** Default: `PROVIDERS`. */
-  providers?: readonly Provider[]
+  /** Default: `CHANNELS`. */
+  channels?: readonly Channel[]
 }
 
 /**
@@ -32,7 +32,11 @@ export function enqueueFailureNotices(db: Db, delivery: DeliveryHead, reason: st
   for (const channel of channels) enqueueFailureNotice(db, delivery, { channel, noticeKey, reason }, deps)
 }
 
-function ownersOf(db: Db, { orgId, channelType }: DeliveryHead, { mailConfigured }: FailureNoticeDeps): Channel | null {
+function ownersOf(
+  db: Db,
+  { orgId, channelType }: DeliveryHead,
+  { mailConfigured }: FailureNoticeDeps,
+): AlertChannel | null {
   if (!mailConfigured || channelType === 'email') return null
   const owner = `SELECT 1 FROM member WHERE orgId = ? AND role = 'owner' AND inviteHash IS NULL`
   return prepared(db, owner).get(orgId) ? { type: 'email', target: OWNERS_TARGET } : null
@@ -45,12 +49,12 @@ function ownersOf(db: Db, { orgId, channelType }: DeliveryHead, { mailConfigured
 function otherChannel(
   db: Db,
   { orgId, issueId, alertId, channelType, channelTarget }: DeliveryHead,
-  { mailConfigured, providers = PROVIDERS }: FailureNoticeDeps,
-): Channel | null {
-  const doubts = ({ type, target }: Channel) => [
-    isFailing(db, target),
-    type === channelType,
-    !findProvider(providers, type)?.deliverGroup,
+  { mailConfigured, channels = CHANNELS }: FailureNoticeDeps,
+): AlertChannel | null {
+  const doubts = (channel: AlertChannel) => [
+    isFailing(db, channel.target),
+    channel.type === channelType,
+    !isGrouped(db, channels, channel),
   ]
   const others = (channelsOf(db, orgId, alertId) ?? channelsOfIssue(db, issueId))
     .filter(({ type, target }) => type !== channelType || target !== channelTarget)
@@ -61,7 +65,7 @@ function otherChannel(
 }
 
 /** Channels of the alert. Null if the alert does not exist. */
-function channelsOf(db: Db, orgId: string, alertId: string | null): readonly Channel[] | null {
+function channelsOf(db: Db, orgId: string, alertId: string | null): readonly AlertChannel[] | null {
   if (alertId === null) return null
   try {
     return findAlert(db, { orgId, id: alertId }).channels ?? []
@@ -72,7 +76,7 @@ function channelsOf(db: Db, orgId: string, alertId: string | null): readonly Cha
 }
 
 /** Channels of an issue that was not opened by an alert. */
-function channelsOfIssue(db: Db, issueId: string | null): readonly Channel[] {
+function channelsOfIssue(db: Db, issueId: string | null): readonly AlertChannel[] {
   const sql = 'SELECT channels FROM issue WHERE id = ?'
   const row = prepared<[string | null], { channels: string | null }>(db, sql).get(issueId)
   return row?.channels ? JSON.parse(row.channels) : []
@@ -88,14 +92,14 @@ function isFailing(db: Db, target: string): boolean {
 function enqueueFailureNotice(
   db: Db,
   delivery: DeliveryHead,
-  { channel, noticeKey, reason }: { channel: Channel; noticeKey: string; reason: string },
-  { now, providers }: FailureNoticeDeps,
+  { channel, noticeKey, reason }: { channel: AlertChannel; noticeKey: string; reason: string },
+  { now, channels }: FailureNoticeDeps,
 ): void {
   const transitionKey = `${noticeKey}:${channel.type}:${channel.target}`
   if (prepared(db, 'SELECT 1 FROM delivery WHERE transitionKey = ?').get(transitionKey)) return
   const lost = findMessage(db, delivery.id)
   if (!lost) return
-  const message = failureMessage(lost, { at: now, channel: channelName(db, delivery, providers), reason })
+  const message = failureMessage(lost, { at: now, channel: channelName(db, delivery, channels), reason })
   const { orgId, issueId, alertId } = delivery
   prepared(
     db,
@@ -121,9 +125,9 @@ function enqueueFailureNotice(
 function channelName(
   db: Db,
   { channelType, channelTarget }: DeliveryHead,
-  providers: readonly Provider[] = PROVIDERS,
+  channels: readonly Channel[] = CHANNELS,
 ): string {
-  const title = findProvider(providers, channelType)?.title ?? channelType
+  const title = findByType(channels, channelType)?.title ?? channelType
   const { integrationId } = parseTarget(channelTarget)
   if (integrationId === null) return `${title} ${URL.parse(unsealedPart(channelTarget))?.host ?? ''}`.trim()
   const row = db.prepare<[string], { label: string }>('SELECT label FROM integration WHERE id = ?').get(integrationId)

@@ -1,18 +1,31 @@
 import { expect, test } from 'bun:test'
 import { Closed } from '../../core/schema.ts'
-import { provider } from '../providers/provider.ts'
+import { NO_SECRETS } from '../providers/channel.ts'
+import { connector } from '../providers/connector.ts'
 import { insertIntegration } from '../store.ts'
 import { Dispatcher } from './dispatcher.ts'
 import { outboxFixture } from './outbox.fixture.ts'
 import { testIntegration } from './send-test.ts'
 
-/** A provider that sends no notifications and whose connection test waits until it is aborted. */
-const patient = provider({
+/** A connector that sends no notifications and whose connection test waits until it is aborted. */
+const patient = connector({
   type: 'tag_manager',
   title: 'Patient',
   help: 'Waits.',
-  connect: { by: 'none' },
-  configured: { schema: Closed({}), prepare: () => ({}) },
+  secrets: NO_SECRETS,
+  operator: [],
+  configuration: {
+    schema: Closed({}),
+    prepare: () => ({}),
+    perOrganization: 'many',
+    exclusive: [],
+    isComplete: () => true,
+    origin: () => null,
+  },
+  connection: { by: 'settings' },
+  inbound: [],
+  routes: () => [],
+  notifies: false,
   test: ({ signal }) =>
     new Promise((_, reject) => {
       signal.addEventListener('abort', () => reject(signal.reason))
@@ -29,14 +42,16 @@ test('a test interrupted by a shutdown returns that reason and is not reported a
     box,
     mailConfigured: false,
     jitter: () => 0,
-    providers: [patient],
     transport: { send: async () => ({ kind: 'error', message: 'no connection', permanent: true }) as const },
     report: (error: unknown) => void reported.push(error),
   }
   const dispatcher = new Dispatcher(parts, stopping.signal)
   const made = { orgId: people.orgId, provider: 'tag_manager', label: 'Tags', config: {}, secrets: {} } as const
   const integration = insertIntegration(db, box, { ...made, createdAt: clock.now() })
-  const testing = testIntegration(dispatcher, integration, 'https://watch.example')
+  const testing = testIntegration(
+    { dispatcher, connectors: [patient], publicUrl: 'https://watch.example' },
+    integration,
+  )
   stopping.abort()
   await expect(testing).rejects.toMatchObject({ code: 'upstream', message: 'the test failed: the server was stopped' })
   expect(reported).toEqual([])

@@ -3,18 +3,25 @@ import { AppError } from '../../core/error.ts'
 import { newId } from '../../core/id.ts'
 import { oneLine } from '../../core/text.ts'
 import type { Db } from '../../store/database.ts'
-import { configuredProvider } from '../channel-targets.ts'
-import { LiveIssueContext } from '../context/live-context.ts'
+import { requireConnector } from '../channel-targets.ts'
+import { LiveContext, openConnected } from '../context/live-context.ts'
 import { type Outcome, outcomeOfError, retryAfterS } from '../delivery-outcome.ts'
 import type { IntegrationRecord } from '../integration.ts'
 import { testMessage } from '../message/message.ts'
-import { PROVIDERS } from '../providers/index.ts'
-import type { Provider } from '../providers/provider.ts'
+import type { Connector, SilentConnector } from '../providers/connector.ts'
 import { updateIntegrationStatus } from '../store.ts'
 import { laneOfIntegration } from './delivery-queues.ts'
 import { findDelivery } from './delivery-store.ts'
 import type { Dispatcher } from './dispatcher.ts'
 import type { Lane } from './lane-scheduler.ts'
+
+type AnySilent = SilentConnector<object, unknown, object, unknown>
+
+interface TestDeps {
+  dispatcher: Dispatcher
+  connectors: readonly Connector[]
+  publicUrl: string
+}
 
 /**
  * Tests an integration once, immediately. The returned id is null for integrations that do not send notifications,
@@ -22,16 +29,14 @@ import type { Lane } from './lane-scheduler.ts'
  * incomplete.
  */
 export async function testIntegration(
-  dispatcher: Dispatcher,
+  { dispatcher, connectors, publicUrl }: TestDeps,
   integration: IntegrationRecord,
-  publicUrl: string,
 ): Promise<{ deliveryId: string | null }> {
-  const { providers = PROVIDERS } = dispatcher.deps
-  const provider = configuredProvider(providers, integration.provider)
+  const connector = requireConnector(connectors, integration.provider)
   if (integration.status === 'incomplete')
     throw new AppError('conflict', 'the integration is incomplete; finish setting it up first')
-  if (provider.deliver) return sendTest(dispatcher, integration, publicUrl)
-  await testWithoutDelivery(dispatcher, provider, integration)
+  if (connector.notifies) return sendTest(dispatcher, integration, publicUrl)
+  await testWithoutDelivery(dispatcher, connector, integration)
   return { deliveryId: null }
 }
 
@@ -90,18 +95,18 @@ const TOO_LATE: Outcome = { verdict: 'broken', reason: `not completed within ${T
 
 async function testWithoutDelivery(
   dispatcher: Dispatcher,
-  provider: Provider,
+  connector: AnySilent,
   integration: IntegrationRecord,
 ): Promise<void> {
-  const { id, orgId } = integration
+  const { id } = integration
   const { deps, stopping } = dispatcher
   const late = AbortSignal.timeout(TEST_TIMEOUT_MS)
   const signal = AbortSignal.any([stopping, late])
-  const context = new LiveIssueContext(deps, provider, { orgId, channel: null, target: id }, signal)
+  const context = new LiveContext(deps, connector, openConnected(deps, connector, integration), signal)
   const ending = () => (stopping.aborted ? STOPPED : late.aborted ? TOO_LATE : null)
   let waitMs: number | null = null
   const { outcome, answer } = await dispatcher.track(requireRoom(dispatcher, integration), async (ended) => {
-    const first = await testOnce(provider, context, ending)
+    const first = await testOnce(connector, context, ending)
     waitMs = waitOf(first)
     const attempted = context.ended(onlyOnce(first))
     ended(attempted.hung)
@@ -112,10 +117,9 @@ async function testWithoutDelivery(
 }
 
 /** @param ending Returns the outcome if the signal was aborted, otherwise null. */
-async function testOnce(provider: Provider, context: LiveIssueContext, ending: () => Outcome | null): Promise<Outcome> {
+async function testOnce(connector: AnySilent, context: LiveContext, ending: () => Outcome | null): Promise<Outcome> {
   try {
-    if (provider.test) return await provider.test(context)
-    throw new AppError('invalid', 'this integration cannot be tested')
+    return await connector.test(context)
   } catch (error) {
     const outcome = ending() ?? outcomeOfError(error, context.now())
     if (outcome) return outcome

@@ -4,8 +4,7 @@ import type { WebSocketLine } from '../../transport/transport.ts'
 import { type InboundDeps, LiveInboundContext } from '../context/inbound-context.ts'
 import type { Dispatcher } from '../delivery/dispatcher.ts'
 import { outcomeOfError } from '../delivery-outcome.ts'
-import { PROVIDERS } from '../providers/index.ts'
-import type { Listener, Provider } from '../providers/provider.ts'
+import { type Connector, inboundBy, type Listener } from '../providers/connector.ts'
 import type { InboundContext, ListeningContext } from '../providers/provider-context.ts'
 import { openIntegration, setLastAttemptStatus, type UsableIntegration, usableIntegrations } from '../store.ts'
 
@@ -23,7 +22,7 @@ type AnyListener = Listener<object, unknown, object, unknown>
 
 /** A connection that should be open. */
 interface Wanted {
-  provider: Provider
+  connector: Connector
   listener: AnyListener
   /** Integration whose settings are used to open the connection: the oldest of the integrations that share it. */
   owner: UsableIntegration
@@ -57,14 +56,13 @@ export class Listeners {
 
   constructor(
     private readonly dispatcher: Dispatcher,
-    private readonly deps: InboundDeps,
+    private readonly deps: InboundDeps & { connectors: readonly Connector[] },
   ) {}
 
   /** Opens due connections and closes obsolete ones, without waiting for the result. */
   start(): void {
-    const { providers = PROVIDERS } = this.dispatcher.deps
     if (this.dispatcher.stopping.aborted) return
-    const wanted = this.wanted(providers)
+    const wanted = this.wanted()
     for (const [key, { version, ownerId, stop }] of this.connections) {
       const owner = wanted.get(key)?.owner
       if (owner?.version === version && owner.id === ownerId) continue
@@ -80,13 +78,12 @@ export class Listeners {
     while (this.running.size > 0) await Promise.all(this.running)
   }
 
-  private wanted(providers: readonly Provider[]): Map<string, Wanted> {
+  private wanted(): Map<string, Wanted> {
     const wanted = new Map<string, Wanted>()
     const ofOrg = new Map<string, number>()
     const lines = new Map<string, { version: string; line: string | null }>()
-    for (const provider of providers) {
-      const { listener, type } = provider
-      if (!listener) continue
+    for (const { connector, inbound: listener } of inboundBy(this.deps.connectors, 'socket')) {
+      const { type } = connector
       for (const owner of usableIntegrations(this.deps.db, type)) {
         const line = this.lineOf(listener, owner)
         lines.set(owner.id, { version: owner.version, line })
@@ -95,7 +92,7 @@ export class Listeners {
         if (line === null || wanted.has(key) || count >= MAX_CONNECTIONS.org || wanted.size >= MAX_CONNECTIONS.all)
           continue
         ofOrg.set(owner.orgId, count + 1)
-        wanted.set(key, { provider, listener, owner, line })
+        wanted.set(key, { connector, listener, owner, line })
       }
     }
     this.lines = lines
@@ -193,7 +190,7 @@ class LiveListeningContext extends LiveInboundContext implements ListeningContex
     signal: AbortSignal,
     private readonly hooks: Hooks,
   ) {
-    super(all, wanted.provider, wanted.owner, signal)
+    super(all, wanted.connector, wanted.owner, signal)
   }
 
   async openSocket(url: string): Promise<WebSocketLine> {
@@ -211,12 +208,12 @@ class LiveListeningContext extends LiveInboundContext implements ListeningContex
   }
 
   sharedWith(integrationId: string): InboundContext | null {
-    const { provider, listener, owner, line } = this.wanted
+    const { connector, listener, owner, line } = this.wanted
     if (integrationId === owner.id) return this
     const { db } = this.all
-    const other = usableIntegrations(db, provider.type).find(({ id }) => id === integrationId)
+    const other = usableIntegrations(db, connector.type).find(({ id }) => id === integrationId)
     if (!other) return null
-    const inbound = new LiveInboundContext(this.all, provider, other, this.signal)
+    const inbound = new LiveInboundContext(this.all, connector, other, this.signal)
     return listener.connectionKey(inbound.settings) === line ? inbound : null
   }
 }

@@ -3,8 +3,7 @@ import { Closed, Text, Type } from '../../core/schema.ts'
 import { pascalCase } from '../../core/text.ts'
 import { type OwnCredential, publicRoute, type Route } from '../../http/route.ts'
 import { type InboundDeps, LiveInboundContext } from '../context/inbound-context.ts'
-import { PROVIDERS } from '../providers/index.ts'
-import type { InboundCall, Provider, Receiver } from '../providers/provider.ts'
+import { type Connector, type Inbound, type InboundCall, inboundBy } from '../providers/connector.ts'
 import { findByInboundToken, type IntegrationKey, integrationsOf } from '../store.ts'
 
 const MAX_INBOUND_BYTES = 1024 * 1024
@@ -20,28 +19,27 @@ const CAPABILITY_TOKEN: OwnCredential = {
 }
 const ByToken = Closed({ t: Text(1, 200, { description: 'Capability token of the integration' }) })
 
-/** Routes for inbound calls, one for each provider with a receiver. */
-export function inboundRoutes(deps: InboundDeps, providers: readonly Provider[] = PROVIDERS): Route[] {
-  return providers.flatMap((provider) => (provider.receiver ? [inboundRoute(deps, provider, provider.receiver)] : []))
+type Receiver = Extract<Inbound, { by: 'call' }>
+
+/** Routes for inbound calls, one for each receiver. */
+export function inboundRoutes(deps: InboundDeps, connectors: readonly Connector[]): Route[] {
+  return inboundBy(connectors, 'call').map(({ connector, inbound }) => inboundRoute(deps, connector, inbound))
 }
 
-function inboundRoute(
-  deps: InboundDeps,
-  provider: Provider,
-  receiver: Receiver<object, unknown, object, unknown>,
-): Route {
+function inboundRoute(deps: InboundDeps, connector: Connector, receiver: Receiver): Route {
   return publicRoute({
-    id: `receiveFrom${pascalCase(provider.type)}`,
+    id: `receiveFrom${pascalCase(connector.type)}`,
     method: 'POST',
-    path: `/v1/integrations/${provider.type}/${receiver.path}`,
+    path: `/v1/integrations/${connector.type}/${receiver.path}`,
     tag: 'Integrations',
     summary: receiver.summary,
-    refusals: ['unauthorized', 'forbidden', ...(receiver.refusals ?? [])],
+    refusals: ['unauthorized', 'forbidden', ...receiver.refusals],
     asynchronous: true,
     raw: true,
     maxBodyBytes: MAX_INBOUND_BYTES,
-    ...(receiver.addressees ? {} : { query: ByToken }),
-    credential: receiver.credential ?? CAPABILITY_TOKEN,
+    ...(receiver.callers === 'token'
+      ? { query: ByToken, credential: CAPABILITY_TOKEN }
+      : { credential: receiver.credential }),
     body: Anything,
     answer: receiver.answer,
     async handle({ query, body, raw, signal }) {
@@ -49,9 +47,9 @@ function inboundRoute(
       const call: InboundCall = { headers: raw.headers, raw: raw.text, body }
       const answers: unknown[] = []
       let refusal: unknown
-      for (const key of addresseesOf(deps, provider, call, query as { t?: string })) {
+      for (const key of addresseesOf(deps, { connector, receiver }, call, query as { t?: string })) {
         try {
-          answers.push(await receiveFor(deps, { provider, receiver, key, signal }, call))
+          answers.push(await receiveFor(deps, { connector, receiver, key, signal }, call))
         } catch (error) {
           refusal ??= error
         }
@@ -64,10 +62,10 @@ function inboundRoute(
 
 async function receiveFor(
   deps: InboundDeps,
-  { provider, receiver, key, signal }: Addressed,
+  { connector, receiver, key, signal }: Addressed,
   call: InboundCall,
 ): Promise<unknown> {
-  const context = new LiveInboundContext(deps, provider, key, signal)
+  const context = new LiveInboundContext(deps, connector, key, signal)
   try {
     return await receiver.receive(context, call)
   } catch (error) {
@@ -76,8 +74,8 @@ async function receiveFor(
 }
 
 interface Addressed {
-  provider: Provider
-  receiver: Receiver<object, unknown, object, unknown>
+  connector: Connector
+  receiver: Receiver
   key: IntegrationKey
   signal: AbortSignal
 }
@@ -88,11 +86,11 @@ interface Addressed {
  */
 function addresseesOf(
   { db }: InboundDeps,
-  { type, receiver }: Provider,
+  { connector: { type }, receiver }: Pick<Addressed, 'connector' | 'receiver'>,
   call: InboundCall,
   { t = '' }: { t?: string },
 ): IntegrationKey[] {
-  if (!receiver?.addressees) {
+  if (receiver.callers === 'token') {
     const key = findByInboundToken(db, type, t)
     if (key) return [key]
     throw new AppError('unauthorized', 't: is not a valid integration token')

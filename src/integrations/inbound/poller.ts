@@ -4,9 +4,10 @@ import { laneOfIntegration } from '../delivery/delivery-queues.ts'
 import type { Dispatcher } from '../delivery/dispatcher.ts'
 import { DELIVERED, outcomeOfError } from '../delivery-outcome.ts'
 import type { IntegrationRecord } from '../integration.ts'
-import { PROVIDERS } from '../providers/index.ts'
-import type { Poll, Provider } from '../providers/provider.ts'
+import { type Connector, inboundBy, type Poll } from '../providers/connector.ts'
 import { integrationsOf, updateIntegrationStatus } from '../store.ts'
+
+type AnyPoll = Poll<object, unknown, object, unknown>
 
 /**
  * Polls services that do not send webhook calls. The time of the last poll is not stored, so every service is polled
@@ -18,29 +19,23 @@ export class Poller {
 
   constructor(
     private readonly dispatcher: Dispatcher,
-    private readonly deps: InboundDeps,
+    private readonly deps: InboundDeps & { connectors: readonly Connector[] },
   ) {}
 
   /** Starts the due polls for which a slot is free, without waiting for them to finish. */
   start(): void {
-    const { providers = PROVIDERS } = this.dispatcher.deps
     if (this.dispatcher.stopping.aborted) return
     const present = new Set<string>()
-    for (const provider of providers) {
-      if (!provider.poll) continue
-      for (const integration of integrationsOf(this.deps.db, provider.type)) {
+    for (const { connector, inbound } of inboundBy(this.deps.connectors, 'poll')) {
+      for (const integration of integrationsOf(this.deps.db, connector.type)) {
         present.add(integration.id)
-        this.startIfDue(provider, provider.poll, integration)
+        this.startIfDue(connector, inbound, integration)
       }
     }
     for (const id of this.endedAt.keys()) if (!present.has(id)) this.endedAt.delete(id)
   }
 
-  private startIfDue(
-    provider: Provider,
-    poll: Poll<object, unknown, object, unknown>,
-    integration: IntegrationRecord,
-  ): void {
+  private startIfDue(connector: Connector, poll: AnyPoll, integration: IntegrationRecord): void {
     const { id, status, config } = integration
     if (this.inFlight.has(id) || (status !== 'connected' && status !== 'failing')) return
     const everyMs = poll.everyMs(config)
@@ -52,7 +47,7 @@ export class Poller {
     if (!this.dispatcher.hasRoom(lane)) return
     this.inFlight.add(id)
     void this.dispatcher
-      .track(lane, (ended) => this.poll(provider, poll, integration, ended))
+      .track(lane, (ended) => this.poll(connector, poll, integration, ended))
       .catch((error: unknown) => this.dispatcher.deps.report(error, id))
       .finally(() => {
         this.inFlight.delete(id)
@@ -62,15 +57,15 @@ export class Poller {
 
   /** Polls one integration. Fails only if the store fails. */
   private async poll(
-    provider: Provider,
-    poll: Poll<object, unknown, object, unknown>,
+    connector: Connector,
+    poll: AnyPoll,
     { orgId, id }: IntegrationRecord,
     ended: (hung: boolean) => void,
   ): Promise<void> {
     const { deps, dispatcher } = this
     let context: LiveInboundContext | null = null
     try {
-      context = new LiveInboundContext(deps, provider, { orgId, id }, dispatcher.stopping)
+      context = new LiveInboundContext(deps, connector, { orgId, id }, dispatcher.stopping)
       await poll.run(context)
       if (context.asked) updateIntegrationStatus(deps.db, id, DELIVERED)
     } catch (error) {

@@ -1,15 +1,23 @@
-import type { OperatorSetting } from '../../config.ts'
+import type { Channel } from './channel.ts'
+import type { Connector } from './connector.ts'
 import { email } from './email/email.ts'
-import { emailDigest } from './email-digest/email-digest.ts'
-import { googleTagManager } from './google-tag-manager/google-tag-manager.ts'
-import { jira } from './jira/jira.ts'
-import type { Provider } from './provider.ts'
-import { slack } from './slack/slack.ts'
-import { teams } from './teams/teams.ts'
-import { webhook } from './webhook/webhook.ts'
+import { jiraChannel, jiraConnector } from './jira/jira.ts'
+import { slackChannel, slackConnector } from './slack/slack.ts'
+import { teamsChannel, teamsConnector } from './teams/teams.ts'
+import { webhookChannel, webhookConnector } from './webhook/webhook.ts'
 
-/** All providers. To add one, create a folder next to these and list it here. */
-export const PROVIDERS: readonly Provider[] = [email, emailDigest, jira, teams, googleTagManager, slack, webhook]
+/*
+ * Products that alerts can notify. To add one, create a folder next to these, list it here, and give it a title in
+ * `contract/products.ts`.
+ */
 
-/** The server-wide settings of all providers. */
-export const PROVIDER_SETTINGS: readonly OperatorSetting[] = PROVIDERS.flatMap(({ operator = [] }) => operator)
+/** Everything that alerts can send notifications to. */
+export const CHANNELS: readonly Channel[] = [email, jiraChannel, teamsChannel, slackChannel, webhookChannel]
+
+/** The connectors of these channels. E-mail has none because alerts name the addresses. */
+export const CHANNEL_CONNECTORS: readonly Connector[] = [
+  jiraConnector,
+  teamsConnector,
+  slackConnector,
+  webhookConnector,
+]

@@ -1,5 +1,4 @@
 import { expect, test } from 'bun:test'
-import { displayTypeOf } from './google-tag-manager/tag-list.ts'
 import { Refused } from './slack/slack-errors.ts'
 import { requireSuccess } from './teams/bot-connector.ts'
 
@@ -13,8 +12,4 @@ test('an unknown Teams error code has no special meaning', () => {
   const body = JSON.stringify({ error: { code: 'constructor', message: 'no' } })
   const answer = { status: 500, headers: {}, body }
   expect(() => requireSuccess(answer)).toThrow(expect.objectContaining({ name: 'CallFailed' }))
-})
-
-test('the display name of an unknown tag type is the type itself', () => {
-  expect(displayTypeOf('constructor', new Map())).toBe('constructor')
 })

@@ -1,11 +1,10 @@
 import { describe, expect, test } from 'bun:test'
 import { addressGuard } from '../../transport/address-guard.ts'
 import type { Reply } from '../../transport/transport.ts'
-import { checkChannels, findProvider } from '../channel-targets.ts'
+import { checkChannels } from '../channel-targets.ts'
 import { type Verdict, verdictOf } from '../delivery-outcome.ts'
+import type { OrgFacts } from './channel.ts'
 import { mailTargets } from './email/email.ts'
-import { PROVIDERS } from './index.ts'
-import type { OrgFacts } from './provider.ts'
 
 const guard = addressGuard([])
 
@@ -148,10 +147,4 @@ describe('alert channels', () => {
       expect.objectContaining({ code: 'invalid', message: expect.stringContaining(message) }),
     )
   })
-})
-
-test('every integration type has exactly one provider', () => {
-  for (const provider of PROVIDERS) expect(findProvider(PROVIDERS, provider.type)).toBe(provider)
-  expect(new Set(PROVIDERS.map(({ type }) => type)).size).toBe(PROVIDERS.length)
-  expect(findProvider(PROVIDERS, 'pigeon')).toBeNull()
 })

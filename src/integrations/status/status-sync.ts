@@ -1,6 +1,6 @@
 import { type Instant, MINUTE_MS } from '../../core/clock.ts'
 import { runExclusive } from '../../core/keyed-mutex.ts'
-import { findProvider } from '../channel-targets.ts'
+import { deliveryTo, findByType } from '../channel-targets.ts'
 import { markSynced, type PendingSync, pendingSyncs, postponeSync } from '../context/issue-memory.ts'
 import { LiveIssueContext } from '../context/live-context.ts'
 import { assertUsable } from '../delivery/attempt.ts'
@@ -9,8 +9,8 @@ import { laneOf } from '../delivery/delivery-queues.ts'
 import type { Dispatcher } from '../delivery/dispatcher.ts'
 import { lockKeyOf } from '../delivery/group-openings.ts'
 import { type Outcome, outcomeOfError } from '../delivery-outcome.ts'
-import { PROVIDERS } from '../providers/index.ts'
-import type { Provider } from '../providers/provider.ts'
+import type { Channel } from '../providers/channel.ts'
+import { CHANNELS } from '../providers/index.ts'
 import { updateIntegrationStatus } from '../store.ts'
 import { type CurrentStatusChange, currentStatusChange } from './status-change.ts'
 
@@ -30,12 +30,12 @@ export class StatusSync {
 
   /** Starts the due updates for which a slot is free, without waiting for them to finish. */
   start(): void {
-    const { db, clock, report, providers = PROVIDERS } = this.dispatcher.deps
+    const { db, clock, report, channels = CHANNELS } = this.dispatcher.deps
     if (this.dispatcher.stopping.aborted) return
     for (const channel of pendingSyncs(db, clock.now(), AT_ONCE)) {
       const key = lockKeyOf(db, channel)
-      const provider = findProvider(providers, channel.channelType)
-      if (!provider?.syncStatus) {
+      const product = findByType(channels, channel.channelType)
+      if (!product) {
         postponeSync(db, channel, null, false)
         continue
       }
@@ -43,14 +43,14 @@ export class StatusSync {
       if (this.inFlight.has(key) || !this.dispatcher.hasRoom(lane)) continue
       this.inFlight.add(key)
       void this.dispatcher
-        .track(lane, (ended) => runExclusive(db, key, () => this.sync(channel, provider, ended)))
+        .track(lane, (ended) => runExclusive(db, key, () => this.sync(channel, product, ended)))
 
         .catch((error: unknown) => report(error, channel.issueId))
         .finally(() => this.inFlight.delete(key))
     }
   }
 
-  private async sync(channel: PendingSync, provider: Provider, ended: (hung: boolean) => void): Promise<void> {
+  private async sync(channel: PendingSync, product: Channel, ended: (hung: boolean) => void): Promise<void> {
     const { deps, stopping } = this.dispatcher
     const { orgId, channelTarget: target } = channel
     const change = currentStatusChange(deps.db, channel)
@@ -59,9 +59,9 @@ export class StatusSync {
     let context: LiveIssueContext | null = null
     let outcome: Outcome | null = null
     try {
-      context = new LiveIssueContext(deps, provider, { orgId, channel, target }, stopping)
+      context = new LiveIssueContext(deps, product, { orgId, channel, target }, stopping)
       assertUsable(context)
-      outcome = (await provider.syncStatus?.(context, change)) ?? null
+      outcome = await deliveryTo(deps.db, product, target).syncStatus(context, change)
     } catch (error) {
       outcome = outcomeOfError(error, deps.clock.now())
       if (!outcome) deps.report(context?.withoutSecrets(error) ?? error, channel.issueId)

@@ -10,7 +10,7 @@ import { pathsOf } from '../../../src/web/components/form-schema.ts'
 import { draftOf, sharedPaths, toInput } from '../../../src/web/pages/alerts/editor/convert-alert-draft.ts'
 import { schemaOf } from '../../../src/web/pages/alerts/editor/draft.ts'
 
-const FORMS = formsOfAll([], []).alertTypes as readonly Form[]
+const FORMS = formsOfAll([], [], []).alertTypes as readonly Form[]
 
 const text = fc
   .string({ minLength: 1, maxLength: 12, unit: 'grapheme' })

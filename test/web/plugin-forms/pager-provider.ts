@@ -1,6 +1,7 @@
 import { AppError } from '../../../src/core/error.ts'
 import { Closed, OneOf, parser, Text, Type } from '../../../src/core/schema.ts'
-import { provider } from '../../../src/integrations/providers/provider.ts'
+import { channel, noDetail, type Secrets, showsNoStatus } from '../../../src/integrations/providers/channel.ts'
+import { connector } from '../../../src/integrations/providers/connector.ts'
 
 interface Settings {
   team: string
@@ -23,22 +24,19 @@ const parse = parser(SettingsSchema)
 
 const NUMBER = /^\d{4}$/
 
-/** A fictional provider of pagers. A channel is a pager number, and an integration is a team. */
-export const pager = provider<Settings>({
-  // The program's type does not list this provider.
+const PRODUCT = {
+  // The program's types do not list this product.
   type: 'pager' as never,
   title: 'Pager',
   help: 'Rings pagers.',
-  omitsHistory: true,
-  connect: { by: 'secret', fields: ['secret'] },
-  configured: {
-    schema: SettingsSchema,
-    prepare(config) {
-      const settings = parse(config, 'config') as Settings
-      if (settings.team === 'nobody') throw new AppError('invalid', 'config.team: has no pagers')
-      return settings
-    },
-  },
+}
+const secrets: Secrets<Settings> = { fields: ['secret'], derived: () => [] }
+const ring = async () => ({ verdict: 'delivered', note: null }) as const
+
+/** A fictional channel. Its targets are pager numbers and integrations. */
+export const pagerChannel = channel<Settings>({
+  ...PRODUCT,
+  secrets,
   addresses: {
     target: Text(1, 20, { title: 'Number', description: 'Four digits', examples: ['1234'] }),
     check(target) {
@@ -46,6 +44,36 @@ export const pager = provider<Settings>({
     },
     settingsOf: (target) => ({ team: target, ringSeconds: 1, secret: '', urgency: 'calm' }),
   },
-  origin: () => 'https://pagers.example',
-  deliver: async () => ({ verdict: 'delivered', note: null }),
+  hasIntegrations: true,
+  checkDetail: noDetail,
+  deliveryOf: () => ({
+    openings: 'separate',
+    usesHistory: false,
+    deliver: ring,
+    test: ring,
+    syncStatus: showsNoStatus,
+  }),
+})
+
+/** The connector of the fictional channel. An integration is a team. */
+export const pagerConnector = connector<Settings>({
+  ...PRODUCT,
+  secrets,
+  operator: [],
+  notifies: true,
+  configuration: {
+    schema: SettingsSchema,
+    prepare(config) {
+      const settings = parse(config, 'config') as Settings
+      if (settings.team === 'nobody') throw new AppError('invalid', 'config.team: has no pagers')
+      return settings
+    },
+    perOrganization: 'many',
+    exclusive: [],
+    isComplete: () => true,
+    origin: () => 'https://pagers.example',
+  },
+  connection: { by: 'settings' },
+  inbound: [],
+  routes: () => [],
 })

@@ -8,9 +8,22 @@ import '../../alerts/add-alert-type.ts'
 
 /** The files that contain the lists, the position in each file, and the code that is inserted there. */
 const INSERTIONS: readonly [file: RegExp, before: RegExp, after: string, name?: string, module?: string][] = [
-  [/\/src\/integrations\/integration\.ts$/, /(?<='email_digest')(?=\] as const)/, ", 'pager'"],
-  [/\/src\/alerts\/alert\.ts$/, /(?<='issue_tracker')(?=\] as const)/, ", 'pager'"],
-  [/\/src\/integrations\/providers\/index\.ts$/, /(?<=\bwebhook),?(?=\s*\])/, ', pager', 'pager', 'pager-provider'],
+  [/\/src\/contract\/products\.ts$/, /(?<=issue_tracker: 'Jira',)/, "\n  pager: 'Pager',"],
+  [/\/src\/contract\/products\.ts$/, /(?<=email_digest: 'E-mail digest',)/, "\n  pager: 'Pager',"],
+  [
+    /\/src\/integrations\/providers\/index\.ts$/,
+    /(?<=\bwebhookChannel),?(?=\s*\])/,
+    ', pagerChannel',
+    'pagerChannel',
+    'pager-provider',
+  ],
+  [
+    /\/src\/connectors\.ts$/,
+    /(?<=\bwebhookConnector),?(?=\s*\])/,
+    ', pagerConnector',
+    'pagerConnector',
+    'pager-provider',
+  ],
   [/\/src\/insights\/index\.ts$/, /(?<=\bweeklyReport),?(?=\s*\])/, ', rings', 'rings', 'rings-insight'],
 ]
 

@@ -14,9 +14,8 @@ import { deliveryRoutes } from '../../delivery/routes.ts'
 import { Poller } from '../../inbound/poller.ts'
 import { integrationRoutes } from '../../routes.ts'
 import { StatusSync } from '../../status/status-sync.ts'
-import { PROVIDERS } from '../index.ts'
-import type { Provider } from '../provider.ts'
-import { desk } from './desk.fixture.ts'
+import { CHANNEL_CONNECTORS, CHANNELS } from '../index.ts'
+import { desk, deskConnector } from './desk.fixture.ts'
 import { BOOK, CLIENT, deskServer } from './desk-server.fixture.ts'
 
 export { BOOK, deskServer }
@@ -25,11 +24,16 @@ export type DeskServer = ReturnType<typeof deskServer>
 export const SIGNING_SECRET = 's1gning-secret'
 const publicUrl = 'https://watch.example'
 
-/** All providers, with the fictitious tracker in place of Jira. */
-const WITH_DESK = [...PROVIDERS.filter(({ type }) => type !== desk.type), desk]
+const isOther = ({ type }: { type: string }) => type !== desk.type
 
-/** The integrations of a server with the fictitious tracker or other given providers. */
-export function deskFixture(db?: Db, people?: Cast, providers: readonly Provider[] = WITH_DESK) {
+/** Everything that a server supports, with the fictitious tracker in place of Jira. */
+const WITH_DESK = {
+  channels: [...CHANNELS.filter(isOther), desk],
+  connectors: [...CHANNEL_CONNECTORS.filter(isOther), deskConnector],
+}
+
+/** The integrations of a server with the fictitious tracker or the given products. */
+export function deskFixture(db?: Db, people?: Cast, products: typeof WITH_DESK = WITH_DESK) {
   const fixture = outboxFixture(db, people)
   const reported: unknown[] = []
   const guard = addressGuard(['127.0.0.0/8'])
@@ -52,7 +56,7 @@ export function deskFixture(db?: Db, people?: Cast, providers: readonly Provider
       mail: async () => ({ kind: 'error', message: 'e-mail is not available', permanent: true }),
     }),
     report: (error: unknown) => void reported.push(error),
-    providers,
+    ...products,
     operator: { DESK_REGION: 'south' },
   }
   const enqueue = notifier({ db: fixture.db, clock: fixture.clock, publicUrl })

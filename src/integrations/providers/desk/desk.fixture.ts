@@ -4,7 +4,8 @@ import { Closed, parser, Text, Type } from '../../../core/schema.ts'
 import { route } from '../../../http/route.ts'
 import type { IssueStatus } from '../../../issues/issue.ts'
 import type { Message } from '../../message/message.ts'
-import { provider } from '../provider.ts'
+import { channel, integrationsOnly, type Secrets } from '../channel.ts'
+import { connector } from '../connector.ts'
 import type { AccessTokens, CallAnswer, CallRequest, IntegrationContext, IssueContext } from '../provider-context.ts'
 
 interface Settings {
@@ -76,11 +77,50 @@ async function ticketOf(context: IssueContext<Settings, Ticket, AccessTokens>, m
 const show = (context: Desk, key: string, status: IssueStatus) =>
   ask(context, { method: 'PATCH', path: `/tickets/${key}`, json: { status } })
 
-/** A fictitious tracker that uses every feature of the provider interface. */
-export const desk = provider<Settings, Ticket, AccessTokens, { cursor: number }>({
-  type: 'issue_tracker',
-  title: 'Desk',
-  help: 'Creates tickets.',
+const PRODUCT = { type: 'issue_tracker', title: 'Desk', help: 'Creates tickets.' } as const
+const secrets: Secrets<Settings> = { fields: ['clientSecret', 'signingSecret'], derived: () => [] }
+
+/** The channel of a fictitious tracker. */
+export const desk = channel<Settings, Ticket, AccessTokens, { cursor: number }>({
+  ...PRODUCT,
+  secrets,
+  addresses: integrationsOnly(PRODUCT.type, PRODUCT.title),
+  hasIntegrations: true,
+  checkDetail(detail) {
+    if (!/^[A-Z]+$/.test(detail)) throw new AppError('invalid', 'a project consists of capital letters')
+  },
+  deliveryOf: () => ({
+    openings: 'separate',
+    usesHistory: true,
+    async deliver(context, message) {
+      let ticket = await ticketOf(context, message)
+      if (!ticket.watched) {
+        await ask(context, { method: 'PUT', path: `/tickets/${ticket.key}/watchers`, json: ['us'] })
+        ticket = { ...ticket, watched: true }
+        await context.remember(ticket)
+      }
+      if (!ticket.tidied) {
+        await ask(context, { method: 'DELETE', path: `/tickets/${ticket.key}/draft` })
+        await context.remember({ ...ticket, tidied: true })
+      }
+      await show(context, ticket.key, message.issue?.status ?? 'open')
+      return { verdict: 'delivered', note: null }
+    },
+    async syncStatus(context, { status }) {
+      if (context.memory) await show(context, context.memory.key, status)
+      return { verdict: 'delivered', note: null }
+    },
+    async test(context) {
+      await ask(context, { method: 'GET', path: '/me' })
+      return { verdict: 'delivered', note: null }
+    },
+  }),
+})
+
+/** The connector of a fictitious tracker. It uses every feature of the interface. */
+export const deskConnector = connector<Settings, Ticket, AccessTokens, { cursor: number }>({
+  ...PRODUCT,
+  secrets,
   operator: [
     {
       name: 'DESK_REGION',
@@ -89,18 +129,21 @@ export const desk = provider<Settings, Ticket, AccessTokens, { cursor: number }>
       fault: (text) => (text === '' ? 'must not be empty' : null),
     },
   ],
-  configured: {
+  notifies: true,
+  configuration: {
     schema: ConfigSchema,
     prepare(config, guard) {
       const settings = parse(config, 'config')
       guard.checkUrl(settings.url)
       return settings
     },
-    single: true,
+    perOrganization: 'one',
+    exclusive: [],
+    isComplete: () => true,
+    origin: ({ url }) => new URL(url).origin,
   },
-  connect: {
+  connection: {
     by: 'oauth',
-    fields: ['clientSecret', 'signingSecret'],
     authorizeUrl({ url, clientId }, { redirectUri, state, codeChallenge }) {
       const to = new URL(`${url}/authorize`)
       const query = { client_id: clientId, redirect_uri: redirectUri, state, code_challenge: codeChallenge }
@@ -116,62 +159,42 @@ export const desk = provider<Settings, Ticket, AccessTokens, { cursor: number }>
         ...client(context as Desk),
       }),
   },
-  checkDetail(detail) {
-    if (!/^[A-Z]+$/.test(detail)) throw new AppError('invalid', 'a project consists of capital letters')
-  },
-  origin: ({ url }) => new URL(url).origin,
-  async deliver(context, message) {
-    let ticket = await ticketOf(context, message)
-    if (!ticket.watched) {
-      await ask(context, { method: 'PUT', path: `/tickets/${ticket.key}/watchers`, json: ['us'] })
-      ticket = { ...ticket, watched: true }
-      await context.remember(ticket)
-    }
-    if (!ticket.tidied) {
-      await ask(context, { method: 'DELETE', path: `/tickets/${ticket.key}/draft` })
-      await context.remember({ ...ticket, tidied: true })
-    }
-    await show(context, ticket.key, message.issue?.status ?? 'open')
-    return { verdict: 'delivered', note: null }
-  },
-  async syncStatus(context, { status }) {
-    if (context.memory) await show(context, context.memory.key, status)
-    return { verdict: 'delivered', note: null }
-  },
-  async test(context) {
-    await ask(context, { method: 'GET', path: '/me' })
-    return { verdict: 'delivered', note: null }
-  },
-  receiver: {
-    path: 'webhook',
-    summary: 'Receive a ticket change',
-    answer: Closed({ processed: Type.Boolean() }),
-    async receive(context, { headers, raw, body }) {
-      const expected = createHmac('sha256', context.settings.signingSecret).update(raw).digest()
-      const given = Buffer.from(headers.get('x-desk-signature') ?? '', 'hex')
-      if (given.length !== expected.length || !timingSafeEqual(given, expected)) {
-        throw new AppError('unauthorized', 'the signature is invalid')
-      }
-      const id = headers.get('x-desk-id') ?? ''
-      const linked = context.issueByTicket(String(body.ticket))
-      if (!linked || context.isRepeat(id)) return { processed: false }
-      const processed = context.setStatus(linked.issueId, body.status as IssueStatus)
-      context.noteCall(id)
-      return { processed }
+  inbound: [
+    {
+      by: 'call',
+      callers: 'token',
+      refusals: [],
+      path: 'webhook',
+      summary: 'Receive a ticket change',
+      answer: Closed({ processed: Type.Boolean() }),
+      async receive(context, { headers, raw, body }) {
+        const expected = createHmac('sha256', context.settings.signingSecret).update(raw).digest()
+        const given = Buffer.from(headers.get('x-desk-signature') ?? '', 'hex')
+        if (given.length !== expected.length || !timingSafeEqual(given, expected)) {
+          throw new AppError('unauthorized', 'the signature is invalid')
+        }
+        const id = headers.get('x-desk-id') ?? ''
+        const linked = context.issueByTicket(String(body.ticket))
+        if (!linked || context.isRepeat(id)) return { processed: false }
+        const processed = context.setStatus(linked.issueId, body.status as IssueStatus)
+        context.noteCall(id)
+        return { processed }
+      },
     },
-  },
-  poll: {
-    everyMs: ({ pollSeconds }) => (typeof pollSeconds === 'number' ? pollSeconds * 1000 : null),
-    async run(context) {
-      const since = context.state?.cursor ?? 0
-      const { changes, cursor } = jsonOf(await ask(context, { method: 'GET', path: `/changes?since=${since}` }))
-      for (const { ticket, status } of changes) {
-        const linked = context.issueByTicket(ticket)
-        if (linked) context.setStatus(linked.issueId, status)
-      }
-      await context.saveState({ cursor })
+    {
+      by: 'poll',
+      everyMs: ({ pollSeconds }) => (typeof pollSeconds === 'number' ? pollSeconds * 1000 : null),
+      async run(context) {
+        const since = context.state?.cursor ?? 0
+        const { changes, cursor } = jsonOf(await ask(context, { method: 'GET', path: `/changes?since=${since}` }))
+        for (const { ticket, status } of changes) {
+          const linked = context.issueByTicket(ticket)
+          if (linked) context.setStatus(linked.issueId, status)
+        }
+        await context.saveState({ cursor })
+      },
     },
-  },
+  ],
   routes: (tools) => [
     route({
       id: 'readDeskBook',

@@ -1,3 +1,4 @@
+import { CHANNEL_TITLES } from '../../../contract/products.ts'
 import { AppError } from '../../../core/error.ts'
 import { Text } from '../../../core/schema.ts'
 import type { MailOutbound } from '../../../transport/transport.ts'
@@ -7,7 +8,8 @@ import { groupText, summarizeGroup } from '../../message/grouped-message-text.ts
 import type { Message } from '../../message/message.ts'
 import { htmlOf } from '../../message/message-html.ts'
 import { subjectOf, textOf } from '../../message/message-text.ts'
-import { type Addresses, provider } from '../provider.ts'
+import { type Addresses, channel, NO_SECRETS, noDetail, showsNoStatus } from '../channel.ts'
+import type { DeliveryContext } from '../provider-context.ts'
 import { sendOutbound } from '../send-outbound.ts'
 
 interface EmailConfig {
@@ -68,27 +70,38 @@ export const mailTargets: Addresses<EmailConfig> = {
  * E-mail as a notification channel. One e-mail is sent to all addresses in the target. E-mails about the same issue
  * form a thread.
  */
-export const email = provider<EmailConfig>({
+export const email = channel<EmailConfig>({
   type: 'email',
-  title: 'E-mail',
+  title: CHANNEL_TITLES.email,
   help: 'Sends each message as an e-mail. E-mails about the same issue form a thread.',
-  connect: { by: 'none' },
+  secrets: NO_SECRETS,
   addresses: mailTargets,
-  deliver: (context, message) => sendOutbound(context, mailOf(message, context.settings, context.deliveryId)),
-  deliverGroup(context, members) {
-    const words = summarizeGroup(members)
-    return sendOutbound(context, {
-      kind: 'mail',
-      to: context.settings.to,
-      subject: words.subject,
-      text: groupText(words),
-      html: groupHtml(words),
-      // Uses the first member's id because it is the same for every attempt.
-      messageId: members[0]?.deliveryId ?? '',
-      threadId: null,
-    })
-  },
+  hasIntegrations: false,
+  checkDetail: noDetail,
+  deliveryOf: () => ({
+    openings: 'grouped',
+    usesHistory: true,
+    deliver,
+    test: deliver,
+    syncStatus: showsNoStatus,
+    deliverGroup(context, members) {
+      const words = summarizeGroup(members)
+      return sendOutbound(context, {
+        kind: 'mail',
+        to: context.settings.to,
+        subject: words.subject,
+        text: groupText(words),
+        html: groupHtml(words),
+        // Uses the first member's id because it is the same for every attempt.
+        messageId: members[0]?.deliveryId ?? '',
+        threadId: null,
+      })
+    },
+  }),
 })
+
+const deliver = (context: DeliveryContext<EmailConfig>, message: Message) =>
+  sendOutbound(context, mailOf(message, context.settings, context.deliveryId))
 
 /** The e-mail for a message, including its chart if it has one. */
 export function mailOf(message: Message, { to }: EmailConfig, deliveryId: string): MailOutbound {

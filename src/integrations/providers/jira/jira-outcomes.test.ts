@@ -2,7 +2,7 @@ import { testClock } from '../../../../test/fixtures.ts'
 import type { Received } from '../../../transport/receiver.fixture.ts'
 import { testKills } from '../../delivery/kill-table.fixture.ts'
 import { type Row, testOutcomes } from '../../delivery/outcome-table.fixture.ts'
-import { jira } from './jira.ts'
+import { jiraChannel } from './jira.ts'
 import { API_TOKEN, EMAIL, jiraServer } from './jira-server.fixture.ts'
 
 /* Outcomes of Jira deliveries for every status and failure, and for a crash at every step. */
@@ -52,7 +52,7 @@ for (const [name, integration] of [
   ['Jira Data Center', dataCenter],
 ] as const) {
   testOutcomes(`a ${name} ticket`, {
-    provider: jira,
+    channel: jiraChannel,
     integration,
     answers: others,
     success: made,
@@ -64,7 +64,7 @@ for (const [name, integration] of [
 }
 
 testKills('a tracker', {
-  provider: jira,
+  channel: jiraChannel,
   type: 'issue_tracker',
   server: () => jiraServer(testClock()),
   integration: ({ url }) => cloud(url),

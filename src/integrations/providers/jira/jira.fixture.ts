@@ -2,14 +2,15 @@ import type { Cast } from '../../../../test/fixtures.ts'
 import { setStatus } from '../../../issues/store.ts'
 import type { Db } from '../../../store/database.ts'
 import { deskFixture } from '../desk/desk-setup.fixture.ts'
-import { PROVIDERS } from '../index.ts'
+import { CHANNELS } from '../index.ts'
+import { jiraConnector } from './jira.ts'
 import { API_TOKEN, EMAIL, type jiraServer } from './jira-server.fixture.ts'
 
 export type JiraServer = ReturnType<typeof jiraServer>
 
 /** The integrations of a server with a fake Jira. */
 export function jiraFixture(db?: Db, people?: Cast) {
-  const fixture = deskFixture(db, people, PROVIDERS)
+  const fixture = deskFixture(db, people, { channels: [...CHANNELS], connectors: [jiraConnector] })
   const { ada, alice, call, clock, enqueue, deliver } = fixture
 
   const config = ({ url, isCloud }: JiraServer, more: object = {}) => ({

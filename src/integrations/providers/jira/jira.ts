@@ -1,6 +1,8 @@
+import { CHANNEL_TITLES } from '../../../contract/products.ts'
 import { type Instant, MINUTE_MS, SECOND_MS } from '../../../core/clock.ts'
 import { Closed, Type } from '../../../core/schema.ts'
-import { provider } from '../provider.ts'
+import { channel, integrationsOnly, type Secrets } from '../channel.ts'
+import { connector } from '../connector.ts'
 import { checkJira } from './check-connection.ts'
 import { deliverTicket, isGone } from './deliver-ticket.ts'
 import { authorizationOf, fetchOwnAccount, type JiraInbound, saveState, statusIn } from './jira-client.ts'
@@ -10,39 +12,73 @@ import { applyTicketStatus, type LinkedTicket, receiveCall, updateLinkedTicket }
 import { quoted, searchTickets } from './search-tickets.ts'
 import { syncTicket } from './sync-ticket-status.ts'
 
-/**
- * Jira Cloud and Data Center. Creates a ticket for each issue, adds later events as comments, and synchronizes statuses
- * in both directions.
- */
-export const jira = provider<JiraSettings, Ticket, Record<never, never>, JiraState>({
+const secrets: Secrets<JiraSettings> = {
+  fields: ['apiToken'],
+  derived: (settings) => [authorizationOf(settings).replace('Basic ', '')],
+}
+
+const PRODUCT = {
   type: 'issue_tracker',
-  title: 'Jira',
+  title: CHANNEL_TITLES.issue_tracker,
   help: 'Creates a ticket for each issue, adds a comment when the issue repeats or is resolved, and synchronizes the status in both directions.',
-  connect: { by: 'secret', fields: ['apiToken'] },
-  configured: { schema: JiraConfigSchema, prepare: prepareJira },
-  derivedSecrets: (settings) => [authorizationOf(settings).replace('Basic ', '')],
+} as const
+
+/** Creates a ticket for each issue and adds later events as comments. */
+export const jiraChannel = channel<JiraSettings, Ticket, Record<never, never>, JiraState>({
+  ...PRODUCT,
+  secrets,
+  addresses: integrationsOnly(PRODUCT.type, PRODUCT.title),
+  hasIntegrations: true,
   checkDetail: checkProject,
-  deliver: deliverTicket,
-  syncStatus: syncTicket,
-  test: checkJira,
-  receiver: {
-    path: 'webhook',
-    summary: 'Receive a ticket change from Jira',
-    answer: Closed(
-      {
-        processed: Type.Boolean({
-          description:
-            "False for a repeated call, for a change made by Tagwarden, and for a ticket that isn't linked to an issue",
-        }),
-      },
-      { $id: 'TicketTaken', examples: [{ processed: true }] },
-    ),
-    receive: async (context, call) => ({ processed: await receiveCall(context, call) }),
+  deliveryOf: () => ({
+    openings: 'separate',
+    usesHistory: true,
+    deliver: deliverTicket,
+    syncStatus: syncTicket,
+    test: checkJira,
+  }),
+})
+
+/** Jira Cloud and Data Center. Synchronizes statuses in both directions. */
+export const jiraConnector = connector<JiraSettings, Ticket, Record<never, never>, JiraState>({
+  ...PRODUCT,
+  secrets,
+  operator: [],
+  notifies: true,
+  configuration: {
+    schema: JiraConfigSchema,
+    prepare: prepareJira,
+    perOrganization: 'many',
+    exclusive: [],
+    isComplete: () => true,
+    origin: () => null,
   },
-  poll: {
-    everyMs: ({ pollSeconds }) => (typeof pollSeconds === 'number' ? pollSeconds * SECOND_MS : null),
-    run: pollTickets,
-  },
+  connection: { by: 'settings' },
+  inbound: [
+    {
+      by: 'call',
+      callers: 'token',
+      path: 'webhook',
+      summary: 'Receive a ticket change from Jira',
+      answer: Closed(
+        {
+          processed: Type.Boolean({
+            description:
+              "False for a repeated call, for a change made by Tagwarden, and for a ticket that isn't linked to an issue",
+          }),
+        },
+        { $id: 'TicketTaken', examples: [{ processed: true }] },
+      ),
+      refusals: [],
+      receive: async (context, call) => ({ processed: await receiveCall(context, call) }),
+    },
+    {
+      by: 'poll',
+      everyMs: ({ pollSeconds }) => (typeof pollSeconds === 'number' ? pollSeconds * SECOND_MS : null),
+      run: pollTickets,
+    },
+  ],
+  routes: () => [],
 })
 
 /** Maximum number of tickets polled. Unresolved issues come first, then recent ones. */

@@ -1,6 +1,6 @@
 import type { Instant } from '../../../core/clock.ts'
 import type { IssueStatus } from '../../../issues/issue.ts'
-import type { InboundCall } from '../provider.ts'
+import type { InboundCall } from '../connector.ts'
 import type { LinkedIssue } from '../provider-context.ts'
 import { fieldsIn, type JiraInbound, userIdOf } from './jira-client.ts'
 import type { Category, Ticket } from './jira-state.ts'

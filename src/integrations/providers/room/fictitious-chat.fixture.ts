@@ -1,9 +1,11 @@
 import { AppError } from '../../../core/error.ts'
 import { Text } from '../../../core/schema.ts'
 import { type Received, receiver } from '../../../transport/receiver.fixture.ts'
+import type { Outcome } from '../../delivery-outcome.ts'
 import { groupText, summarizeGroup } from '../../message/grouped-message-text.ts'
-import { provider } from '../provider.ts'
-import type { CallRequest, IntegrationContext } from '../provider-context.ts'
+import type { Message } from '../../message/message.ts'
+import { channel, NO_SECRETS, noDetail } from '../channel.ts'
+import type { CallRequest, DeliveryContext, IntegrationContext } from '../provider-context.ts'
 
 interface Settings {
   url: string
@@ -20,11 +22,11 @@ async function ask(context: IntegrationContext<Settings>, method: CallRequest['m
 }
 
 /** A fictitious chat with group messages and threads. Its opening messages show the current status. */
-export const room = provider<Settings, Posted>({
+export const room = channel<Settings, Posted>({
   type: 'team_chat',
   title: 'Room',
   help: 'Posts to a room.',
-  connect: { by: 'none' },
+  secrets: NO_SECRETS,
   addresses: {
     target: Text(1, 2000, { title: 'Address' }),
     check(target, guard) {
@@ -32,27 +34,36 @@ export const room = provider<Settings, Posted>({
     },
     settingsOf: (url) => ({ url }),
   },
-  async deliver(context, message) {
-    const thread = context.memory?.ts
-    const text = `${message.kind} ${message.issue?.id}: ${message.sentence}`
-    const posted = await ask(context, 'POST', '/post', { ids: [context.deliveryId], text, thread })
-    if (!thread) await context.remember(posted)
-    return { verdict: 'delivered', note: null }
-  },
-  async deliverGroup(group, members) {
-    const ids = members.map(({ deliveryId }) => deliveryId)
-    const known = members.find(({ memory }) => memory)?.memory
-    const posted = known ?? (await ask(group, 'POST', '/post', { ids, text: groupText(summarizeGroup(members)) }))
-    for (const member of members) if (!member.memory) await member.remember(posted)
-    return { verdict: 'delivered', note: null }
-  },
-  async syncStatus(context, change) {
-    if (!context.memory) throw new AppError('invalid', 'nothing was posted')
-    const shows = change.groupedIssues.map(({ issueId, status }) => `${issueId} ${status}`)
-    await ask(context, 'PATCH', `/messages/${context.memory.ts}`, { shows })
-    return { verdict: 'delivered', note: null }
-  },
+  hasIntegrations: false,
+  checkDetail: noDetail,
+  deliveryOf: () => ({
+    openings: 'grouped',
+    usesHistory: true,
+    deliver: post,
+    test: post,
+    async deliverGroup(group, members) {
+      const ids = members.map(({ deliveryId }) => deliveryId)
+      const known = members.find(({ memory }) => memory)?.memory
+      const posted = known ?? (await ask(group, 'POST', '/post', { ids, text: groupText(summarizeGroup(members)) }))
+      for (const member of members) if (!member.memory) await member.remember(posted)
+      return { verdict: 'delivered', note: null }
+    },
+    async syncStatus(context, change) {
+      if (!context.memory) throw new AppError('invalid', 'nothing was posted')
+      const shows = change.groupedIssues.map(({ issueId, status }) => `${issueId} ${status}`)
+      await ask(context, 'PATCH', `/messages/${context.memory.ts}`, { shows })
+      return { verdict: 'delivered', note: null }
+    },
+  }),
 })
+
+async function post(context: DeliveryContext<Settings, Posted>, message: Message): Promise<Outcome> {
+  const thread = context.memory?.ts
+  const text = `${message.kind} ${message.issue?.id}: ${message.sentence}`
+  const posted = await ask(context, 'POST', '/post', { ids: [context.deliveryId], text, thread })
+  if (!thread) await context.remember(posted)
+  return { verdict: 'delivered', note: null }
+}
 
 /** A message stored by the fictitious chat's server. */
 interface RoomMessage {

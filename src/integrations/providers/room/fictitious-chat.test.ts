@@ -3,7 +3,7 @@ import { testOutcomes } from '../../delivery/outcome-table.fixture.ts'
 import { room, roomServer } from './fictitious-chat.fixture.ts'
 
 testOutcomes('a chat', {
-  provider: room,
+  channel: room,
   target: (url) => `${url}/c`,
   success: () => Response.json({ ts: 'ts-1' }),
   expected: (status) => ([204, 205].includes(status) ? { verdict: 'broken', reason: 'could not be rendered' } : null),
@@ -24,7 +24,7 @@ testOutcomes('a chat', {
 })
 
 testKills('a chat', {
-  provider: room,
+  channel: room,
   type: 'team_chat',
   server: roomServer,
   target: (server) => `${server.url}/c`,

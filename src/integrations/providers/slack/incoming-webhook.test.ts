@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import type { Channel } from '../../../alerts/alert.ts'
+import type { AlertChannel } from '../../../alerts/alert.ts'
 import { SECOND_MS } from '../../../core/clock.ts'
 import { APP_TOKEN, BOT_TOKEN, type SlackFixture, slackFixture } from './slack.fixture.ts'
 
@@ -8,7 +8,7 @@ import { APP_TOKEN, BOT_TOKEN, type SlackFixture, slackFixture } from './slack.f
 async function tell(fixture: SlackFixture, target: string, transition: 'opened' | 'resolved' = 'opened') {
   fixture.clock.advance(SECOND_MS)
   if (!fixture.issueRow()) fixture.issue()
-  const channels: Channel[] = [{ type: 'team_chat', target }]
+  const channels: AlertChannel[] = [{ type: 'team_chat', target }]
   fixture.tell(transition, 'iss_1', { channels })
   await fixture.deliver()
 }
@@ -41,7 +41,7 @@ describe('a webhook', () => {
   test('receives at most one message per second', async () => {
     await using fixture = slackFixture()
     const { webhookUrl } = fixture.slack
-    const channels: Channel[] = [{ type: 'team_chat', target: webhookUrl }]
+    const channels: AlertChannel[] = [{ type: 'team_chat', target: webhookUrl }]
     for (const issueId of ['iss_1', 'iss_2']) fixture.tell('repeated', fixture.issue(issueId), { channels })
     await fixture.deliver()
     expect(fixture.slack.webhooks).toHaveLength(1)

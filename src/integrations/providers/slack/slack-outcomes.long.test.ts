@@ -2,7 +2,7 @@ import { TEST_START } from '../../../../test/fixtures.ts'
 import { MINUTE_MS, SECOND_MS } from '../../../core/clock.ts'
 import { testKills } from '../../delivery/kill-table.fixture.ts'
 import { type Expected, type Row, testOutcomes } from '../../delivery/outcome-table.fixture.ts'
-import { slack } from './slack.ts'
+import { slackChannel } from './slack.ts'
 import { BOT_TOKEN, CHANNEL, slackServer, WEBHOOK_PATH } from './slack-server.fixture.ts'
 
 /* Outcomes of Slack deliveries for every status, error code and failure, and for a crash at every step. */
@@ -37,7 +37,7 @@ const rowOf =
   (error: string): Row => ({ what: error, answer: () => refusal(error, init), reason: error, ...expected })
 
 testOutcomes("Slack's bot", {
-  provider: slack,
+  channel: slackChannel,
   integration: () => bot,
   state,
   operator,
@@ -89,7 +89,7 @@ testOutcomes("Slack's bot", {
 const said = (text: string, status: number) => () => new Response(text, { status })
 
 testOutcomes('an incoming webhook', {
-  provider: slack,
+  channel: slackChannel,
   integration: (url) => ({ config: {}, secrets: { webhookUrl: `${url}${WEBHOOK_PATH}` } }),
   success: () => new Response('ok'),
   rows: [
@@ -141,7 +141,7 @@ testOutcomes('an incoming webhook', {
 const clock = { now: () => TEST_START + MINUTE_MS }
 
 testKills("Slack's bot", {
-  provider: slack,
+  channel: slackChannel,
   type: 'team_chat',
   server: () => {
     const server = slackServer(clock)
@@ -155,7 +155,7 @@ testKills("Slack's bot", {
 })
 
 testKills('an incoming webhook', {
-  provider: slack,
+  channel: slackChannel,
   type: 'team_chat',
   server: () => slackServer(clock),
   integration: ({ webhookUrl }) => ({ config: {}, secrets: { webhookUrl } }),

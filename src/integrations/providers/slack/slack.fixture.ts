@@ -13,6 +13,7 @@ import { deliveryRoutes } from '../../delivery/routes.ts'
 import { Listeners } from '../../inbound/inbound-connections.ts'
 import { integrationRoutes } from '../../routes.ts'
 import { StatusSync } from '../../status/status-sync.ts'
+import { slackConnector } from './slack.ts'
 import { APP_TOKEN, BOT_TOKEN, CHANNEL, type SlackServer, slackServer } from './slack-server.fixture.ts'
 
 export { APP_TOKEN, BOT_TOKEN, CHANNEL }
@@ -50,8 +51,8 @@ export function slackFixture(db?: Db, people?: Cast, known?: SlackServer) {
   const enqueue = notifier({ db: fixture.db, clock: fixture.clock, publicUrl })
   const dispatcher = new Dispatcher(deps, stopping.signal)
   const statusSync = new StatusSync(dispatcher)
-  const listeners = new Listeners(dispatcher, { ...deps, enqueue })
-  const routes = integrationRoutes({ ...deps, guard, dispatcher, publicUrl, enqueue })
+  const listeners = new Listeners(dispatcher, { ...deps, enqueue, connectors: [slackConnector] })
+  const routes = integrationRoutes({ ...deps, guard, dispatcher, publicUrl, enqueue, connectors: [slackConnector] })
   const call = client(fixture, ...routes, ...deliveryRoutes(deps))
   const { alice, ada } = fixture.people
 

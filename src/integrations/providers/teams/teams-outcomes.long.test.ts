@@ -1,7 +1,7 @@
 import type { Received } from '../../../transport/receiver.fixture.ts'
 import { testKills } from '../../delivery/kill-table.fixture.ts'
 import { testOutcomes } from '../../delivery/outcome-table.fixture.ts'
-import { teams } from './teams.ts'
+import { teamsChannel } from './teams.ts'
 import { BOT, CHANNEL, ISSUER, TEAM, teamsServer } from './teams-server.fixture.ts'
 
 type Server = Awaited<ReturnType<typeof teamsServer>>
@@ -18,7 +18,7 @@ const stateAt = (serviceUrl: string) => ({
 })
 
 const bot = {
-  provider: teams,
+  channel: teamsChannel,
   integration: () => ({ config: { appId: BOT.appId }, secrets: { appPassword: BOT.appPassword } }),
   operator: (url: string) => ({ OFFICE_CHAT_LOGIN_URL: url, OFFICE_CHAT_ISSUER: ISSUER }),
 }
@@ -145,7 +145,7 @@ testOutcomes('a Teams bot requesting its token', {
 })
 
 testOutcomes('a Teams workflow', {
-  provider: teams,
+  channel: teamsChannel,
   target: (url) => `${url}/workflows/a/triggers/manual/paths/invoke?sp=%2Ftriggers&sig=x`,
   success: () => new Response(null, { status: 202 }),
   rows: [

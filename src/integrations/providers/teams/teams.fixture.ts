@@ -12,6 +12,7 @@ import { outboxFixture } from '../../delivery/outbox.fixture.ts'
 import { deliveryRoutes } from '../../delivery/routes.ts'
 import { integrationRoutes } from '../../routes.ts'
 import { StatusSync } from '../../status/status-sync.ts'
+import { teamsConnector } from './teams.ts'
 import { BOT, CHANNEL, teamsServer } from './teams-server.fixture.ts'
 
 export type Server = Awaited<ReturnType<typeof teamsServer>>
@@ -50,7 +51,7 @@ export function teamsFixture(server: Pick<Server, 'operator'>, db?: Db, people?:
   const enqueue = notifier({ db: fixture.db, clock: fixture.clock, publicUrl })
   const dispatcher = new Dispatcher(deps, stopping.signal)
   const statusSync = new StatusSync(dispatcher)
-  const routes = integrationRoutes({ ...deps, guard, dispatcher, publicUrl, enqueue })
+  const routes = integrationRoutes({ ...deps, guard, dispatcher, publicUrl, enqueue, connectors: [teamsConnector] })
   const call = client(fixture, ...routes, ...deliveryRoutes(deps))
   const { ada, alice } = fixture.people
 

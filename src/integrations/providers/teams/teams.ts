@@ -1,7 +1,9 @@
+import { CHANNEL_TITLES } from '../../../contract/products.ts'
 import { AppError } from '../../../core/error.ts'
 import { Closed, Type } from '../../../core/schema.ts'
 import { originOf } from '../../../transport/address-guard.ts'
-import { type Addressee, type InboundCall, provider, type Receiver } from '../provider.ts'
+import { channel, noDetail, type Secrets } from '../channel.ts'
+import { type Addressee, connector, type InboundCall, type SignedReceiver } from '../connector.ts'
 import type { TeamsTokens } from './bot-connector.ts'
 import { afterActivity, stateOf, type TeamsState } from './bot-installations.ts'
 import { routes } from './choose-channel-route.ts'
@@ -44,7 +46,9 @@ async function checkCall(context: Context, call: InboundCall, appId: string): Pr
 }
 
 /** The bot's messaging endpoint. Calls to it report the teams in which the bot is installed and their service URLs. */
-const receiver: Receiver<TeamsSettings, TeamsMemory, TeamsTokens, TeamsState> = {
+const receiver: SignedReceiver<TeamsSettings, TeamsMemory, TeamsTokens, TeamsState> = {
+  by: 'call',
+  callers: 'signed',
   path: 'messages',
   summary: 'Receive an activity for a Teams bot',
   answer: Closed(
@@ -69,28 +73,42 @@ const receiver: Receiver<TeamsSettings, TeamsMemory, TeamsTokens, TeamsState> = 
   },
 }
 
+const PRODUCT = {
+  type: 'office_chat',
+  title: CHANNEL_TITLES.office_chat,
+  help: 'Posts messages as cards, through a workflow or as a bot. A bot also updates its cards when an issue changes.',
+} as const
+
+const secrets: Secrets<TeamsSettings> = { fields: ['webhookUrl', 'appPassword'], derived: () => [] }
+
 /**
  * Microsoft Teams, through a workflow URL or through a bot that updates its messages. See
  * `docs/connect/microsoft-teams.md`.
  */
-export const teams = provider<TeamsSettings, TeamsMemory, TeamsTokens, TeamsState>({
-  type: 'office_chat',
-  title: 'Microsoft Teams',
-  help: 'Posts messages as cards, through a workflow or as a bot. A bot also updates its cards when an issue changes.',
-  connect: { by: 'secret', fields: ['webhookUrl', 'appPassword'] },
+export const teamsChannel = channel<TeamsSettings, TeamsMemory, TeamsTokens, TeamsState>({
+  ...PRODUCT,
+  secrets,
+  addresses: { target: WORKFLOW_TARGET, check: checkWorkflowUrl, settingsOf: (target) => ({ webhookUrl: target }) },
+  hasIntegrations: true,
+  checkDetail: noDetail,
+  deliveryOf: () => ({ openings: 'grouped', usesHistory: true, deliver, deliverGroup, test: deliver, syncStatus }),
+})
+
+/** Microsoft Teams with its settings, the choice of a channel, and the bot's messaging endpoint. */
+export const teamsConnector = connector<TeamsSettings, TeamsMemory, TeamsTokens, TeamsState>({
+  ...PRODUCT,
+  secrets,
   operator: OPERATOR_SETTINGS,
-  configured: {
+  notifies: true,
+  configuration: {
     schema: TeamsConfigSchema,
     prepare: prepareTeams,
-    exclusive: 'appId',
-    isComplete: (settings, state) =>
-      settings.webhookUrl !== undefined || stateOf(settings, state as TeamsState | null).channel !== null,
+    perOrganization: 'many',
+    exclusive: ['appId'],
+    isComplete: (settings, state) => settings.webhookUrl !== undefined || stateOf(settings, state).channel !== null,
+    origin: ({ webhookUrl }, operator) => originOf(webhookUrl ?? operatorUrl(operator, 'OFFICE_CHAT_LOGIN_URL')),
   },
-  addresses: { target: WORKFLOW_TARGET, check: checkWorkflowUrl, settingsOf: (target) => ({ webhookUrl: target }) },
-  origin: ({ webhookUrl }, operator) => originOf(webhookUrl ?? operatorUrl(operator, 'OFFICE_CHAT_LOGIN_URL')),
-  deliver,
-  deliverGroup,
-  syncStatus,
-  receiver,
+  connection: { by: 'settings' },
+  inbound: [receiver],
   routes,
 })

@@ -1,7 +1,7 @@
 import { compactVerify, importJWK } from 'jose'
 import { DAY_MS, type Instant, MINUTE_MS, SECOND_MS } from '../../../core/clock.ts'
 import { AppError } from '../../../core/error.ts'
-import type { InboundCall } from '../provider.ts'
+import type { InboundCall } from '../connector.ts'
 import type { SigningKey } from './signing-keys.ts'
 
 type Json = Record<string, unknown>

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { client } from '../../../../test/fixtures.ts'
-import type { Channel } from '../../../alerts/alert.ts'
+import type { AlertChannel } from '../../../alerts/alert.ts'
 import { HOUR_MS, MINUTE_MS } from '../../../core/clock.ts'
 import type { Transition } from '../../../issues/issue.ts'
 import { addHistory } from '../../../issues/store.ts'
@@ -12,7 +12,7 @@ import { Dispatcher } from '../../delivery/dispatcher.ts'
 import { outboxFixture } from '../../delivery/outbox.fixture.ts'
 import { deliveryRoutes } from '../../delivery/routes.ts'
 import { integrationRoutes } from '../../routes.ts'
-import { signature } from './webhook.ts'
+import { signature, webhookConnector } from './webhook.ts'
 
 /** The integrations of a server with a webhook that calls a test receiver. */
 async function fixture(url: string, config: object = {}) {
@@ -39,6 +39,7 @@ async function fixture(url: string, config: object = {}) {
     dispatcher,
     publicUrl: 'https://watch.example',
     enqueue: () => undefined,
+    connectors: [webhookConnector],
   })
   const call = client(base, ...routes, ...deliveryRoutes(base))
   const ada = (method: string, path: string, body?: unknown) =>
@@ -47,7 +48,7 @@ async function fixture(url: string, config: object = {}) {
   const { status, body } = await ada('POST', '/v1/integrations', input())
   if (status !== 201) throw new Error(JSON.stringify(body))
   const path = `/v1/integrations/${body.id}`
-  const hook: Channel = { type: 'webhook', target: body.id }
+  const hook: AlertChannel = { type: 'webhook', target: body.id }
   const statusNow = async () => (await ada('GET', path)).body.status
   const deliver = async () => {
     dispatcher.start()

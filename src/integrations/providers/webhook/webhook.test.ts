@@ -5,7 +5,7 @@ import { receiver } from '../../../transport/receiver.fixture.ts'
 import { testKills } from '../../delivery/kill-table.fixture.ts'
 import { testOutcomes } from '../../delivery/outcome-table.fixture.ts'
 import { type Message, testMessage } from '../../message/message.ts'
-import { prepareWebhook, signature, webhook, webhookBody, webhookRequest } from './webhook.ts'
+import { prepareWebhook, signature, webhookBody, webhookChannel, webhookRequest } from './webhook.ts'
 
 const at = Date.UTC(2026, 0, 5, 12, 0, 0, 900)
 const message: Message = testMessage({ at, publicUrl: 'https://watch.example', label: 'On call' })
@@ -127,7 +127,7 @@ describe('the configuration', () => {
 const faults = {}
 
 testOutcomes('a webhook integration', {
-  provider: webhook,
+  channel: webhookChannel,
   integration: (url) => ({ config: { url }, secrets: { secret } }),
   success: () => new Response('ok'),
   expected: (status) => (status === 410 ? { verdict: 'broken', status: 'disabled' } : null),
@@ -135,7 +135,7 @@ testOutcomes('a webhook integration', {
 })
 
 testOutcomes('a webhook URL', {
-  provider: webhook,
+  channel: webhookChannel,
   target: (url) => `${url}/in`,
   success: () => new Response('ok'),
   faults,

@@ -1,12 +1,15 @@
 import { createHmac, randomBytes } from 'node:crypto'
+import { CHANNEL_TITLES } from '../../../contract/products.ts'
 import { HOUR_MS, type Instant } from '../../../core/clock.ts'
 import { AppError, atField } from '../../../core/error.ts'
 import { Closed, parser, Text, Type } from '../../../core/schema.ts'
 import type { AddressGuard } from '../../../transport/address-guard.ts'
 import type { HttpOutbound } from '../../../transport/transport.ts'
-import { outcomeOf } from '../../delivery-outcome.ts'
+import { type Outcome, outcomeOf } from '../../delivery-outcome.ts'
 import type { Message, MessageKind } from '../../message/message.ts'
-import { provider } from '../provider.ts'
+import { channel, noDetail, type Secrets, showsNoStatus } from '../channel.ts'
+import { connector } from '../connector.ts'
+import type { DeliveryContext } from '../provider-context.ts'
 
 interface WebhookConfig {
   url: string
@@ -129,15 +132,18 @@ export function prepareWebhook(input: object, guard: AddressGuard): WebhookConfi
   return { url, secret }
 }
 
-/** Webhooks: signed JSON sent by POST, following Standard Webhooks 1.0.0. */
-export const webhook = provider<WebhookConfig, unknown, WebhookTokens>({
+const PRODUCT = {
   type: 'webhook',
-  title: 'Webhook',
+  title: CHANNEL_TITLES.webhook,
   help: 'Posts each message as signed JSON to your own server, following Standard Webhooks.',
-  omitsHistory: true,
-  connect: { by: 'secret', fields: ['secret'] },
-  derivedSecrets: ({ url }) => [url],
-  configured: { schema: WebhookConfigSchema, prepare: prepareWebhook },
+} as const
+
+const secrets: Secrets<WebhookConfig> = { fields: ['secret'], derived: ({ url }) => [url] }
+
+/** Webhooks: signed JSON sent by POST, following Standard Webhooks 1.0.0. */
+export const webhookChannel = channel<WebhookConfig, unknown, WebhookTokens>({
+  ...PRODUCT,
+  secrets,
   addresses: {
     target: Text(1, 2000, {
       title: 'URL',
@@ -149,23 +155,51 @@ export const webhook = provider<WebhookConfig, unknown, WebhookTokens>({
     },
     settingsOf: (target, org) => ({ url: target, secret: org.webhookSecret() }),
   },
-  async deliver(context, message) {
-    const { settings, tokens, deliveryId, integrationId } = context
-    const at = context.now()
-    const former = stillSigning(tokens, at).map(({ secret }) => secret)
-    const outbound = webhookRequest(message, settings, { deliveryId, at, former })
-    const reply = await context.send(outbound)
-    const outcome = outcomeOf(outbound, reply, context.now())
-    // In Standard Webhooks, a receiver unsubscribes with a 410.
-    const isGone = outcome.verdict === 'broken' && reply.kind === 'status' && reply.status === 410
-    return isGone && integrationId !== null ? { ...outcome, status: 'disabled' } : outcome
-  },
-  rotate(settings, tokens, now) {
-    const secret = newSecret()
-    const former = [{ secret: settings.secret, until: now + ROTATION_MS }, ...stillSigning(tokens, now)]
-    return { settings: { ...settings, secret }, tokens: { former: former.slice(0, MAX_FORMER) }, secret }
-  },
+  hasIntegrations: true,
+  checkDetail: noDetail,
+  deliveryOf: () => ({ openings: 'separate', usesHistory: false, deliver, test: deliver, syncStatus: showsNoStatus }),
 })
+
+/** Webhooks with their own signing secret. */
+export const webhookConnector = connector<WebhookConfig, unknown, WebhookTokens>({
+  ...PRODUCT,
+  secrets,
+  operator: [],
+  notifies: true,
+  configuration: {
+    schema: WebhookConfigSchema,
+    prepare: prepareWebhook,
+    perOrganization: 'many',
+    exclusive: [],
+    isComplete: () => true,
+    origin: () => null,
+  },
+  connection: {
+    by: 'generated',
+    rotate(settings, tokens, now) {
+      const secret = newSecret()
+      const former = [{ secret: settings.secret, until: now + ROTATION_MS }, ...stillSigning(tokens, now)]
+      return { settings: { ...settings, secret }, tokens: { former: former.slice(0, MAX_FORMER) }, secret }
+    },
+  },
+  inbound: [],
+  routes: () => [],
+})
+
+async function deliver(
+  context: DeliveryContext<WebhookConfig, unknown, WebhookTokens>,
+  message: Message,
+): Promise<Outcome> {
+  const { settings, tokens, deliveryId, integrationId } = context
+  const at = context.now()
+  const former = stillSigning(tokens, at).map(({ secret }) => secret)
+  const outbound = webhookRequest(message, settings, { deliveryId, at, former })
+  const reply = await context.send(outbound)
+  const outcome = outcomeOf(outbound, reply, context.now())
+  // In Standard Webhooks, a receiver unsubscribes with a 410.
+  const isGone = outcome.verdict === 'broken' && reply.kind === 'status' && reply.status === 410
+  return isGone && integrationId !== null ? { ...outcome, status: 'disabled' } : outcome
+}
 
 const stillSigning = ({ former = [] }: Partial<WebhookTokens>, now: Instant) =>
   former.filter(({ until }) => until > now)

@@ -1,5 +1,5 @@
-import { type Db, prepared, tx } from '../../../store/database.ts'
-import { findIntegration, type IntegrationKey, integrationsOf } from '../../store.ts'
+import { findIntegration, type IntegrationKey, integrationsOf, updateConfig } from '../integrations/store.ts'
+import { type Db, tx } from '../store/database.ts'
 import { type EmailDigestConfig, isSame } from './email-digest.ts'
 
 /** A recipient of an integration's digest. */
@@ -29,14 +29,7 @@ export function removeRecipient(db: Db, key: IntegrationKey, address: string): b
     const { to } = config as unknown as EmailDigestConfig
     const left = to.filter((one) => !isSame(one, address))
     if (left.length === to.length) return false
-    prepared<[object]>(
-      db,
-      'UPDATE integration SET config = @config, status = @status WHERE id = @id AND orgId = @orgId',
-    ).run({
-      ...key,
-      config: JSON.stringify({ ...config, to: left }),
-      status: left.length === 0 ? 'disabled' : status,
-    })
+    updateConfig(db, key, { config: { ...config, to: left }, status: left.length === 0 ? 'disabled' : status })
     return true
   })
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
-import { testClock } from '../../../../test/fixtures.ts'
-import { AppError } from '../../../core/error.ts'
+import { testClock } from '../../test/fixtures.ts'
+import { AppError } from '../core/error.ts'
 import { MAX_WAIT_MS, retryAfterS, withWaitLimit } from './wait-limit.ts'
 
 const late = () => new AppError('unavailable', 'the work continues', 7)

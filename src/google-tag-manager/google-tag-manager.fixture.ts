@@ -1,14 +1,15 @@
-import { type Cast, client, testClock } from '../../../../test/fixtures.ts'
-import { createDomain } from '../../../domains/store.ts'
-import type { Db } from '../../../store/database.ts'
-import { addressGuard } from '../../../transport/address-guard.ts'
-import { httpTransport } from '../../../transport/http-transport.ts'
-import { type HttpOutbound, type Reply, transport } from '../../../transport/transport.ts'
-import { Dispatcher } from '../../delivery/dispatcher.ts'
-import { outboxFixture } from '../../delivery/outbox.fixture.ts'
-import { Poller } from '../../inbound/poller.ts'
-import { integrationRoutes } from '../../routes.ts'
-import type { ProviderChange } from '../provider-context.ts'
+import { type Cast, client, testClock } from '../../test/fixtures.ts'
+import { createDomain } from '../domains/store.ts'
+import { Dispatcher } from '../integrations/delivery/dispatcher.ts'
+import { outboxFixture } from '../integrations/delivery/outbox.fixture.ts'
+import { Poller } from '../integrations/inbound/poller.ts'
+import type { ProviderChange } from '../integrations/providers/provider-context.ts'
+import { integrationRoutes } from '../integrations/routes.ts'
+import type { Db } from '../store/database.ts'
+import { addressGuard } from '../transport/address-guard.ts'
+import { httpTransport } from '../transport/http-transport.ts'
+import { type HttpOutbound, type Reply, transport } from '../transport/transport.ts'
+import { googleTagManager } from './google-tag-manager.ts'
 import { CONTAINER, KEY_FILE, type TagManagerServer, tagManagerServer } from './google-tag-manager-server.fixture.ts'
 
 const publicUrl = 'https://watch.example'
@@ -75,8 +76,11 @@ function integrationsFixture(
   const enqueue = () => ({ queued: 0, heldBack: 0 }) as never
   const dispatcher = new Dispatcher(deps, stopping.signal)
   const noteChange = (change: ProviderChange & { orgId: string }) => void changes.push(change)
-  const polls = new Poller(dispatcher, { ...deps, enqueue, noteChange })
-  const call = client(fixture, ...integrationRoutes({ ...deps, guard, dispatcher, publicUrl, enqueue }))
+  const polls = new Poller(dispatcher, { ...deps, enqueue, noteChange, connectors: [googleTagManager] })
+  const call = client(
+    fixture,
+    ...integrationRoutes({ ...deps, guard, dispatcher, publicUrl, enqueue, connectors: [googleTagManager] }),
+  )
   const { ada } = people
 
   const connect = (config: object = { serviceAccount: KEY_FILE }) =>

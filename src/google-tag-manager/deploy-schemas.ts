@@ -1,4 +1,4 @@
-import { Closed, InstantSchema, Int, Nullable, OneOf, type Static, Text, Type } from '../../../core/schema.ts'
+import { Closed, InstantSchema, Int, Nullable, OneOf, type Static, Text, Type } from '../core/schema.ts'
 
 export const ContainerPath = Type.String({
   pattern: String.raw`^accounts/\d+/containers/\d+$`,

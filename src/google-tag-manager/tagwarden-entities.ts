@@ -1,4 +1,4 @@
-import { tagManagerTemplate } from '../../../capture/snippet.ts'
+import { tagManagerTemplate } from '../capture/snippet.ts'
 import type { Entity, Parameter, Tag } from './tag-manager-entities.ts'
 
 /** Name of Tagwarden's workspace, template and trigger. */

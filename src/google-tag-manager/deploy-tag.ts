@@ -1,4 +1,4 @@
-import { AppError } from '../../../core/error.ts'
+import { AppError } from '../core/error.ts'
 import type { Deployed, DeployInput } from './deploy-schemas.ts'
 import type { Progress } from './progress.ts'
 import type { TagManagerApi } from './tag-manager-api.ts'

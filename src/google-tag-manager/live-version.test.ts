@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import { testApp } from '../../../../test/test-app.ts'
-import { MINUTE_MS } from '../../../core/clock.ts'
+import { testApp } from '../../test/test-app.ts'
+import { MINUTE_MS } from '../core/clock.ts'
 import { tagManagerFixture } from './google-tag-manager.fixture.ts'
 import { CONTAINER, KEY_FILE, tagManagerServer } from './google-tag-manager-server.fixture.ts'
 

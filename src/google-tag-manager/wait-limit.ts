@@ -1,5 +1,5 @@
-import { type Clock, SECOND_MS, waitUntil } from '../../../core/clock.ts'
-import { AppError } from '../../../core/error.ts'
+import { type Clock, SECOND_MS, waitUntil } from '../core/clock.ts'
+import { AppError } from '../core/error.ts'
 import type { Stage } from './progress.ts'
 
 /** Maximum time that a caller waits. The work continues afterwards. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { openImage } from '../../delivery/kill-table.fixture.ts'
+import { openImage } from '../integrations/delivery/kill-table.fixture.ts'
 import { tagManagerFixture } from './google-tag-manager.fixture.ts'
 import { CONTAINER, type FakeEntity, type RecordedRequest } from './google-tag-manager-server.fixture.ts'
 

@@ -1,5 +1,5 @@
-import { AppError } from '../../../core/error.ts'
-import { oneLine } from '../../../core/text.ts'
+import { AppError } from '../core/error.ts'
+import { oneLine } from '../core/text.ts'
 import { Refused, type TagManagerApi } from './tag-manager-api.ts'
 import type { LiveVersion, MergeConflict, Workspace } from './tag-manager-entities.ts'
 import { OWN_NAME } from './tagwarden-entities.ts'

@@ -1,9 +1,14 @@
 import { sign } from 'node:crypto'
-import { HOUR_MS, type Instant, MINUTE_MS, SECOND_MS, waitUntil } from '../../../core/clock.ts'
-import { AppError } from '../../../core/error.ts'
-import { oneLine } from '../../../core/text.ts'
-import { CallFailed, retryAfterMs } from '../../delivery-outcome.ts'
-import type { AccessTokens, CallAnswer, CallRequest, IntegrationContext } from '../provider-context.ts'
+import { HOUR_MS, type Instant, MINUTE_MS, SECOND_MS, waitUntil } from '../core/clock.ts'
+import { AppError } from '../core/error.ts'
+import { oneLine } from '../core/text.ts'
+import { CallFailed, retryAfterMs } from '../integrations/delivery-outcome.ts'
+import type {
+  AccessTokens,
+  CallAnswer,
+  CallRequest,
+  IntegrationContext,
+} from '../integrations/providers/provider-context.ts'
 import type { Progress } from './progress.ts'
 import { apiUrl, quotaOf, type ServiceAccount, type Settings, tokenUrl } from './tag-manager-config.ts'
 import type { Entity } from './tag-manager-entities.ts'

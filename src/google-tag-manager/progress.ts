@@ -1,4 +1,4 @@
-import type { Instant } from '../../../core/clock.ts'
+import type { Instant } from '../core/clock.ts'
 
 /** Progress of long-running work. */
 export interface Stage {

@@ -1,9 +1,10 @@
-import { MINUTE_MS, SECOND_MS } from '../../../core/clock.ts'
-import { oneLine } from '../../../core/text.ts'
-import { originOf } from '../../../transport/address-guard.ts'
-import { DELIVERED, type Outcome } from '../../delivery-outcome.ts'
-import { provider } from '../provider.ts'
-import type { AccessTokens, IntegrationContext } from '../provider-context.ts'
+import { PROVIDER_TITLES } from '../contract/products.ts'
+import { MINUTE_MS, SECOND_MS } from '../core/clock.ts'
+import { oneLine } from '../core/text.ts'
+import { DELIVERED, type Outcome } from '../integrations/delivery-outcome.ts'
+import { connector } from '../integrations/providers/connector.ts'
+import type { AccessTokens, IntegrationContext } from '../integrations/providers/provider-context.ts'
+import { originOf } from '../transport/address-guard.ts'
 import { saveWatch, watchedContainers, watchOf } from './deployment-records.ts'
 import { Progress } from './progress.ts'
 import type { Context } from './tag-deployments.ts'
@@ -13,20 +14,24 @@ import { tagManagerRoutes } from './tag-manager-routes.ts'
 import { liveVersionOf } from './tag-manager-workspace.ts'
 
 /** Google Tag Manager, API v2. Deploys the Tagwarden tag into containers and watches their live versions. */
-export const googleTagManager = provider<Settings, unknown, AccessTokens>({
+export const googleTagManager = connector<Settings, unknown, AccessTokens>({
   type: 'tag_manager',
-  title: 'Google Tag Manager',
+  title: PROVIDER_TITLES.tag_manager,
   help: 'Adds the Tagwarden tag to containers and records when a new container version goes live.',
+  secrets: { fields: SECRETS, derived: () => [] },
   operator: OPERATOR,
-  configured: {
+  notifies: false,
+  test: listContainers,
+  configuration: {
     schema: ConfigSchema,
     prepare: (config, _guard, given) => prepareTagManager(config, given),
-    single: true,
+    perOrganization: 'one',
+    exclusive: [],
+    isComplete: () => true,
+    origin: (_settings, operator) => originOf(apiUrl(operator)),
   },
-  connect: { by: 'secret', fields: SECRETS },
-  origin: (_settings, operator) => originOf(apiUrl(operator)),
-  test: listContainers,
-  poll: { everyMs: () => WATCH_EVERY_MS, run: watchContainers },
+  connection: { by: 'settings' },
+  inbound: [{ by: 'poll', everyMs: () => WATCH_EVERY_MS, run: watchContainers }],
   routes: tagManagerRoutes,
 })
 

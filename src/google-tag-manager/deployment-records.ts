@@ -1,5 +1,5 @@
-import type { Instant } from '../../../core/clock.ts'
-import type { IntegrationContext } from '../provider-context.ts'
+import type { Instant } from '../core/clock.ts'
+import type { IntegrationContext } from '../integrations/providers/provider-context.ts'
 import type { Deployed } from './deploy-schemas.ts'
 import type { CreatedEntities } from './deploy-tag.ts'
 import type { Stage } from './progress.ts'

@@ -1,8 +1,8 @@
 import { createPrivateKey } from 'node:crypto'
-import type { OperatorSetting } from '../../../config.ts'
-import { AppError } from '../../../core/error.ts'
-import { Closed, parser, Text, Type } from '../../../core/schema.ts'
-import type { Quota } from '../provider-context.ts'
+import type { OperatorSetting } from '../config.ts'
+import { AppError } from '../core/error.ts'
+import { Closed, parser, Text, Type } from '../core/schema.ts'
+import type { Quota } from '../integrations/providers/provider-context.ts'
 
 /** The fields that are used from a service account's key file. */
 export interface ServiceAccount {

@@ -1,6 +1,6 @@
-import { AppError } from '../../../core/error.ts'
-import { Closed } from '../../../core/schema.ts'
-import { type Route, route } from '../../../http/route.ts'
+import { AppError } from '../core/error.ts'
+import { Closed } from '../core/schema.ts'
+import { type Route, route } from '../http/route.ts'
 import {
   ContainerPath,
   DeployedSchema,

@@ -1,6 +1,6 @@
 import { createPublicKey, generateKeyPairSync, verify } from 'node:crypto'
-import type { Clock, Instant } from '../../../core/clock.ts'
-import { type Received, receiver } from '../../../transport/receiver.fixture.ts'
+import type { Clock, Instant } from '../core/clock.ts'
+import { type Received, receiver } from '../transport/receiver.fixture.ts'
 
 const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
 

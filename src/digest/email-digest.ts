@@ -1,12 +1,14 @@
 import { randomUUID } from 'node:crypto'
-import { checkEmail } from '../../../core/email-address.ts'
-import { AppError } from '../../../core/error.ts'
-import { Closed, Int, parser, Text, Type } from '../../../core/schema.ts'
-import type { MailOutbound } from '../../../transport/transport.ts'
-import type { Outcome } from '../../delivery-outcome.ts'
-import { provider } from '../provider.ts'
-import type { IntegrationContext } from '../provider-context.ts'
-import { sendOutbound } from '../send-outbound.ts'
+import { PROVIDER_TITLES } from '../contract/products.ts'
+import { checkEmail } from '../core/email-address.ts'
+import { AppError } from '../core/error.ts'
+import { Closed, Int, parser, Text, Type } from '../core/schema.ts'
+import type { Outcome } from '../integrations/delivery-outcome.ts'
+import { NO_SECRETS } from '../integrations/providers/channel.ts'
+import { connector } from '../integrations/providers/connector.ts'
+import type { IntegrationContext } from '../integrations/providers/provider-context.ts'
+import { sendOutbound } from '../integrations/providers/send-outbound.ts'
+import type { MailOutbound } from '../transport/transport.ts'
 
 export interface EmailDigestConfig {
   /** 1 to 50 e-mail addresses. Empty if all recipients have unsubscribed. */
@@ -76,14 +78,25 @@ const TEST =
  * A daily digest for e-mail addresses, which need not belong to members. It is not a notification channel: the `digest`
  * module composes and sends it.
  */
-export const emailDigest = provider<EmailDigestConfig>({
+export const emailDigest = connector<EmailDigestConfig>({
   type: 'email_digest',
-  title: 'E-mail digest',
+  title: PROVIDER_TITLES.email_digest,
   help: 'Sends a daily summary if there is something to report. Recipients need not be members.',
-  connect: { by: 'none' },
-  configured: { schema: EmailDigestConfigSchema, prepare },
-  origin: () => '',
+  secrets: NO_SECRETS,
+  operator: [],
+  notifies: false,
   test: sendTests,
+  configuration: {
+    schema: EmailDigestConfigSchema,
+    prepare,
+    perOrganization: 'many',
+    exclusive: [],
+    isComplete: () => true,
+    origin: () => '',
+  },
+  connection: { by: 'settings' },
+  inbound: [],
+  routes: () => [],
 })
 
 /**

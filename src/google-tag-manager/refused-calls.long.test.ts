@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import type { HttpOutbound, Reply } from '../../../transport/transport.ts'
+import type { HttpOutbound, Reply } from '../transport/transport.ts'
 import { type FixtureOptions, tagManagerFixture } from './google-tag-manager.fixture.ts'
 import { CONTAINER, type FakeEntity, KEY_FILE, OAUTH } from './google-tag-manager-server.fixture.ts'
 

@@ -1,0 +1,32 @@
+import { expect, test } from 'bun:test'
+import { CONNECTORS } from './connectors.ts'
+import { CHANNEL_TITLES, CHANNEL_TYPES, PROVIDER_TITLES, PROVIDER_TYPES } from './contract/products.ts'
+import { findByType } from './integrations/channel-targets.ts'
+import { CHANNELS } from './integrations/providers/index.ts'
+
+test('every type has exactly one channel and one connector', () => {
+  for (const channel of CHANNELS) expect(findByType(CHANNELS, channel.type)).toBe(channel)
+  for (const connector of CONNECTORS) expect(findByType(CONNECTORS, connector.type)).toBe(connector)
+  expect(CHANNELS.map(({ type }) => type).toSorted()).toEqual(CHANNEL_TYPES.toSorted())
+  expect(CONNECTORS.map(({ type }) => type).toSorted()).toEqual(PROVIDER_TYPES.toSorted())
+  expect(CHANNELS.map(({ type, title }) => [type, title])).toEqual(
+    CHANNELS.map(({ type }) => [type, CHANNEL_TITLES[type]]),
+  )
+  expect(CONNECTORS.map(({ type, title }) => [type, title])).toEqual(
+    CONNECTORS.map(({ type }) => [type, PROVIDER_TITLES[type]]),
+  )
+  expect(findByType(CHANNELS, 'pigeon')).toBeNull()
+})
+
+test('a product that is both a channel and a connector is the same in both', () => {
+  const both = CHANNELS.filter(({ hasIntegrations }) => hasIntegrations)
+  expect(both.map(({ type }) => type).toSorted()).toEqual(
+    CONNECTORS.filter(({ notifies }) => notifies)
+      .map(({ type }) => type)
+      .toSorted(),
+  )
+  for (const { type, title, help, secrets } of both) {
+    const one = findByType(CONNECTORS, type)
+    expect([one?.title, one?.help, one?.secrets] as unknown[]).toEqual([title, help, secrets])
+  }
+})
