@@ -27,6 +27,7 @@ test('a product that is both a channel and a connector is the same in both', () 
   )
   for (const { type, title, help, secrets } of both) {
     const one = findByType(CONNECTORS, type)
-    expect([one?.title, one?.help, one?.secrets] as unknown[]).toEqual([title, help, secrets])
+    const shared = (product: typeof one) => JSON.stringify([product?.title, product?.help, product?.secrets.fields])
+    expect(shared(one)).toBe(JSON.stringify([title, help, secrets.fields]))
   }
 })

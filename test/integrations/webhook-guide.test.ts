@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { PURCHASE_FACTS } from '../../src/integrations/message/message.fixture.ts'
 import { buildMessage } from '../../src/integrations/message/message.ts'
-import { webhookBody, webhookRequest } from '../../src/integrations/providers/webhook/webhook.ts'
+import { webhookBody, webhookRequest } from '../../src/integrations/providers/webhook/standard-webhooks.ts'
 import { temporaryFolder } from '../run-program.ts'
 
 const guide = readFileSync(join(import.meta.dir, '../../docs/connect/webhooks.md'), 'utf8')

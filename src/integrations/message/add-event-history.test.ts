@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { HOUR_MS } from '../../core/clock.ts'
-import { webhookBody } from '../providers/webhook/webhook.ts'
+import { webhookBody } from '../providers/webhook/standard-webhooks.ts'
 import { MAX_POINTS, withHistory } from './add-event-history.ts'
 import { NOTIFIED_AT, PURCHASE_FACTS, purchaseMessage } from './message.fixture.ts'
 import { buildMessage, type MessageHistory, NO_HISTORY } from './message.ts'

@@ -1,7 +1,8 @@
-import { type Instant, SECOND_MS } from '../../../core/clock.ts'
+import { SECOND_MS } from '../../../core/clock.ts'
 import { Yielder } from '../../../core/yield-to-event-loop.ts'
 import { DELIVERED, type Outcome, Unusable } from '../../delivery-outcome.ts'
 import type { Message } from '../../message/message.ts'
+import { reserveSlot } from '../posting-slots.ts'
 import type { GroupMember, StatusChange } from '../provider-context.ts'
 import { findPosted, metadataOf } from './find-posted-message.ts'
 import type { ButtonTarget } from './message-buttons.ts'
@@ -45,7 +46,7 @@ export async function deliverGroupMessage(context: SlackContext, members: readon
 }
 
 async function postToWebhook(context: SlackContext, url: string, members: readonly Member[]): Promise<Outcome> {
-  const waitMs = reserveSlot(url, context.now())
+  const waitMs = reserveSlot(url, context.now(), POST_INTERVAL_MS)
   if (waitMs > 0) return { verdict: 'wait', waitMs }
   const answer = await context.call({
     method: 'POST',
@@ -91,7 +92,7 @@ async function postAsBot(context: SlackContext, members: readonly Member[]): Pro
   const missing = await findUnposted(context, members)
   const [first] = missing
   if (!first) return DELIVERED
-  const waitMs = reserveSlot(`${apiUrl(context.operator)} ${channel}`, context.now())
+  const waitMs = reserveSlot(`${apiUrl(context.operator)} ${channel}`, context.now(), POST_INTERVAL_MS)
   if (waitMs > 0) return { verdict: 'wait', waitMs }
   const opening = missing.length === 1 && first.message.kind !== 'opened' ? (first.memory?.opening ?? null) : null
   try {
@@ -227,27 +228,6 @@ const METADATA = /^(?:metadata_too_large|invalid_metadata_(?:format|schema)|meta
 
 /** Slack accepts one message per second in each channel: https://docs.slack.dev/apis/web-api/rate-limits */
 const POST_INTERVAL_MS = SECOND_MS
-/** Maximum number of channels in `lastAt`. Beyond this, the least recently used channel is removed. */
-const MAX_CHANNELS = 10_000
-
-const lastAt = new Map<string, Instant>()
-
-/**
- * Reserves a channel's next posting slot. Returns 0 if the slot was reserved, otherwise the time in ms until one is
- * free. Slots are not preserved across restarts, where Slack's own rate limit applies.
- */
-function reserveSlot(channel: string, now: Instant): number {
-  const last = lastAt.get(channel)
-  // A time in the future means that the clock was set back.
-  const waitMs = last === undefined || last > now ? 0 : last + POST_INTERVAL_MS - now
-  if (waitMs > 0) return waitMs
-  lastAt.delete(channel)
-  lastAt.set(channel, now)
-  const [oldest] = lastAt.size > MAX_CHANNELS ? lastAt.keys() : []
-  if (oldest !== undefined) lastAt.delete(oldest)
-  return 0
-}
-
 /** Updates the opening message to the current status of its issues. Messages in its thread are unchanged. */
 export async function updateOpening(context: SlackIssue, change: StatusChange): Promise<Outcome> {
   const opening = context.memory?.opening

@@ -12,7 +12,8 @@ import { Dispatcher } from '../../delivery/dispatcher.ts'
 import { outboxFixture } from '../../delivery/outbox.fixture.ts'
 import { deliveryRoutes } from '../../delivery/routes.ts'
 import { integrationRoutes } from '../../routes.ts'
-import { signature, webhookConnector } from './webhook.ts'
+import { signature } from './standard-webhooks.ts'
+import { webhookConnector } from './webhook.ts'
 
 /** The integrations of a server with a webhook that calls a test receiver. */
 async function fixture(url: string, config: object = {}) {

@@ -1,0 +1,91 @@
+import { AppError, atField } from '../../../core/error.ts'
+import { Closed, OneOf, parser, Text, Type } from '../../../core/schema.ts'
+import type { AddressGuard } from '../../../transport/address-guard.ts'
+import type { Destination, WebhookFormat } from './format.ts'
+import { FORMATS } from './formats/index.ts'
+import { isSigningSecret, newSecret, SECRET_FORMAT } from './standard-webhooks.ts'
+
+/** Signed JSON following Standard Webhooks, the only format that is not in `FORMATS`. */
+export const STANDARD = 'standard'
+
+/** The secret is always present in the format `standard`. */
+export interface WebhookSettings {
+  url: string
+  /** One of `FORMATS`. Absent for `standard`. */
+  format?: string
+  secret?: string
+}
+
+export const WebhookConfigSchema = Closed(
+  {
+    url: Text(1, 2000, {
+      title: 'URL',
+      description: 'https URL that messages are posted to',
+      examples: ['https://hooks.example.com/tags'],
+    }),
+    format: Type.Optional(
+      OneOf([STANDARD, ...FORMATS.map(({ name }) => name)], {
+        default: STANDARD,
+        title: 'Format',
+        description: `Format of the messages; \`${STANDARD}\`: signed JSON following Standard Webhooks, otherwise the product that receives them`,
+      }),
+    ),
+    secret: Type.Optional(
+      Type.String({
+        maxLength: 200,
+        title: 'Secret',
+        description: `For \`${STANDARD}\`: the signing secret, ${SECRET_FORMAT.replace('whsec_', '`whsec_`')}; generated if omitted. ${secretsOfFormats()}`,
+      }),
+    ),
+  },
+  { $id: 'WebhookConfig' },
+)
+
+/** Describes the secrets of all formats: `For pagerduty: the integration key. …`. */
+function secretsOfFormats(): string {
+  return FORMATS.flatMap(({ name, secret }) =>
+    secret.use === 'none' ? [] : [`For \`${name}\`: the ${secret.name}${secret.use === 'optional' ? ', if any' : ''}.`],
+  ).join(' ')
+}
+
+const parse = parser(WebhookConfigSchema)
+
+/** Finds a format. Null for `standard`, which integrations have unless they name another format. */
+export function formatOf({ format = STANDARD }: Readonly<Record<string, unknown>>): WebhookFormat | null {
+  return FORMATS.find(({ name }) => name === format) ?? null
+}
+
+/**
+ * Validates a configuration and generates a missing signing secret. Drops a secret that the format does not use. Fails
+ * with `invalid`, naming the field.
+ */
+export function prepareWebhook(input: object, guard: AddressGuard): WebhookSettings {
+  const { url, secret, format: name } = parse(input, 'config')
+  atField('config.url', () => guard.checkUrl(url))
+  const format = formatOf({ format: name })
+  if (!format) return { url, secret: signingSecret(secret) }
+  const checked = secretFor(format, secret)
+  atField('config.url', () => format.checkUrl(new URL(url)))
+  return { url, format: format.name, ...(checked === null ? {} : { secret: checked }) }
+}
+
+function signingSecret(secret = newSecret()): string {
+  if (isSigningSecret(secret)) return secret
+  throw new AppError('invalid', `config.secret: must be ${SECRET_FORMAT}`)
+}
+
+/** Returns the secret that the format uses. Null if it uses none or an optional one was omitted. */
+function secretFor({ title, secret: rule }: WebhookFormat, secret: string | undefined): string | null {
+  if (rule.use === 'none') return null
+  if (secret === undefined) {
+    if (rule.use === 'optional') return null
+    throw new AppError('invalid', `config.secret: is required; enter the ${rule.name} of ${title}`)
+  }
+  // A secret is sent in a header or in JSON.
+  if (!/^[\x21-\x7e]+$/.test(secret)) throw new AppError('invalid', 'config.secret: must not contain spaces')
+  if (isSigningSecret(secret))
+    throw new AppError('invalid', `config.secret: is a signing secret; enter the ${rule.name} of ${title}`)
+  return secret
+}
+
+export const destinationOf = ({ url, secret = '' }: WebhookSettings): Destination => ({ url, secret })
