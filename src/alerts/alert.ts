@@ -1,5 +1,5 @@
 import { ConditionGroupSchema, ConditionSchema, ConditionSetSchema } from '../conditions/condition.ts'
-import { CHANNEL_TYPES } from '../contract/products.ts'
+import { CHANNEL_TARGETS, CHANNEL_TITLES, CHANNEL_TYPES } from '../contract/products.ts'
 import { SEVERITIES, type Severity } from '../contract/severities.ts'
 import type { Instant } from '../core/clock.ts'
 import { Closed, Int, OneOf, type Static, Text, Type } from '../core/schema.ts'
@@ -10,13 +10,11 @@ export type AlertKind = string
 export const ChannelSchema = Closed(
   {
     type: OneOf(CHANNEL_TYPES, {
-      description:
-        '`email`: e-mail, `team_chat`: Slack, `office_chat`: Microsoft Teams, `issue_tracker`: Jira, `webhook`: signed JSON sent by POST',
+      description: CHANNEL_TYPES.map((type) => `\`${type}\`: ${CHANNEL_TITLES[type]}`).join(', '),
       examples: ['email', 'webhook'],
     }),
     target: Text(1, 2000, {
-      description:
-        "`email`: comma-separated e-mail addresses, or `owners` for the organization's owners. `team_chat`: the id of a Slack integration, or the URL of an incoming webhook. `office_chat`: the id of a Teams integration, or the URL of a workflow. `issue_tracker`: the id of a Jira integration, optionally followed by a colon and the key of another project (`int_…:OPS`). `webhook`: the id of a webhook integration, or an https URL. URLs are stored encrypted",
+      description: `${CHANNEL_TYPES.map((type) => `\`${type}\`: ${CHANNEL_TARGETS[type]}`).join('. ')}. URLs are stored encrypted`,
       examples: ['ann@example.com, ben@example.com', 'owners', 'https://hooks.example.com/tags'],
     }),
   },

@@ -1,4 +1,4 @@
-import { PROVIDER_TYPES, type ProviderType } from '../contract/products.ts'
+import { PROVIDER_CONFIGS, PROVIDER_TYPES, type ProviderType } from '../contract/products.ts'
 import type { Instant } from '../core/clock.ts'
 import { Closed, InstantSchema, Nullable, OneOf, type Static, Type } from '../core/schema.ts'
 
@@ -21,7 +21,7 @@ export const IntegrationInputSchema = Closed(
     label: Type.Optional(Type.String({ minLength: 1, maxLength: 100, default: DEFAULT_LABEL })),
     config: Type.Record(Type.String(), Type.Unknown(), {
       description:
-        'For webhook: {url, secret?}; for office_chat: {webhookUrl} or {appId, appPassword, tenantId?}; for team_chat: {webhookUrl} or {botToken, appToken?}; for issue_tracker: {url, email?, apiToken, project, issueType?, fields?, pollSeconds?}; for tag_manager: {serviceAccount} or {clientId, clientSecret, refreshToken}; for email_digest: {to, hourUtc, context?}. Providers that send notifications also accept `notify`, a list of opened, reopened, repeated and resolved (default: all). ' +
+        `${PROVIDER_TYPES.map((type) => `For ${type}: ${PROVIDER_CONFIGS[type]}`).join('; ')}. Providers that send notifications also accept \`notify\`, a list of opened, reopened, repeated and resolved (default: all). ` +
         'A resolution is sent only if the opening was sent',
     }),
   },

@@ -56,12 +56,12 @@ interface DeliveryBase<S extends object, M, T extends object, I> {
 }
 
 /** Every opening is sent immediately as a separate message. */
-export interface SeparateDelivery<S extends object, M, T extends object, I> extends DeliveryBase<S, M, T, I> {
+interface SeparateDelivery<S extends object, M, T extends object, I> extends DeliveryBase<S, M, T, I> {
   openings: 'separate'
 }
 
 /** Issues that open shortly after one another are sent as one message. */
-export interface GroupedDelivery<S extends object, M, T extends object, I> extends DeliveryBase<S, M, T, I> {
+interface GroupedDelivery<S extends object, M, T extends object, I> extends DeliveryBase<S, M, T, I> {
   openings: 'grouped'
   /**
    * Sends one message about several issues. The first `MAX_NAMED` issues are listed and the others are counted. Receives

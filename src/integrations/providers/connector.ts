@@ -38,7 +38,7 @@ type Connection<S extends object, T extends object> =
   { by: 'settings' } | GeneratedSecret<S, T> | SignIn<S, T>
 
 /** `prepare` generates a secret that the user enters in the other product. */
-export interface GeneratedSecret<S extends object, T extends object> {
+interface GeneratedSecret<S extends object, T extends object> {
   by: 'generated'
   /** Replaces the secret. Fails with `conflict` if these settings have none. */
   rotate(settings: S, tokens: Partial<T>, now: Instant): Rotated<S, T>
@@ -199,7 +199,7 @@ interface ConnectorBase<S extends object, M, T extends object, I> {
 }
 
 /** Alerts can send notifications through the integration: a `Channel` with the same type exists, which is also tested. */
-export interface ChannelConnector<S extends object, M, T extends object, I> extends ConnectorBase<S, M, T, I> {
+interface ChannelConnector<S extends object, M, T extends object, I> extends ConnectorBase<S, M, T, I> {
   notifies: true
 }
 

@@ -1,3 +1,5 @@
+import { CHANNEL_TITLES } from '../../contract/products.ts'
+
 /** `/deliveries`: notifications and the status of their delivery. */
 export const deliveries = {
   restrictedAction: 'Replaying deliveries',
@@ -14,13 +16,7 @@ export const deliveries = {
   issue: 'Issue',
   replay: 'Replay',
   replayed: 'Queued for another delivery attempt.',
-  channels: {
-    email: 'E-mail',
-    webhook: 'Webhook',
-    team_chat: 'Slack',
-    office_chat: 'Microsoft Teams',
-    issue_tracker: 'Jira',
-  },
+  channels: CHANNEL_TITLES,
   transitions: {
     opened: 'Issue opened',
     reopened: 'Issue reopened',

@@ -1,10 +1,12 @@
+import { PROVIDER_TITLES } from '../../contract/products.ts'
+
 /** `/integrations` and the page of one integration. */
 export const integrations = {
   restrictedAction: 'Connecting and changing integrations',
   connect: 'Connect',
   connected: 'Connected',
   available: 'Available',
-  none: 'Nothing connected yet. Connect Slack, Microsoft Teams, Jira, a webhook or Google Tag Manager. E-mail requires no integration if a mail server is configured.',
+  none: 'Nothing connected yet. E-mail requires no integration if a mail server is configured.',
   notFound: 'There is no such integration',
   toList: 'Back to integrations',
   provider: 'Provider',
@@ -31,14 +33,7 @@ export const integrations = {
     reauth_required: 'Sign-in required',
     disabled: 'Disabled',
   },
-  providers: {
-    tag_manager: 'Google Tag Manager',
-    team_chat: 'Slack',
-    office_chat: 'Microsoft Teams',
-    issue_tracker: 'Jira',
-    webhook: 'Webhook',
-    email_digest: 'E-mail digest',
-  },
+  providers: PROVIDER_TITLES,
   deploy: {
     title: 'Deploy the tag to a container',
     hint: 'The tag is created in a separate workspace and is not published. Review and publish the changes in Google Tag Manager.',

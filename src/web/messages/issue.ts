@@ -83,13 +83,6 @@ export const issue = {
   },
   seenAgain: (count: number) => (count === 1 ? 'Seen again' : `Seen ${count} more times`),
   heldBackCount: (count: number) => (count === 1 ? '1 notification held back' : `${count} notifications held back`),
-  channels: {
-    email: 'E-mail',
-    team_chat: 'Slack',
-    office_chat: 'Microsoft Teams',
-    webhook: 'Webhook',
-    issue_tracker: 'Jira',
-  },
   sent: 'notification sent to',
   failedToSend: 'notification could not be sent to',
   waiting: 'notification queued for',

@@ -1,26 +1,24 @@
-import { Button, Group, Paper, Stack, Text, TextInput } from '@mantine/core'
+import { Button, Group, Paper, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
 import { useState } from 'react'
 import { getIntegrationOptions, listFormsOptions } from '#client/@tanstack/react-query.gen'
-import { chooseOfficeChatChannel, chooseTeamChatChannel, deleteIntegration, replaceIntegration } from '#client/sdk.gen'
+import { deleteIntegration, replaceIntegration } from '#client/sdk.gen'
 import type { IntegrationDetail } from '#client/types.gen'
 import { queries, STALE_MS } from '../../api/queries.ts'
 import { useHasRole } from '../../api/whoami.ts'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
-import { Form } from '../../components/form.tsx'
 import { NotFoundNotice } from '../../components/not-found-notice.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
 import { QueryState } from '../../components/query-state.tsx'
 import { RoleNotice } from '../../components/role-notice.tsx'
 import { StatusMark } from '../../components/status-mark.tsx'
-import { useFormFields } from '../../components/use-form-fields.ts'
 import { useNavigateIfMounted } from '../../components/use-is-mounted.ts'
 import { messages } from '../../messages.ts'
 import { notices } from '../../state/notices.ts'
-import { DeployForm } from './deploy-tag-form.tsx'
 import { IntegrationForm } from './integration-form.tsx'
 import { INTEGRATION_MARKS, TestButton, titleOf } from './integration-parts.tsx'
+import { PROVIDER_ACTIONS } from './provider-actions.tsx'
 
 /** `/integrations/{id}`: status and settings of an integration. */
 export function IntegrationPage() {
@@ -39,14 +37,12 @@ export function IntegrationPage() {
   )
 }
 
-/** Providers whose channel is selected after connecting. */
-const CHATS = ['team_chat', 'office_chat']
-
 function Detail({ integration }: { integration: IntegrationDetail }) {
   const { id, label, provider, status } = integration
   const may = useHasRole('admin')
   const [isLeaving, leave] = useState(false)
   const goOn = useNavigateIfMounted()
+  const Action = PROVIDER_ACTIONS[provider]
   const t = messages.integrations
   const remove = async () => {
     await deleteIntegration({ path: { id }, throwOnError: true })
@@ -64,14 +60,9 @@ function Detail({ integration }: { integration: IntegrationDetail }) {
       <Stack gap="lg" maw={640}>
         <Text c="dimmed">{titleOf(provider)}</Text>
         {may ? <Settings integration={integration} /> : <Text>{t.hidden}</Text>}
-        {may && CHATS.includes(provider) && (
+        {may && Action && (
           <Paper>
-            <ChannelForm integration={integration} />
-          </Paper>
-        )}
-        {may && provider === 'tag_manager' && (
-          <Paper>
-            <DeployForm />
+            <Action id={id} />
           </Paper>
         )}
         {may && (
@@ -117,24 +108,5 @@ function Settings({ integration: { id, label, provider, config, secrets } }: { i
         }}
       </QueryState>
     </Paper>
-  )
-}
-
-/** Selects the Slack or Microsoft Teams channel for messages. */
-function ChannelForm({ integration: { id, provider } }: { integration: IntegrationDetail }) {
-  const t = messages.integrations
-  const choose = provider === 'office_chat' ? chooseOfficeChatChannel : chooseTeamChatChannel
-  const { field, sending } = useFormFields({ channelId: '', channelName: '' }, async (body) => {
-    await choose({ path: { id }, body, throwOnError: true })
-    await queries.invalidateQueries({ queryKey: [{ _id: 'getIntegration' }] })
-    notices.say(t.channelSaved)
-  })
-  return (
-    <Form submission={sending} button={t.saveChannel}>
-      <Stack gap="md">
-        <TextInput label={t.channelId} {...field('channelId')} required />
-        <TextInput label={t.channelName} {...field('channelName')} required />
-      </Stack>
-    </Form>
   )
 }

@@ -69,7 +69,7 @@ function Head({ line: { entry, fired } }: { line: Line }) {
 }
 
 function Message({ type, how, target }: { type: string; how: string; target: string }) {
-  const channel = messages.issue.channels[type as keyof typeof messages.issue.channels] ?? <Data>{type}</Data>
+  const channel = messages.deliveries.channels[type as keyof typeof messages.deliveries.channels] ?? <Data>{type}</Data>
   return (
     <span style={{ overflowWrap: 'anywhere', lineHeight: 1.4 }}>
       {channel} {how} <ChannelTarget target={target} />
