@@ -8,8 +8,12 @@ import '../../alerts/add-alert-type.ts'
 
 /** The files that contain the lists, the position in each file, and the code that is inserted there. */
 const INSERTIONS: readonly [file: RegExp, before: RegExp, after: string, name?: string, module?: string][] = [
-  [/\/src\/contract\/products\.ts$/, /(?<=issue_tracker: 'Jira',)/, "\n  pager: 'Pager',"],
-  [/\/src\/contract\/products\.ts$/, /(?<=email_digest: 'E-mail digest',)/, "\n  pager: 'Pager',"],
+  // Both lists of titles. A file can have only one entry.
+  [
+    /\/src\/contract\/products\.ts$/,
+    /(?<=issue_tracker: 'Jira',|email_digest: 'E-mail digest',)/g,
+    "\n  pager: 'Pager',",
+  ],
   [
     /\/src\/integrations\/providers\/index\.ts$/,
     /(?<=\bwebhookChannel),?(?=\s*\])/,
@@ -19,7 +23,7 @@ const INSERTIONS: readonly [file: RegExp, before: RegExp, after: string, name?: 
   ],
   [
     /\/src\/connectors\.ts$/,
-    /(?<=\bwebhookConnector),?(?=\s*\])/,
+    /(?<=\bgoogleTagManager),?(?=\s*\])/,
     ', pagerConnector',
     'pagerConnector',
     'pager-provider',
