@@ -265,15 +265,15 @@ export class RuleCheck {
     if (isLabel && !LABEL_OPERATORS.includes(op)) {
       throw new AppError('invalid', `${at}.op: ${LABEL} allows only ${LABEL_OPERATORS.join(' and ')}`)
     }
-    if (WITHOUT_VALUES.has(op)) this.pay(1, at)
-    else if (values.length === 0)
-      throw new AppError('invalid', `${at}.values: at least one value is required for ${op}`)
-    else for (const [position, value] of values.entries()) this.value(op, value, `${at}.values[${position}]`, isLabel)
+    if (WITHOUT_VALUES.has(op)) return this.pay(1, () => at)
+    if (values.length === 0) throw new AppError('invalid', `${at}.values: at least one value is required for ${op}`)
+    // Paths are built only for errors, because a rule can have 100,000 values.
+    for (const [position, value] of values.entries()) this.value(op, value, () => `${at}.values[${position}]`, isLabel)
   }
 
-  private value(op: Operator, value: string, at: string, isLabel: boolean): void {
+  private value(op: Operator, value: string, at: () => string, isLabel: boolean): void {
     const fault = faultOfValue(op, value)
-    if (fault !== null) throw new AppError('invalid', `${at}: ${fault}`)
+    if (fault !== null) throw new AppError('invalid', `${at()}: ${fault}`)
     this.pay(isLabel ? COST_OF_LABEL : named(at, () => costOfValue(op, value)), at)
   }
 
@@ -281,24 +281,24 @@ export class RuleCheck {
    * Adds a cost. Throws as soon as the limit is exceeded, so that checking a body of several megabytes takes no longer
    * than checking a rule at the limit.
    */
-  private pay(cost: number, at: string): void {
+  private pay(cost: number, at: () => string): void {
     this.cost += cost
     if (this.cost <= this.limit) return
     throw new AppError(
       'invalid',
-      `${at}: the conditions up to here cost ${this.cost}, but a rule can cost at most ${this.limit}. ` +
+      `${at()}: the conditions up to here cost ${this.cost}, but a rule can cost at most ${this.limit}. ` +
         `A pattern costs its compiled size, a label ${COST_OF_LABEL}, and any other value a tenth of its length`,
     )
   }
 }
 
 /** Runs `work` and prefixes its error messages with the path. */
-function named<T>(at: string, work: () => T): T {
+function named<T>(at: () => string, work: () => T): T {
   try {
     return work()
   } catch (thrown) {
     if (!(thrown instanceof AppError)) throw thrown
-    throw thrown.at(`${at}: `)
+    throw thrown.at(`${at()}: `)
   }
 }
 
