@@ -17,6 +17,7 @@ import {
   createAlert,
   deleteAlert,
   findAlert,
+  findChannels,
   listAlerts,
   setEnabled,
   updateAlert,
@@ -136,7 +137,7 @@ function alertActions({
     },
 
     update(orgId: string, id: string, value: unknown) {
-      const { channels: stored } = findAlert(db, { orgId, id })
+      const stored = findChannels(db, { orgId, id })
       return notified(updateAlert(db, clock, { orgId, id }, accept(value, { orgId, stored })))
     },
 

@@ -3,7 +3,7 @@ import type { Clock, Instant } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
 import { newId } from '../core/id.ts'
 import { type Db, likePattern, prepared, tx } from '../store/database.ts'
-import type { Alert, AlertInput, AlertKind } from './alert.ts'
+import type { Alert, AlertInput, AlertKind, Channel } from './alert.ts'
 import { type Cursor, firstCursor, nextDueAt, scheduleOf } from './due-windows.ts'
 import type { WatchedDomain } from './types/alert-type.ts'
 
@@ -54,11 +54,11 @@ export function alertFrom(input: AlertInput, row: Pick<Alert, 'id' | 'orgId' | '
   return { ...input, severity, timezone, enabled, ...row }
 }
 
-function cellsOf(alert: Alert, cursor: Cursor, cost = costOf(alert)) {
+function cellsOf(alert: Alert, cursor: Cursor) {
   const { id, orgId, enabled, createdAt, updatedAt, ...input } = alert
   const { evaluatedThrough, windowStartAt } = cursor
   const cells = { id, orgId, input: JSON.stringify(input), enabled: enabled ? 1 : 0, evaluatedThrough, windowStartAt }
-  return { ...cells, dueAt: nextDueAt(cursor, scheduleOf(alert)), createdAt, updatedAt, cost }
+  return { ...cells, dueAt: nextDueAt(cursor, scheduleOf(alert)), createdAt, updatedAt, cost: costOf(alert) }
 }
 
 function findRow(db: Db, { orgId, id }: AlertKey): AlertRow {
@@ -70,6 +70,17 @@ function findRow(db: Db, { orgId, id }: AlertKey): AlertRow {
 /** Returns the alert. Throws `AppError('notFound')` when the organization does not have it. */
 export function findAlert(db: Db, key: AlertKey): Alert {
   return alertOf(findRow(db, key))
+}
+
+/** Returns the channels of an alert. Throws `AppError('notFound')` when the organization does not have it. */
+export function findChannels(db: Db, { orgId, id }: AlertKey): Channel[] {
+  const find = prepared<[string, string], { channels: string }>(
+    db,
+    `SELECT input -> '$.channels' AS channels FROM alert WHERE orgId = ? AND id = ?`,
+  )
+  const row = find.get(orgId, id)
+  if (!row) throw noSuchAlert()
+  return JSON.parse(row.channels)
 }
 
 /** Selects alerts. Absent fields do not filter. */
@@ -303,7 +314,10 @@ export function updateAlert(db: Db, clock: Clock, key: AlertKey, input: AlertInp
     const restarts = !Bun.deepEquals(judgingFields(alert), judgingFields(before)) || (alert.enabled && !before.enabled)
     const cells = cellsOf(alert, restarts ? firstCursor(scheduleOf(alert), alert.updatedAt) : row)
     checkSize(db, key, cells.input)
-    write(db, cells)
+    db.prepare(
+      `UPDATE alert SET input = @input, enabled = @enabled, evaluatedThrough = @evaluatedThrough,
+         windowStartAt = @windowStartAt, dueAt = @dueAt, updatedAt = @updatedAt, cost = @cost WHERE id = @id`,
+    ).run(cells)
     return alert
   })
 }
@@ -318,16 +332,16 @@ export function setEnabled(db: Db, clock: Clock, key: AlertKey, enabled: boolean
     const before = alertOf(row)
     if (before.enabled === enabled) return before
     const alert = { ...before, enabled, updatedAt: clock.now() }
-    write(db, cellsOf(alert, enabled ? firstCursor(scheduleOf(alert), alert.updatedAt) : row, row.cost))
+    const schedule = scheduleOf(alert)
+    const { evaluatedThrough, windowStartAt } = enabled ? firstCursor(schedule, alert.updatedAt) : row
+    const dueAt = nextDueAt({ evaluatedThrough, windowStartAt }, schedule)
+    prepared<[object]>(
+      db,
+      `UPDATE alert SET enabled = @enabled, evaluatedThrough = @evaluatedThrough, windowStartAt = @windowStartAt,
+         dueAt = @dueAt, updatedAt = @updatedAt WHERE id = @id`,
+    ).run({ id: key.id, enabled: Number(enabled), evaluatedThrough, windowStartAt, dueAt, updatedAt: alert.updatedAt })
     return alert
   })
-}
-
-function write(db: Db, cells: ReturnType<typeof cellsOf>): void {
-  db.prepare(
-    `UPDATE alert SET input = @input, enabled = @enabled, evaluatedThrough = @evaluatedThrough,
-       windowStartAt = @windowStartAt, dueAt = @dueAt, updatedAt = @updatedAt, cost = @cost WHERE id = @id`,
-  ).run(cells)
 }
 
 /**
