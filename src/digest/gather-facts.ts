@@ -284,7 +284,7 @@ function namesOf({ db }: Sources, orgId: string, domains: ReadonlyMap<string, st
   const distinct = (list: readonly string[]) => [...new Set(list)].filter((name) => name !== '')
   return [
     ...[...domains].map(([domainId, name]): Nameable => ({ kind: 'domain', name, domainId })),
-    ...listLabels(db, orgId, null, MAX_LABELS).map(
+    ...listLabels(db, orgId, { limit: MAX_LABELS }).items.map(
       ({ label, members }): Nameable => ({
         kind: 'label',
         name: label,

@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
+import { memoryDb } from '../../test/fixtures.ts'
 import { AppError } from '../core/error.ts'
 import { Closed, parser } from '../core/schema.ts'
-import { DEFAULT_LIMIT, decodeCursor, encodeCursor, page, pagingFields } from './paging.ts'
+import { DEFAULT_LIMIT, decodeCursor, encodeCursor, type PageRequest, pagingFields, readPage } from './paging.ts'
 
 const aPart = fc.oneof(
   fc.string({ unit: 'binary' }),
@@ -57,32 +58,52 @@ describe('a pagination cursor', () => {
 })
 
 describe('the pages of a list', () => {
-  /** Reads a list page by page, as routes do, with `limit + 1` rows after each cursor. */
-  function readAll(rows: readonly number[], limit: number): number[][] {
+  const db = memoryDb()
+  const read = (page: PageRequest, { values, descending }: { values: readonly number[]; descending: boolean }) =>
+    readPage(db, page, {
+      sql: 'SELECT value FROM json_each(@values) WHERE value <> @omitted',
+      values: { values: JSON.stringify(values), omitted: 0 },
+      sortBy: 'value',
+      descending,
+      itemOf: (row: { value: number }) => row.value * 2,
+    })
+
+  function readAll(limit: number, list: { values: readonly number[]; descending: boolean }): number[][] {
     const pages: number[][] = []
     let cursor: string | undefined
     for (;;) {
-      const after = decodeCursor(cursor, 1)?.[0] ?? Number.NEGATIVE_INFINITY
-      const found = rows.filter((row) => row > Number(after)).slice(0, limit + 1)
-      const { items, nextCursor } = page(found, limit, (row) => [row])
+      const { items, nextCursor } = read({ limit, cursor }, list)
       pages.push(items)
       if (nextCursor === null) return pages
       cursor = nextCursor
     }
   }
 
-  test('contain every row once, and only the single page of an empty list is empty', () => {
+  test('contain every row once in order, and only the single page of an empty list is empty', () => {
     fc.assert(
       fc.property(
         fc.uniqueArray(fc.integer(), { maxLength: 30 }),
         fc.integer({ min: 1, max: 10 }),
-        (numbers, limit) => {
-          const rows = numbers.toSorted((a, b) => a - b)
-          const pages = readAll(rows, limit)
-          expect(pages.flat()).toEqual(rows)
+        fc.boolean(),
+        (values, limit, descending) => {
+          const pages = readAll(limit, { values, descending })
+          const rows = values.filter((value) => value !== 0).sort((a, b) => (descending ? b - a : a - b))
+          expect(pages.flat()).toEqual(rows.map((value) => value * 2))
           expect(pages.length).toBe(Math.max(1, Math.ceil(rows.length / limit)))
         },
       ),
+    )
+  })
+
+  test('have 50 items by default', () => {
+    const values = Array.from({ length: 51 }, (_, index) => index + 1)
+    expect(read({}, { values, descending: false }).items).toHaveLength(DEFAULT_LIMIT)
+  })
+
+  test('are not read after a cursor from another list', () => {
+    const list = { values: [1], descending: false }
+    expect(() => read({ cursor: encodeCursor([1, 2]) }, list)).toThrow(
+      new AppError('invalid', 'cursor: is not valid for this list'),
     )
   })
 })

@@ -1,5 +1,6 @@
 import { AppError } from '../core/error.ts'
-import { Int, Type } from '../core/schema.ts'
+import { Int, Nullable, Type } from '../core/schema.ts'
+import { type Db, prepared } from '../store/database.ts'
 
 /** Query parameters that every list accepts. */
 export const pagingFields = {
@@ -7,7 +8,53 @@ export const pagingFields = {
   cursor: Type.Optional(Type.String({ maxLength: 500 })),
 }
 
+/** Schema of the field `nextCursor`, which the response of every list has. */
+export const NextCursorSchema = Nullable(Type.String())
+
 export const DEFAULT_LIMIT = 50
+
+/** The requested page of a list: at most `limit` items after `cursor`. Without a cursor, the first page. */
+export interface PageRequest {
+  /** Default: 50. */
+  limit?: number | undefined
+  cursor?: string | undefined
+}
+
+/** One page of a list. */
+export interface Page<T> {
+  items: T[]
+  /** Cursor of the next page; null on the last page. */
+  nextCursor: string | null
+}
+
+/** A list that `readPage` reads from the database. */
+export interface ListQuery<Row, Item> {
+  /** SELECT statement of the whole list. Ends in a WHERE clause whose conditions are joined by AND. */
+  sql: string
+  /** Values of the parameters in `sql`. */
+  values: object
+  /** Selected column with unique values by which the list is sorted. */
+  sortBy: keyof Row & string
+  /** True when the list is sorted in descending order. Default: ascending. */
+  descending?: boolean
+  itemOf(row: Row): Item
+}
+
+/** Reads one page of a list from the database. Throws `invalid` for a cursor from another list. */
+export function readPage<Row, Item>(
+  db: Db,
+  { cursor, limit = DEFAULT_LIMIT }: PageRequest,
+  { sql, values, sortBy, descending = false, itemOf }: ListQuery<Row, Item>,
+): Page<Item> {
+  const after = decodeCursor(cursor, 1)?.[0] ?? null
+  const [follows, order] = descending ? ['<', 'DESC'] : ['>', 'ASC']
+  const rows = prepared<[object], Row>(
+    db,
+    `${sql} AND (@after IS NULL OR ${sortBy} ${follows} @after) ORDER BY ${sortBy} ${order} LIMIT @limit + 1`,
+  ).all({ ...values, after, limit })
+  const { items, nextCursor } = page(rows, limit, (row) => [row[sortBy] as string | number])
+  return { items: items.map(itemOf), nextCursor }
+}
 
 /** Returns an opaque cursor that contains the sort values of the last item of a page. */
 export function encodeCursor(place: readonly (string | number | null)[]): string {
@@ -31,7 +78,7 @@ export function decodeCursor(cursor: string | undefined, length: number): (strin
 }
 
 /** Creates a page from up to `limit + 1` rows. The page has at most `limit` items, and the cursor of the next page. */
-export function page<T>(rows: T[], limit: number, placeOf: (row: T) => (string | number | null)[]) {
+export function page<T>(rows: T[], limit: number, placeOf: (row: T) => (string | number | null)[]): Page<T> {
   const items = rows.slice(0, limit)
   const last = items.at(-1)
   return { items, nextCursor: rows.length > limit && last !== undefined ? encodeCursor(placeOf(last)) : null }

@@ -1,4 +1,5 @@
-import { Closed, InstantSchema, Nullable, OneOf, type Static, Text, Type } from '../core/schema.ts'
+import { Closed, InstantSchema, OneOf, type Static, Text, Type } from '../core/schema.ts'
+import { NextCursorSchema } from '../http/paging.ts'
 
 /** Maximum number of labels per organization, of members per label, and of members in all labels of an organization. */
 export const MAX_LABELS = 500
@@ -59,7 +60,7 @@ const LabelSchema = Closed(
 export type Label = Static<typeof LabelSchema>
 
 export const LabelListSchema = Closed(
-  { labels: Type.Array(LabelSchema), nextCursor: Nullable(Type.String()) },
+  { labels: Type.Array(LabelSchema), nextCursor: NextCursorSchema },
   { $id: 'LabelList' },
 )
 

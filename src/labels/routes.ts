@@ -1,6 +1,6 @@
 import type { Clock } from '../core/clock.ts'
 import { Closed, Int, Type } from '../core/schema.ts'
-import { DEFAULT_LIMIT, decodeCursor, page, pagingFields } from '../http/paging.ts'
+import { pagingFields } from '../http/paging.ts'
 import { ById, OK, OkSchema, type Route, route } from '../http/route.ts'
 import type { Db } from '../store/database.ts'
 import { LabelAssignInputSchema, LabelListSchema, LabelUnassignInputSchema } from './label.ts'
@@ -36,9 +36,8 @@ export function labelRoutes({ db, clock, changed }: LabelRouteDeps): Route[] {
       tool: true,
       query: Closed(pagingFields),
       answer: LabelListSchema,
-      handle({ principal, query: { cursor, limit = DEFAULT_LIMIT } }) {
-        const after = decodeCursor(cursor, 1)?.[0] ?? null
-        const { items, nextCursor } = page(listLabels(db, principal.orgId, after, limit), limit, ({ id }) => [id])
+      handle({ principal: { orgId }, query }) {
+        const { items, nextCursor } = listLabels(db, orgId, query)
         return { labels: items, nextCursor }
       },
     }),

@@ -1,7 +1,9 @@
 import type { Clock } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
 import { newId } from '../core/id.ts'
+import { type Page, type PageRequest, readPage } from '../http/paging.ts'
 import { type Db, prepared, tx } from '../store/database.ts'
+import { deleteOrgRow, type OrgRowKey } from '../store/org-rows.ts'
 import {
   colorOf,
   keyOfLabel,
@@ -15,26 +17,22 @@ import {
   type MembersOf,
 } from './label.ts'
 
-/** Identifies a label within its organization. */
-export interface LabelKey {
-  orgId: string
-  id: string
-}
+const NO_SUCH_LABEL = 'no such label'
 
 type LabelRow = Omit<Label, 'members'> & { members: string }
 
-/** Returns at most `limit + 1` labels in order of creation. The additional one shows that there is a next page. */
-export function listLabels(db: Db, orgId: string, after: string | number | null, limit: number): Label[] {
-  return db
-    .prepare<[object], LabelRow>(
-      `SELECT id, name AS label, color, kind, createdAt, (
-         SELECT json_group_array(json_object('vendor', vendor, 'event', event) ORDER BY vendor, event)
-         FROM labelMember WHERE labelId = label.id
-       ) AS members
-       FROM label WHERE orgId = @orgId AND (@after IS NULL OR id > @after) ORDER BY id LIMIT @limit + 1`,
-    )
-    .all({ orgId, after, limit })
-    .map((row) => ({ ...row, members: JSON.parse(row.members) }))
+/** Returns a page of labels in order of creation. */
+export function listLabels(db: Db, orgId: string, page: PageRequest): Page<Label> {
+  return readPage(db, page, {
+    sql: `SELECT id, name AS label, color, kind, createdAt, (
+        SELECT json_group_array(json_object('vendor', vendor, 'event', event) ORDER BY vendor, event)
+        FROM labelMember WHERE labelId = label.id
+      ) AS members
+      FROM label WHERE orgId = @orgId`,
+    values: { orgId },
+    sortBy: 'id',
+    itemOf: (row: LabelRow): Label => ({ ...row, members: JSON.parse(row.members) }),
+  })
 }
 
 /** Returns a function that looks up the current members of one of the organization's labels. */
@@ -76,19 +74,16 @@ export function assign(db: Db, clock: Clock, orgId: string, input: LabelAssignIn
 export function unassign(db: Db, orgId: string, { label, members }: LabelUnassignInput): number {
   return tx(db, () => {
     const id = idOf(db, orgId, label)
-    if (id === null) throw noSuchLabel()
+    if (id === null) throw new AppError('notFound', NO_SUCH_LABEL)
     const remove = db.prepare('DELETE FROM labelMember WHERE labelId = ? AND vendor = ? AND event = ?')
     return members.reduce((sum, { vendor, event }) => sum + remove.run(id, vendor, event).changes, 0)
   })
 }
 
 /** Deletes a label. Rules that refer to it remain and match no events. Throws `notFound`. */
-export function deleteLabel(db: Db, { orgId, id }: LabelKey): void {
-  const { changes } = db.prepare('DELETE FROM label WHERE orgId = ? AND id = ?').run(orgId, id)
-  if (changes === 0) throw noSuchLabel()
+export function deleteLabel(db: Db, key: OrgRowKey): void {
+  deleteOrgRow(db, 'DELETE FROM label', key, NO_SUCH_LABEL)
 }
-
-const noSuchLabel = () => new AppError('notFound', 'no such label')
 
 function idOf(db: Db, orgId: string, label: string): string | null {
   const find = db.prepare<[string, string], string>('SELECT id FROM label WHERE orgId = ? AND nameKey = ?').pluck()

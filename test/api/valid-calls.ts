@@ -80,7 +80,7 @@ const MAKERS: Record<string, (maker: Maker) => Promise<string>> = {
   projects: async (maker) => (await make(maker, '/v1/projects', { name: `Project ${++made}` })).id,
   async labels({ world: { app, clock }, tenant: { orgId } }) {
     assign(app.db, clock, orgId, { label: `Label ${++made}`, members: [{ vendor: 'Shop', event: 'buy' }] })
-    return listLabels(app.db, orgId, null, 200).at(-1)?.id ?? ''
+    return listLabels(app.db, orgId, { limit: 200 }).items.at(-1)?.id ?? ''
   },
   alerts: async (maker) => (await make(maker, '/v1/alerts', { ...alert, name: `Rule ${++made}` })).id,
   integrations: async (maker) => (await make(maker, '/v1/integrations', INTEGRATION)).id,
