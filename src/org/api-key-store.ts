@@ -2,6 +2,7 @@ import type { Clock, Instant } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
 import { newId, newSecret } from '../core/id.ts'
 import { secretHash } from '../core/secret-box.ts'
+import { type Page, type PageRequest, readPage } from '../http/paging.ts'
 import type { Db } from '../store/database.ts'
 import { expiryOf, type Key, type KeyInput, type NewKey } from './api-key.ts'
 import { checkName } from './org.ts'
@@ -59,22 +60,18 @@ export interface KeyOwner {
 
 const OWNED = 'orgId = @orgId AND (@userId IS NULL OR userId = @userId)'
 
-/**
- * Returns the owner's unrevoked keys, including expired ones, newest first. Returns at most `limit + 1` keys that
- * follow the key with the id `after`.
- */
-export function listKeys(
-  db: Db,
-  owner: KeyOwner,
-  { after, limit }: { after: string | number | null; limit: number },
-): Key[] {
-  const rows = db
-    .prepare<[object], Omit<Key, 'readOnly'> & { readOnly: number }>(
-      `SELECT id, userId, name, readOnly, secretTail, createdAt, expiresAt, lastUsedAt FROM apiKey
-       WHERE ${OWNED} AND revokedAt IS NULL AND (@after IS NULL OR id < @after) ORDER BY id DESC LIMIT @limit + 1`,
-    )
-    .all({ userId: null, ...owner, after, limit })
-  return rows.map((row) => ({ ...row, readOnly: row.readOnly === 1 }))
+type KeyRow = Omit<Key, 'readOnly'> & { readOnly: number }
+
+/** Returns a page of the owner's unrevoked keys, including expired ones, newest first. */
+export function listKeys(db: Db, owner: KeyOwner, page: PageRequest): Page<Key> {
+  return readPage(db, page, {
+    sql: `SELECT id, userId, name, readOnly, secretTail, createdAt, expiresAt, lastUsedAt FROM apiKey
+      WHERE ${OWNED} AND revokedAt IS NULL`,
+    values: { userId: null, ...owner },
+    sortBy: 'id',
+    descending: true,
+    itemOf: (row: KeyRow): Key => ({ ...row, readOnly: row.readOnly === 1 }),
+  })
 }
 
 /**

@@ -1,9 +1,9 @@
 import type { Clock, Instant } from '../core/clock.ts'
 import { Closed, InstantSchema, Int, Nullable, type Static, Text, Type } from '../core/schema.ts'
+import { type Page, type PageRequest, readPage } from '../http/paging.ts'
 import type { Audit } from '../http/perform-call.ts'
 import type { Db } from '../store/database.ts'
 import { RECORD_RETENTION_MS } from '../store/retention.ts'
-import type { Slice } from './store.ts'
 
 /** An entry of the audit log: one security-relevant action. */
 export const AuditEntrySchema = Closed(
@@ -75,35 +75,33 @@ export function writeAuditEntry(db: Db, clock: Clock, entry: NewAuditEntry): voi
   ).run({ orgId, at: clock.now(), act, userId, keyId, address, target, note: JSON.stringify(note) })
 }
 
-/**
- * Returns at most `limit + 1` entries, newest first, so that the caller can detect a next page. `after` is the id of
- * the last entry on the previous page.
- */
+type AuditEntryRow = Omit<AuditEntry, 'id' | 'note'> & { seq: number; note: string }
+
+/** Returns a page of the matching entries, newest first. */
 export function listAuditEntries(
   db: Db,
   orgId: string,
-  { act, userId, from, to }: AuditFilter,
-  { after, limit }: Slice,
-): AuditEntry[] {
-  const rows = db
-    .prepare<[object], Omit<AuditEntry, 'note'> & { note: string }>(
-      // In SQLite, the other selected columns come from the row with the `max` value.
-      `WITH said AS (
-         SELECT target, seq, COALESCE(note ->> 'name', note ->> 'label', note ->> 'email') AS name
-         FROM auditEntry WHERE orgId = @orgId),
-       named AS (SELECT target, max(seq), name FROM said WHERE name IS NOT NULL GROUP BY target)
-       SELECT CAST(seq AS TEXT) AS id, at, act, userId, user.email, keyId, address, auditEntry.target,
-         COALESCE(subject.email, (SELECT name FROM org WHERE id = auditEntry.target), named.name) AS targetName, note
-       FROM auditEntry LEFT JOIN user ON user.id = auditEntry.userId
-         LEFT JOIN user AS subject ON subject.id = auditEntry.target
-         LEFT JOIN named ON named.target = auditEntry.target
-       WHERE orgId = @orgId AND (@after IS NULL OR seq < CAST(@after AS INTEGER))
-         AND (@act IS NULL OR act = @act) AND (@userId IS NULL OR userId = @userId)
-         AND (@from IS NULL OR at >= @from) AND (@to IS NULL OR at < @to)
-       ORDER BY seq DESC LIMIT @limit + 1`,
-    )
-    .all({ orgId, after, limit, act: act ?? null, userId: userId ?? null, from: from ?? null, to: to ?? null })
-  return rows.map((row) => ({ ...row, note: JSON.parse(row.note) }))
+  { act, userId, from, to, ...page }: AuditFilter & PageRequest,
+): Page<AuditEntry> {
+  return readPage(db, page, {
+    // In SQLite, the other selected columns come from the row with the `max` value.
+    sql: `WITH said AS (
+        SELECT target, seq, COALESCE(note ->> 'name', note ->> 'label', note ->> 'email') AS name
+        FROM auditEntry WHERE orgId = @orgId),
+      named AS (SELECT target, max(seq), name FROM said WHERE name IS NOT NULL GROUP BY target)
+      SELECT seq, at, act, userId, user.email, keyId, address, auditEntry.target,
+        COALESCE(subject.email, (SELECT name FROM org WHERE id = auditEntry.target), named.name) AS targetName, note
+      FROM auditEntry LEFT JOIN user ON user.id = auditEntry.userId
+        LEFT JOIN user AS subject ON subject.id = auditEntry.target
+        LEFT JOIN named ON named.target = auditEntry.target
+      WHERE orgId = @orgId
+        AND (@act IS NULL OR act = @act) AND (@userId IS NULL OR userId = @userId)
+        AND (@from IS NULL OR at >= @from) AND (@to IS NULL OR at < @to)`,
+    values: { orgId, act: act ?? null, userId: userId ?? null, from: from ?? null, to: to ?? null },
+    sortBy: 'seq',
+    descending: true,
+    itemOf: ({ seq, ...row }: AuditEntryRow): AuditEntry => ({ ...row, id: String(seq), note: JSON.parse(row.note) }),
+  })
 }
 
 /** Deletes entries older than the retention period, for all organizations. */

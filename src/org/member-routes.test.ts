@@ -32,7 +32,7 @@ function setUp({ addressPerMinute = 1000, withMail = true } = {}) {
     (await call('POST', '/v1/org/members', { as, body: { email, role } })).body.inviteToken
   const accept = (token: string, password: string, name?: string) =>
     call('POST', '/v1/auth/invite', { body: { token, password, ...(name === undefined ? {} : { name }) } })
-  const acts = (orgId = people.orgId) => listAuditEntries(db, orgId, {}, { after: null, limit: 200 })
+  const acts = (orgId = people.orgId) => listAuditEntries(db, orgId, { limit: 200 }).items
   const setPassword = async (userId: string, password: string) =>
     db.prepare('UPDATE user SET passwordHash = ? WHERE id = ?').run(await hashPassword(password), userId)
   const passwordHashOf = (email: string) =>

@@ -1,9 +1,9 @@
 import type { Role } from '../contract/roles.ts'
 import type { Clock } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
-import { Closed, Nullable, Type } from '../core/schema.ts'
+import { Closed, Type } from '../core/schema.ts'
 import type { Origin } from '../http/client-info.ts'
-import { DEFAULT_LIMIT, decodeCursor, page, pagingFields } from '../http/paging.ts'
+import { NextCursorSchema, pagingFields } from '../http/paging.ts'
 import { may, requirePermission } from '../http/permission.ts'
 import type { Principal } from '../http/principal.ts'
 import { ById, OK, OkSchema, publicRoute, type Route, route } from '../http/route.ts'
@@ -38,11 +38,7 @@ import { auditEverywhere, type SignInLimits } from './sign-in.ts'
 import { requireOrg } from './store.ts'
 
 const tag = 'Members'
-const ListQuery = Closed(pagingFields)
-const MemberList = Closed(
-  { members: Type.Array(MemberSchema), nextCursor: Nullable(Type.String()) },
-  { $id: 'MemberList' },
-)
+const MemberList = Closed({ members: Type.Array(MemberSchema), nextCursor: NextCursorSchema }, { $id: 'MemberList' })
 
 export interface MemberRouteDeps {
   db: Db
@@ -121,11 +117,10 @@ function listRoute({ db }: MemberRouteDeps): Route {
     tag,
     summary: 'List members and invited users',
     description: 'E-mail addresses are null for callers below admin.',
-    query: ListQuery,
+    query: Closed(pagingFields),
     answer: MemberList,
-    handle({ principal, query: { cursor, limit = DEFAULT_LIMIT } }) {
-      const after = decodeCursor(cursor, 1)?.[0] ?? null
-      const { items, nextCursor } = page(listMembers(db, principal.orgId, { after, limit }), limit, ({ id }) => [id])
+    handle({ principal, query }) {
+      const { items, nextCursor } = listMembers(db, principal.orgId, query)
       const describe = (member: MemberRecord) => (may(principal, 'seeSettings') ? member : { ...member, email: null })
       return { members: items.map(describe), nextCursor }
     },

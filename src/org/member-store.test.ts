@@ -9,7 +9,7 @@ import { accept, changeRole, findInvited, findMember, invite, listMembers, remov
 import { openSession } from './session.ts'
 import { createOrg, createOwner, findUser, listMemberships } from './store.ts'
 
-const start = { after: null, limit: 200 }
+const firstPage = { limit: 200 }
 
 function setUp() {
   const db = memoryDb()
@@ -79,7 +79,8 @@ test('after any sequence of changes, members match a simple model, and at least 
       const tokens = new Map<string, string>()
       for (const step of steps) {
         const { email } = step
-        const { id = 'usr_none' } = listMembers(db, orgId, start).find((member) => member.email === email) ?? {}
+        const { id = 'usr_none' } =
+          listMembers(db, orgId, firstPage).items.find((member) => member.email === email) ?? {}
         const got = refusal(() => {
           if (step.kind === 'invite') tokens.set(email, invite(db, clock, { orgId, email, role: step.role }).token)
           else if (step.kind === 'accept') join(tokens.get(email) ?? 'in_none')
@@ -87,11 +88,11 @@ test('after any sequence of changes, members match a simple model, and at least 
           else removeMember(db, clock, { orgId, id })
         })
         expect(got).toBe(expected(model, step))
-        const members = listMembers(db, orgId, start)
+        const members = listMembers(db, orgId, firstPage).items
         expect(new Map(members.map(({ email, role, status }) => [email, { role, status }]))).toEqual(model)
         expect(members.some((it) => it.role === 'owner' && it.status === 'active')).toBe(true)
         for (const { id, status } of members) {
-          expect(listMemberships(db, id, start)).toHaveLength(status === 'active' ? 1 : 0)
+          expect(listMemberships(db, { userId: id }, firstPage).items).toHaveLength(status === 'active' ? 1 : 0)
         }
       }
     }),
@@ -155,7 +156,7 @@ describe('invitations', () => {
     const { id: elsewhere } = createOrg(db, testBox, clock, { name: 'Elsewhere' })
     const { member } = invite(db, clock, { orgId: elsewhere, email: OWNER, role: 'viewer' })
     expect(member).toMatchObject({ id: owner.id, name: null, status: 'invited' })
-    expect(listMembers(db, orgId, start)).toMatchObject([{ id: owner.id, name: 'Olga', role: 'owner' }])
+    expect(listMembers(db, orgId, firstPage).items).toMatchObject([{ id: owner.id, name: 'Olga', role: 'owner' }])
     removeMember(db, clock, { orgId: elsewhere, id: owner.id })
     expect(findUser(db, owner.id)).not.toBeNull()
   })
@@ -179,7 +180,7 @@ describe('removal', () => {
     openSession(db, clock, id, 'invite')
     removeMember(db, clock, { orgId, id })
     expect(count('session')).toBe(1)
-    expect(listMemberships(db, id, start)).toMatchObject([{ id: elsewhere }])
+    expect(listMemberships(db, { userId: id }, firstPage).items).toMatchObject([{ id: elsewhere }])
     removeMember(db, clock, { orgId: elsewhere, id })
     expect(count('session')).toBe(0)
     expect(() => revokeKey(db, clock, { orgId: elsewhere }, key.id)).toThrow('no such key')

@@ -4,10 +4,11 @@ import { checkEmail } from '../core/email-address.ts'
 import { AppError } from '../core/error.ts'
 import { newSecret } from '../core/id.ts'
 import { secretHash } from '../core/secret-box.ts'
+import { type Page, type PageRequest, readPage } from '../http/paging.ts'
 import { type Db, tx } from '../store/database.ts'
 import { revokeKeysOf } from './api-key-store.ts'
 import { INVITATION_MS, type MemberRecord } from './member.ts'
-import { createUser, endAccess, type Slice } from './store.ts'
+import { createUser, endAccess } from './store.ts'
 
 /** Identifies a member within one organization; members of other organizations are not found. */
 export interface MemberKey {
@@ -21,13 +22,10 @@ const SELECT_MEMBER = `
     iif(inviteHash IS NULL, 'active', 'invited') AS status, member.createdAt
   FROM member JOIN user ON user.id = member.userId`
 
-/** Returns at most `limit + 1` members and invited users, in the order in which the users were created. */
-export function listMembers(db: Db, orgId: string, { after, limit }: Slice): MemberRecord[] {
-  return db
-    .prepare<[object], MemberRecord>(
-      `${SELECT_MEMBER} WHERE orgId = @orgId AND (@after IS NULL OR userId > @after) ORDER BY userId LIMIT @limit + 1`,
-    )
-    .all({ orgId, after, limit })
+/** Returns a page of members and invited users, in the order in which the users were created. */
+export function listMembers(db: Db, orgId: string, page: PageRequest): Page<MemberRecord> {
+  const sql = `${SELECT_MEMBER} WHERE orgId = @orgId`
+  return readPage(db, page, { sql, values: { orgId }, sortBy: 'id', itemOf: (row: MemberRecord) => row })
 }
 
 /** Returns a member or invited user. Throws `notFound`. */

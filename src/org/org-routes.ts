@@ -1,8 +1,8 @@
 import type { Clock } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
-import { Closed, Nullable, Text, Type } from '../core/schema.ts'
+import { Closed, Text, Type } from '../core/schema.ts'
 import type { SecretBox } from '../core/secret-box.ts'
-import { DEFAULT_LIMIT, decodeCursor, page, pagingFields } from '../http/paging.ts'
+import { NextCursorSchema, pagingFields } from '../http/paging.ts'
 import { may } from '../http/permission.ts'
 import type { Principal } from '../http/principal.ts'
 import { OK, OkSchema, type Route, route } from '../http/route.ts'
@@ -39,11 +39,12 @@ import {
 const OWNED_MAX = 10
 
 const tag = 'Organization'
-const ListQuery = Closed(pagingFields)
 const AuditQuery = Closed({ ...auditFilterFields, ...pagingFields })
-const nextCursor = Nullable(Type.String())
-const OrgList = Closed({ orgs: Type.Array(MembershipSchema), nextCursor }, { $id: 'OrgList' })
-const AuditEntryList = Closed({ entries: Type.Array(AuditEntrySchema), nextCursor }, { $id: 'AuditEntryList' })
+const OrgList = Closed({ orgs: Type.Array(MembershipSchema), nextCursor: NextCursorSchema }, { $id: 'OrgList' })
+const AuditEntryList = Closed(
+  { entries: Type.Array(AuditEntrySchema), nextCursor: NextCursorSchema },
+  { $id: 'AuditEntryList' },
+)
 const DeleteQuery = Closed({
   name: { ...Text(1, 200), description: 'Exact name of the organization, to prevent accidental deletion' },
 })
@@ -92,17 +93,11 @@ function membershipRoutes({ db, box, clock }: OrganizationRouteDeps): Route[] {
       anyOrg: true,
       tag,
       summary: "List the caller's organizations; for an API key, only its own",
-      query: ListQuery,
+      query: Closed(pagingFields),
       answer: OrgList,
-      handle({ principal, query: { cursor, limit = DEFAULT_LIMIT } }) {
-        const after = decodeCursor(cursor, 1)?.[0] ?? null
-        const { userId, orgId, role } = principal
+      handle({ principal: { userId, orgId, via }, query }) {
         // A key acts only in its own organization, so no other organizations are listed.
-        const rows =
-          principal.via === 'session'
-            ? listMemberships(db, userId, { after, limit })
-            : [{ id: orgId, name: requireOrg(db, orgId).name, role }].slice(after === null ? 0 : 1)
-        const { items, nextCursor } = page(rows, limit, (org) => [org.id])
+        const { items, nextCursor } = listMemberships(db, { userId, orgId: via === 'key' ? orgId : null }, query)
         return { orgs: items, nextCursor }
       },
     }),
@@ -215,9 +210,8 @@ function auditLogRoute({ db }: OrganizationRouteDeps): Route {
     description: 'Entries are kept for 400 days.',
     query: AuditQuery,
     answer: AuditEntryList,
-    handle({ principal: { orgId }, query: { cursor, limit = DEFAULT_LIMIT, ...filter } }) {
-      const after = decodeCursor(cursor, 1)?.[0] ?? null
-      const { items, nextCursor } = page(listAuditEntries(db, orgId, filter, { after, limit }), limit, ({ id }) => [id])
+    handle({ principal: { orgId }, query }) {
+      const { items, nextCursor } = listAuditEntries(db, orgId, query)
       return { entries: items, nextCursor }
     },
   })

@@ -1,8 +1,8 @@
 import { atLeast } from '../contract/roles.ts'
 import type { Clock } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
-import { Closed, Nullable, Type } from '../core/schema.ts'
-import { DEFAULT_LIMIT, decodeCursor, page, pagingFields } from '../http/paging.ts'
+import { Closed, Type } from '../core/schema.ts'
+import { NextCursorSchema, pagingFields } from '../http/paging.ts'
 import { PERMISSIONS } from '../http/permission.ts'
 import type { Principal } from '../http/principal.ts'
 import { ById, OK, OkSchema, type Route, route } from '../http/route.ts'
@@ -12,8 +12,7 @@ import { createKey, type KeyOwner, listKeys, revokeKey } from './api-key-store.t
 import { WhoamiPatchSchema, WhoamiSchema } from './org.ts'
 import { findUser, renameUser, requireOrg } from './store.ts'
 
-const ListQuery = Closed(pagingFields)
-const KeyList = Closed({ keys: Type.Array(KeySchema), nextCursor: Nullable(Type.String()) }, { $id: 'KeyList' })
+const KeyList = Closed({ keys: Type.Array(KeySchema), nextCursor: NextCursorSchema }, { $id: 'KeyList' })
 
 /**
  * Returns the owner of the keys that the caller may manage: admins manage the keys of all members, others their own.
@@ -76,12 +75,10 @@ function keyRoutes({ db, clock }: { db: Db; clock: Clock }): Route[] {
       access: 'read',
       tag,
       summary: 'List your own API keys in this organization; for admins, those of all members',
-      query: ListQuery,
+      query: Closed(pagingFields),
       answer: KeyList,
-      handle({ principal, query: { cursor, limit = DEFAULT_LIMIT } }) {
-        const after = decodeCursor(cursor, 1)?.[0] ?? null
-        const rows = listKeys(db, manageableKeys(principal), { after, limit })
-        const { items, nextCursor } = page(rows, limit, ({ id }) => [id])
+      handle({ principal, query }) {
+        const { items, nextCursor } = listKeys(db, manageableKeys(principal), query)
         return { keys: items, nextCursor }
       },
     }),

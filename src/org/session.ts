@@ -163,6 +163,6 @@ export function signedIn(db: Db, { token, expiresAt }: NewSession, userId: strin
   const user = findUser(db, userId)
   if (!user) throw new Error(`there is no user ${userId}`)
   const { id, email, name } = user
-  const orgs = listMemberships(db, userId, { after: null, limit: ORGS_MAX })
+  const orgs = listMemberships(db, { userId }, { limit: ORGS_MAX }).items
   return { token, expiresAt, user: { id, email, name }, orgs }
 }

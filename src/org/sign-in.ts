@@ -82,7 +82,7 @@ export function auditEverywhere(
   entry: Omit<NewAuditEntry, 'orgId'>,
   exceptOrgId: string | null = null,
 ): void {
-  for (const { id: orgId } of listMemberships(db, ofUserId, { after: null, limit: AUDITED_ORGS_MAX })) {
+  for (const { id: orgId } of listMemberships(db, { userId: ofUserId }, { limit: AUDITED_ORGS_MAX }).items) {
     if (orgId !== exceptOrgId) audit({ ...entry, orgId })
   }
 }

@@ -23,7 +23,7 @@ function setUp() {
   return { db, clock, cast: cast(db, clock) }
 }
 
-const start = { after: null, limit: 50 }
+const firstPage = { limit: 50 }
 
 describe('organizations', () => {
   test('a created organization has its own webhook secret and salt', () => {
@@ -75,10 +75,16 @@ describe('organizations', () => {
     const second = createOrg(db, testBox, clock, { name: 'Second' })
     addMember(db, clock, { orgId: second.id, userId: cast.bob.userId, role: 'viewer' })
     const acme = { id: cast.orgId, name: 'Acme', role: 'member' as const }
-    const both = listMemberships(db, cast.bob.userId, start)
+    const bob = { userId: cast.bob.userId }
+    const both = listMemberships(db, bob, firstPage).items
     expect(both).toEqual([acme, { id: second.id, name: 'Second', role: 'viewer' }])
-    expect(listMemberships(db, cast.bob.userId, { after: cast.orgId, limit: 1 })).toEqual(both.slice(1))
-    expect(listMemberships(db, cast.vera.userId, start)).toEqual([{ ...acme, role: 'viewer' }])
+    const { items, nextCursor } = listMemberships(db, bob, { limit: 1 })
+    expect(items).toEqual(both.slice(0, 1))
+    expect(listMemberships(db, bob, { cursor: nextCursor ?? '', limit: 1 })).toEqual({
+      items: both.slice(1),
+      nextCursor: null,
+    })
+    expect(listMemberships(db, { userId: cast.vera.userId }, firstPage).items).toEqual([{ ...acme, role: 'viewer' }])
   })
 })
 
@@ -94,7 +100,9 @@ describe('users', () => {
     const { db, clock, cast } = setUp()
     const owner = createOwner(db, clock, { orgId: cast.orgId, email: 'olga@example.com', name: 'Olga' })
     expect(findUser(db, owner.id)).toEqual({ id: owner.id, email: 'olga@example.com', name: 'Olga' })
-    expect(listMemberships(db, owner.id, start)).toEqual([{ id: cast.orgId, name: 'Acme', role: 'owner' }])
+    expect(listMemberships(db, { userId: owner.id }, firstPage).items).toEqual([
+      { id: cast.orgId, name: 'Acme', role: 'owner' },
+    ])
     expect(() => createOwner(db, clock, { orgId: 'org_none', email: 'oleg@example.com' })).toThrow()
     expect(db.prepare(`SELECT * FROM user WHERE email = 'oleg@example.com'`).get()).toBeUndefined()
   })
@@ -127,7 +135,7 @@ describe('keys', () => {
     const { db, clock, cast } = setUp()
     clock.advance(1)
     const own = createKey(db, clock, { ...ownerOf(cast.bob), name: 'newer', expiresInDays: null, readOnly: true })
-    const mine = listKeys(db, ownerOf(cast.bob), start)
+    const mine = listKeys(db, ownerOf(cast.bob), firstPage).items
     expect(mine).toEqual([
       {
         id: own.id,
@@ -141,11 +149,12 @@ describe('keys', () => {
       },
       expect.objectContaining({ id: cast.bob.keyId, readOnly: false }),
     ])
-    const all = listKeys(db, { orgId: cast.orgId }, start)
+    const all = listKeys(db, { orgId: cast.orgId }, firstPage).items
     expect(all.map(({ name }) => name).sort()).toEqual(
       ['newer', 'read-only', 'expired', "Alice's key", "Ada's key", "Bob's key", "Vera's key"].sort(),
     )
-    expect(listKeys(db, { orgId: cast.orgId }, { after: all[2]?.id ?? null, limit: 2 })).toEqual(all.slice(3, 6))
+    const { nextCursor } = listKeys(db, { orgId: cast.orgId }, { limit: 3 })
+    expect(listKeys(db, { orgId: cast.orgId }, { cursor: nextCursor ?? '', limit: 2 }).items).toEqual(all.slice(3, 5))
   })
 
   test('are revoked once, and only by users with permission', () => {
@@ -155,7 +164,7 @@ describe('keys', () => {
     expect(() => revokeKey(db, clock, { orgId: mallory.orgId }, bob.keyId)).toThrow('no such key')
     revokeKey(db, clock, { orgId: cast.orgId }, bob.keyId)
     expect(() => revokeKey(db, clock, ownerOf(bob), bob.keyId)).toThrow('no such key')
-    expect(listKeys(db, ownerOf(bob), start)).toEqual([])
+    expect(listKeys(db, ownerOf(bob), firstPage).items).toEqual([])
   })
 })
 
@@ -172,7 +181,7 @@ describe('recreated organizations', () => {
       password: null,
     })
     expect(orgId).toBe('org_b')
-    expect(listMemberships(db, userId, start)).toEqual([
+    expect(listMemberships(db, { userId }, firstPage).items).toEqual([
       { id: 'org_a', name: 'Recovered organization org_a', role: 'owner' },
       { id: 'org_b', name: 'Acme', role: 'owner' },
     ])
@@ -194,8 +203,8 @@ describe('initialize', () => {
     const db = memoryDb()
     const { orgId, userId, apiKey } = await initialize(db, testBox, testClock(), initial)
     expect(apiKey).toMatch(/^ak_/)
-    expect(listMemberships(db, userId, start)).toEqual([{ id: orgId, name: 'Acme', role: 'owner' }])
-    expect(listKeys(db, { orgId, userId }, start)).toMatchObject([{ readOnly: false, expiresAt: null }])
+    expect(listMemberships(db, { userId }, firstPage).items).toEqual([{ id: orgId, name: 'Acme', role: 'owner' }])
+    expect(listKeys(db, { orgId, userId }, firstPage).items).toMatchObject([{ readOnly: false, expiresAt: null }])
     const { passwordHash } = db.prepare('SELECT passwordHash FROM user').get() as { passwordHash: string }
     expect(await Bun.password.verify('correct horse', passwordHash)).toBe(true)
   })

@@ -4,6 +4,7 @@ import { checkEmail } from '../core/email-address.ts'
 import { AppError } from '../core/error.ts'
 import { newId } from '../core/id.ts'
 import type { SecretBox } from '../core/secret-box.ts'
+import { type Page, type PageRequest, readPage } from '../http/paging.ts'
 import { type Db, prepared, tx } from '../store/database.ts'
 import { createKey } from './api-key-store.ts'
 import {
@@ -16,12 +17,6 @@ import {
   type PiiPattern,
 } from './org.ts'
 import { hashPassword, type User } from './password-hash.ts'
-
-/** A page of a list: up to `limit` rows after the id `after`. Null for the first page. */
-export interface Slice {
-  after: string | number | null
-  limit: number
-}
 
 /** Creates an organization with its own webhook secret and customer salt. Throws `invalid` for a blank name. */
 export function createOrg(db: Db, box: SecretBox, clock: Clock, { name }: { name: string }): Org {
@@ -163,17 +158,21 @@ export function endAccess(db: Db, clock: Clock, userIds: readonly string[]): voi
 }
 
 /**
- * Returns at most `limit + 1` organizations of which the user is a member, oldest first, so that the caller can detect
- * a next page. Pending invitations are excluded.
+ * Returns a page of the organizations of which the user is a member, oldest first. Pending invitations are excluded.
+ * `orgId`: only this organization.
  */
-export function listMemberships(db: Db, userId: string, { after, limit }: Slice): Membership[] {
-  return db
-    .prepare<[object], Membership>(
-      `SELECT org.id, org.name, member.role FROM member JOIN org ON org.id = member.orgId
-       WHERE member.userId = @userId AND inviteHash IS NULL AND (@after IS NULL OR org.id > @after)
-       ORDER BY org.id LIMIT @limit + 1`,
-    )
-    .all({ userId, after, limit })
+export function listMemberships(
+  db: Db,
+  { userId, orgId = null }: { userId: string; orgId?: string | null },
+  page: PageRequest,
+): Page<Membership> {
+  return readPage(db, page, {
+    sql: `SELECT id, name, role FROM member JOIN org ON id = orgId
+      WHERE userId = @userId AND inviteHash IS NULL AND (@orgId IS NULL OR orgId = @orgId)`,
+    values: { userId, orgId },
+    sortBy: 'id',
+    itemOf: (row: Membership) => row,
+  })
 }
 
 /** Returns the number of organizations that a user owns. */
