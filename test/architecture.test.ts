@@ -371,8 +371,7 @@ const TABLES: Record<string, string> = {
   digestMail: 'digest',
   // Rows are deleted together with their membership.
   digestSubscription: 'digest',
-  domain:
-    'domains alerts changes compliance digest evidence insights issues ingest org search signals stream warehouse',
+  domain: 'domains alerts changes compliance digest evidence insights issues ingest org search stream warehouse',
   domainVendor: 'domains search',
   eventFile: 'warehouse',
   finding: 'compliance',

@@ -1,11 +1,11 @@
 import type { Privacy } from '../conditions/privacy-settings.ts'
 import type { Clock } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
-import { Closed, Nullable, OneOf, Type } from '../core/schema.ts'
+import { Closed, OneOf, Type } from '../core/schema.ts'
 import { timeText } from '../core/text.ts'
 import { findProject } from '../domains/project-store.ts'
-import { findDomain } from '../domains/store.ts'
-import { DEFAULT_LIMIT, pagingFields } from '../http/paging.ts'
+import { requireDomain } from '../domains/store.ts'
+import { NextCursorSchema, pagingFields } from '../http/paging.ts'
 import { type Route, route } from '../http/route.ts'
 import type { Db } from '../store/database.ts'
 import {
@@ -37,10 +37,7 @@ const ListQuery = Closed({
   ...pagingFields,
 })
 
-const ChangeList = Closed(
-  { changes: Type.Array(ChangeSchema), nextCursor: Nullable(Type.String()) },
-  { $id: 'ChangeList' },
-)
+const ChangeList = Closed({ changes: Type.Array(ChangeSchema), nextCursor: NextCursorSchema }, { $id: 'ChangeList' })
 
 /** Routes for changes to domains and for the verdicts on them. */
 export function changeRoutes(parts: ChangeRouteDeps): Route[] {
@@ -58,11 +55,11 @@ export function changeRoutes(parts: ChangeRouteDeps): Route[] {
       tool: true,
       query: ListQuery,
       answer: ChangeList,
-      handle({ principal: { orgId }, query: { cursor, limit = DEFAULT_LIMIT, ...filter } }) {
-        requireScope(parts, orgId, filter)
-        const found = listChanges(parts.db, orgId, filter, { ...(cursor === undefined ? {} : { cursor }), limit })
+      handle({ principal: { orgId }, query }) {
+        requireScope(parts, orgId, query)
+        const { items, nextCursor } = listChanges(parts.db, orgId, query)
         const privacy = parts.privacyOf(orgId)
-        return { ...found, changes: found.changes.map((change) => maskedChange(change, privacy)) }
+        return { changes: items.map((change) => maskedChange(change, privacy)), nextCursor }
       },
     }),
     route({
@@ -110,7 +107,7 @@ function postChange({ db, clock, retentionMs }: ChangeRouteDeps, orgId: string, 
 }
 
 /** Throws `notFound` when the requested domain or project does not belong to the organization. */
-function requireScope({ db, clock }: ChangeRouteDeps, orgId: string, { domainId, projectId }: ChangeFilter): void {
-  if (domainId !== undefined) findDomain(db, { orgId, id: domainId }, clock.now())
+function requireScope({ db }: ChangeRouteDeps, orgId: string, { domainId, projectId }: ChangeFilter): void {
+  if (domainId !== undefined) requireDomain(db, { orgId, id: domainId })
   if (projectId !== undefined) findProject(db, { orgId, id: projectId })
 }

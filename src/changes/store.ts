@@ -1,7 +1,7 @@
 import { type Instant, MINUTE_MS } from '../core/clock.ts'
 import { newId } from '../core/id.ts'
 import { cutText } from '../core/text.ts'
-import { decodeCursor, page } from '../http/paging.ts'
+import { DEFAULT_LIMIT, decodeCursor, type Page, type PageRequest, page } from '../http/paging.ts'
 import { type Db, prepared, tx } from '../store/database.ts'
 import { RECORD_RETENTION_MS } from '../store/retention.ts'
 import {
@@ -81,13 +81,12 @@ export interface ChangeFilter {
   status?: ChangeStatus
 }
 
-/** Returns one page of changes, newest first. Throws `invalid` for a cursor from another list. */
+/** Returns a page of the matching changes, newest first. Throws `invalid` for a cursor from another list. */
 export function listChanges(
   db: Db,
   orgId: string,
-  { projectId, domainId, status }: ChangeFilter,
-  { cursor, limit }: { cursor?: string; limit: number },
-): { changes: Change[]; nextCursor: string | null } {
+  { projectId, domainId, status, cursor, limit = DEFAULT_LIMIT }: ChangeFilter & PageRequest,
+): Page<Change> {
   const [occurredAt = null, id = null] = decodeCursor(cursor, 2) ?? []
   const rows = prepared<[object], ChangeRow>(
     db,
@@ -105,8 +104,7 @@ export function listChanges(
     domainId: domainId ?? null,
     status: status ?? null,
   })
-  const { items, nextCursor } = page(rows, limit, (row) => [row.occurredAt, row.id])
-  return { changes: items.map(changeOf), nextCursor }
+  return page(rows.map(changeOf), limit, (change) => [change.occurredAt, change.id])
 }
 
 /** SQL for two instants: when the issue began, and when it was most recently opened or reopened. */

@@ -1,6 +1,6 @@
-import { Closed, Nullable, OneOf, Text, Type } from '../core/schema.ts'
+import { Closed, OneOf, Text, Type } from '../core/schema.ts'
 import { domainIdsNamed } from '../domains/project-store.ts'
-import { DEFAULT_LIMIT, decodeCursor, page, pagingFields } from '../http/paging.ts'
+import { DEFAULT_LIMIT, decodeCursor, NextCursorSchema, page, pagingFields } from '../http/paging.ts'
 import type { Principal } from '../http/principal.ts'
 import { type Route, route } from '../http/route.ts'
 import { ACTIONS, type Action, FindingSchema } from './compliance-finding.ts'
@@ -19,7 +19,7 @@ const ListQuery = Closed({
 })
 
 const FindingListSchema = Closed(
-  { findings: Type.Array(FindingSchema), nextCursor: Nullable(Type.String()) },
+  { findings: Type.Array(FindingSchema), nextCursor: NextCursorSchema },
   { $id: 'ComplianceFindingList' },
 )
 

@@ -3,6 +3,7 @@ import type { Privacy } from '../conditions/privacy-settings.ts'
 import type { Instant } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
 import { cutText } from '../core/text.ts'
+import { hasDomain } from '../domains/store.ts'
 import { consentOptInOf } from '../org/store.ts'
 import { type Db, prepared, tx } from '../store/database.ts'
 import { RECORD_RETENTION_MS } from '../store/retention.ts'
@@ -44,8 +45,7 @@ function note(db: Db, sighting: Sighting, mask: (text: string, key?: string) => 
   const { orgId, domainId, kind, count, formed = count, firstSeenAt, lastSeenAt } = sighting
   const [vendor, key] = [mask(sighting.vendor), mask(sighting.key)]
   const example = cutText(mask(sighting.example, sighting.key), MAX_EXAMPLE_LENGTH, '…')
-  const isDomain = prepared(db, 'SELECT 1 FROM domain WHERE id = ? AND orgId = ?').get(domainId, orgId) !== undefined
-  if (!isDomain) return
+  if (!hasDomain(db, { orgId, id: domainId })) return
   const row = prepared<[object], { id: number }>(
     db,
     `INSERT INTO finding (orgId, vendor, key, kind, count, formed, example, firstSeenAt, lastSeenAt)

@@ -1,8 +1,8 @@
-import { AppError } from '../core/error.ts'
 import { Closed, OneOf, type Static, Type } from '../core/schema.ts'
 import type { Db } from '../store/database.ts'
+import { findOrgRow, type OrgRowKey } from '../store/org-rows.ts'
 import { SAMPLING_RATES } from './domain.ts'
-import type { DomainKey } from './store.ts'
+import { NO_SUCH_DOMAIN } from './store.ts'
 
 /**
  * `memory`: a session lasts as long as the page is open, and nothing is stored. `sessionStorage`: a session spans the
@@ -59,18 +59,13 @@ export function captureOf({ captureEnabled, captureProdRate, captureDevRate, ses
 }
 
 /** Returns the settings of a domain. Throws `notFound`. */
-export function captureSettings(db: Db, { orgId, id }: DomainKey): CaptureSettings {
-  const row = db
-    .prepare<[string, string], CaptureRow>(
-      `SELECT captureEnabled, captureProdRate, captureDevRate, sessionMode FROM domain WHERE orgId = ? AND id = ?`,
-    )
-    .get(orgId, id)
-  if (!row) throw new AppError('notFound', 'no such domain')
-  return captureOf(row)
+export function captureSettings(db: Db, domain: OrgRowKey): CaptureSettings {
+  const select = 'SELECT captureEnabled, captureProdRate, captureDevRate, sessionMode FROM domain'
+  return captureOf(findOrgRow<CaptureRow>(db, select, domain, NO_SUCH_DOMAIN))
 }
 
 /** Changes the settings and returns the new settings. Throws `notFound`. */
-export function changeCapture(db: Db, domain: DomainKey, change: CaptureSettingsInput): CaptureSettings {
+export function changeCapture(db: Db, domain: OrgRowKey, change: CaptureSettingsInput): CaptureSettings {
   const present = captureSettings(db, domain)
   const next = { ...present, ...change, sampleRate: { ...present.sampleRate, ...change.sampleRate } }
   db.prepare(

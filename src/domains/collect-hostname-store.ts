@@ -1,7 +1,8 @@
 import { AppError } from '../core/error.ts'
 import type { Db } from '../store/database.ts'
+import { findOrgRow, type OrgRowKey } from '../store/org-rows.ts'
 import { type CollectStatus, isFullName, isSpecialName, normalizeHostname, type RoutingMode } from './domain.ts'
-import type { DomainKey } from './store.ts'
+import { NO_SUCH_DOMAIN } from './store.ts'
 
 interface RoutingRow {
   name: string
@@ -15,13 +16,9 @@ interface RoutingRow {
  * monitors. A new hostname is `pending` until it is checked. Throws `notFound`, and `invalid` when no hostname is
  * known.
  */
-export function setRouting(db: Db, { orgId, id }: DomainKey, mode: RoutingMode, hostname: string | null): void {
-  const row = db
-    .prepare<[string, string], RoutingRow>(
-      'SELECT name, monitoredUrls, collectHostname FROM domain WHERE orgId = ? AND id = ?',
-    )
-    .get(orgId, id)
-  if (!row) throw new AppError('notFound', 'no such domain')
+export function setRouting(db: Db, domain: OrgRowKey, mode: RoutingMode, hostname: string | null): void {
+  const select = 'SELECT name, monitoredUrls, collectHostname FROM domain'
+  const row = findOrgRow<RoutingRow>(db, select, domain, NO_SUCH_DOMAIN)
   const named = hostname ?? row.collectHostname ?? (mode === 'custom' ? likelyHostname(row) : null)
   if (mode === 'custom' && named === null) {
     throw new AppError('invalid', 'hostname: mode custom requires a hostname that points to the collector')
@@ -30,7 +27,7 @@ export function setRouting(db: Db, { orgId, id }: DomainKey, mode: RoutingMode, 
     `UPDATE domain SET routingMode = @mode, collectHostname = @named,
        collectStatus = CASE WHEN collectHostname IS @named THEN collectStatus ELSE 'pending' END,
        collectCheckedAt = CASE WHEN collectHostname IS @named THEN collectCheckedAt END WHERE id = @id`,
-  ).run({ id, mode, named })
+  ).run({ id: domain.id, mode, named })
 }
 
 /**
@@ -91,16 +88,12 @@ export interface PageViewRates {
 }
 
 /** Returns the rates of a domain. Throws `notFound`. */
-export function pageViewRates(db: Db, { orgId, id }: DomainKey): PageViewRates {
-  const row = db
-    .prepare<[string, string], PageViewRates>('SELECT devRate, prodRate FROM domain WHERE orgId = ? AND id = ?')
-    .get(orgId, id)
-  if (!row) throw new AppError('notFound', 'no such domain')
-  return row
+export function pageViewRates(db: Db, domain: OrgRowKey): PageViewRates {
+  return findOrgRow(db, 'SELECT devRate, prodRate FROM domain', domain, NO_SUCH_DOMAIN)
 }
 
 /** Sets the given rates. Throws `notFound`. */
-export function setPageViewRates(db: Db, { orgId, id }: DomainKey, rates: Partial<PageViewRates>): void {
-  const { devRate, prodRate } = { ...pageViewRates(db, { orgId, id }), ...rates }
-  db.prepare('UPDATE domain SET devRate = ?, prodRate = ? WHERE id = ?').run(devRate, prodRate, id)
+export function setPageViewRates(db: Db, domain: OrgRowKey, rates: Partial<PageViewRates>): void {
+  const { devRate, prodRate } = { ...pageViewRates(db, domain), ...rates }
+  db.prepare('UPDATE domain SET devRate = ?, prodRate = ? WHERE id = ?').run(devRate, prodRate, domain.id)
 }

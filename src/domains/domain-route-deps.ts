@@ -1,6 +1,6 @@
 import type { Clock, Instant } from '../core/clock.ts'
 import type { Db } from '../store/database.ts'
-import type { DomainKey } from './store.ts'
+import type { OrgRowKey } from '../store/org-rows.ts'
 
 /** The dependencies of the domain routes. */
 export interface DomainRouteDeps {
@@ -18,7 +18,7 @@ export interface DomainRouteDeps {
    * Records, in the current transaction, that a user has changed a setting that affects collection. `what` is a
    * sentence without its full stop.
    */
-  noteSetting?: (domain: DomainKey, what: string) => void
+  noteSetting?: (domain: OrgRowKey, what: string) => void
   /** Returns the number of open issues for each of these domains of an organization. */
   openIssues: (orgId: string, ids: readonly string[]) => Record<string, number>
   /** Returns the time of the most recent order for each of these domains. Domains without orders are omitted. */

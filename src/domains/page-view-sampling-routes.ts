@@ -3,7 +3,6 @@ import { ById, type Route, route } from '../http/route.ts'
 import { pageViewRates, setPageViewRates } from './collect-hostname-store.ts'
 import { SAMPLING_RATES } from './domain.ts'
 import { type DomainRouteDeps, sharesText } from './domain-route-deps.ts'
-import { findDomain } from './store.ts'
 
 const RateSchema = Type.Union(
   SAMPLING_RATES.map((rate) => Type.Literal(rate)),
@@ -16,7 +15,7 @@ const SamplingInput = Closed(
 )
 
 /** Returns the routes for the fraction of sessions whose page views are stored. */
-export function pageViewRoutes({ db, clock, changed, noteSetting }: DomainRouteDeps): Route[] {
+export function pageViewRoutes({ db, changed, noteSetting }: DomainRouteDeps): Route[] {
   return [
     route({
       id: 'setPageViewSampling',
@@ -29,7 +28,6 @@ export function pageViewRoutes({ db, clock, changed, noteSetting }: DomainRouteD
       body: SamplingInput,
       answer: Closed({ devRate: Type.Number(), prodRate: Type.Number() }, { $id: 'PageViewRates' }),
       handle({ principal: { orgId }, params: { id }, body }) {
-        findDomain(db, { orgId, id }, clock.now())
         const before = pageViewRates(db, { orgId, id })
         setPageViewRates(db, { orgId, id }, body)
         const rates = pageViewRates(db, { orgId, id })

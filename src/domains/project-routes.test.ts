@@ -202,7 +202,7 @@ test('after any sequence of changes, a domain is in the project that it was last
           for (const id of domainIds) places.set(id, step.project)
         }
       }
-      const seen = listProjects(db, orgId, { after: null, limit: 200 })
+      const seen = listProjects(db, orgId, { limit: 200 }).items
       const expected = [...projects].map(([project, id]) => ({
         id,
         domainIds: ids.filter((domain) => places.get(domain) === project).toSorted(),

@@ -1,6 +1,6 @@
 import type { Clock } from '../core/clock.ts'
-import { Closed, Nullable, Type } from '../core/schema.ts'
-import { DEFAULT_LIMIT, decodeCursor, page, pagingFields } from '../http/paging.ts'
+import { Closed, Type } from '../core/schema.ts'
+import { NextCursorSchema, pagingFields } from '../http/paging.ts'
 import { ById, OK, OkSchema, type Route, route } from '../http/route.ts'
 import type { Db } from '../store/database.ts'
 import { ProjectInputSchema, ProjectPatchSchema, ProjectSchema } from './project.ts'
@@ -8,7 +8,7 @@ import { createProject, deleteProject, listProjects, updateProject } from './pro
 
 const tag = 'Projects'
 const ProjectList = Closed(
-  { projects: Type.Array(ProjectSchema), nextCursor: Nullable(Type.String()) },
+  { projects: Type.Array(ProjectSchema), nextCursor: NextCursorSchema },
   { $id: 'ProjectList' },
 )
 
@@ -25,9 +25,8 @@ export function projectRoutes({ db, clock }: { db: Db; clock: Clock }): Route[] 
       tool: true,
       query: Closed(pagingFields),
       answer: ProjectList,
-      handle({ principal, query: { cursor, limit = DEFAULT_LIMIT } }) {
-        const after = decodeCursor(cursor, 1)?.[0] ?? null
-        const { items, nextCursor } = page(listProjects(db, principal.orgId, { after, limit }), limit, ({ id }) => [id])
+      handle({ principal: { orgId }, query }) {
+        const { items, nextCursor } = listProjects(db, orgId, query)
         return { projects: items, nextCursor }
       },
     }),

@@ -1,9 +1,10 @@
 import { AppError } from '../core/error.ts'
-import { Closed, InstantSchema, Int, Nullable, OneOf, type Static, Type } from '../core/schema.ts'
-import { DEFAULT_LIMIT, decodeCursor, page, pagingFields } from '../http/paging.ts'
+import { Closed, InstantSchema, Int, OneOf, type Static, Type } from '../core/schema.ts'
+import { NextCursorSchema, type PageRequest, pagingFields } from '../http/paging.ts'
 import { may } from '../http/permission.ts'
 import type { Principal } from '../http/principal.ts'
 import { ById, OK, OkSchema, type Route, route } from '../http/route.ts'
+import type { OrgRowKey } from '../store/org-rows.ts'
 import { captureRoutes } from './capture-settings-routes.ts'
 import { endpointRoutes } from './collect-hostname-routes.ts'
 import {
@@ -23,7 +24,6 @@ import { pageViewRoutes } from './page-view-sampling-routes.ts'
 import { findProject } from './project-store.ts'
 import {
   createDomain,
-  type DomainKey,
   deleteDomain,
   findDomain,
   listDomains,
@@ -35,8 +35,6 @@ import {
 } from './store.ts'
 
 const tag = 'Domains'
-const ListQuery = Closed(pagingFields)
-const nextCursor = Nullable(Type.String())
 const DomainQuery = Closed({
   q: Type.Optional(Type.String({ maxLength: 200, description: 'Part of the name, or the id' })),
   projectId: Type.Optional(Type.String({ maxLength: 100, description: 'Only domains of this project' })),
@@ -45,7 +43,7 @@ const DomainQuery = Closed({
 const DomainList = Closed(
   {
     domains: Type.Array(DomainSchema),
-    nextCursor,
+    nextCursor: NextCursorSchema,
     openIssues: Type.Record(Type.String(), Int(), {
       description: 'Number of open issues of each listed domain, by domain id',
       examples: [{ dom_01ke7jm2q0d3k8f1z6y5b7n4ta: 2 }],
@@ -58,7 +56,10 @@ const DomainList = Closed(
   },
   { $id: 'DomainList' },
 )
-const HostnameList = Closed({ hostnames: Type.Array(HostnameSchema), nextCursor }, { $id: 'HostnameList' })
+const HostnameList = Closed(
+  { hostnames: Type.Array(HostnameSchema), nextCursor: NextCursorSchema },
+  { $id: 'HostnameList' },
+)
 const NewToken = Closed(
   { token: Type.String(), previousTokenUntil: InstantSchema },
   {
@@ -90,20 +91,16 @@ function views({ db, clock, collectUrl, publicUrl, maskTextOf, openIssues, lastO
   return {
     detail: (principal: Principal, id: string) =>
       describeDomainInDetail(findDomain(db, { orgId: principal.orgId, id }, clock.now()), viewpoint(principal)),
-    list(principal: Principal, { cursor, limit = DEFAULT_LIMIT, ...filter }: Static<typeof DomainQuery>) {
+    list(principal: Principal, query: Static<typeof DomainQuery>) {
       const { orgId } = principal
-      if (filter.projectId !== undefined) findProject(db, { orgId, id: filter.projectId })
-      const after = decodeCursor(cursor, 1)?.[0] ?? null
-      const rows = listDomains(db, orgId, { after, limit }, clock.now(), filter)
-      const { items, nextCursor } = page(rows, limit, ({ id }) => [id])
+      if (query.projectId !== undefined) findProject(db, { orgId, id: query.projectId })
+      const { items, nextCursor } = listDomains(db, orgId, query, clock.now())
       const domains = items.map((record) => describeDomain(record, viewpoint(principal)))
       const ids = items.map(({ id }) => id)
       return { domains, nextCursor, openIssues: openIssues(orgId, ids), lastOrderAt: lastOrders(ids) }
     },
-    hostnames(domain: DomainKey, { cursor, limit = DEFAULT_LIMIT }: { cursor?: string; limit?: number }) {
-      const after = decodeCursor(cursor, 1)?.[0] ?? null
-      const rows = listHostnames(db, domain, { after, limit }, clock.now())
-      const { items, nextCursor } = page(rows, limit, ({ hostname }) => [hostname])
+    hostnames(domain: OrgRowKey, query: PageRequest) {
+      const { items, nextCursor } = listHostnames(db, domain, query, clock.now())
       const mask = maskTextOf?.(domain.orgId) ?? ((text: string) => text)
       return { hostnames: items.map((row) => ({ ...row, hostname: mask(row.hostname) })), nextCursor }
     },
@@ -254,7 +251,7 @@ function hostnameRoutes(parts: DomainRouteDeps): Route[] {
       summary: 'List hostnames that sent events, in alphabetical order',
       tool: true,
       params: ById,
-      query: ListQuery,
+      query: Closed(pagingFields),
       answer: HostnameList,
       handle: ({ principal: { orgId }, params: { id }, query }) => show.hostnames({ orgId, id }, query),
     }),

@@ -1,24 +1,14 @@
 import { type Clock, DAY_MS, type Instant } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
 import { newId, newSecret } from '../core/id.ts'
-import { type Db, likePattern, tx } from '../store/database.ts'
+import { type Page, type PageRequest, readPage } from '../http/paging.ts'
+import { type Db, likePattern, prepared, tx } from '../store/database.ts'
+import { deleteOrgRow, findOrgRow, type OrgRowKey } from '../store/org-rows.ts'
 import type { DomainInput, DomainRecord, Hostname, HostnameStatus } from './domain.ts'
 import { isBlankPattern } from './vendor-pattern.ts'
 
 /** Time for which a replaced property token still works. */
 export const TOKEN_GRACE_MS = DAY_MS
-
-/** Identifies a domain within one organization. Domains of other organizations are not found. */
-export interface DomainKey {
-  orgId: string
-  id: string
-}
-
-/** One page of a list: up to `limit` rows after the position `after`, or from the beginning when `after` is null. */
-export interface Slice {
-  after: string | number | null
-  limit: number
-}
 
 interface DomainRow extends Omit<DomainRecord, 'monitoredUrls' | 'vendors' | 'allowManualMonitoring' | 'vendorsSeen'> {
   monitoredUrls: string
@@ -48,15 +38,23 @@ function recordOf(row: DomainRow): DomainRecord {
 const SEEN_MS = 7 * DAY_MS
 const since = (now: Instant) => ({ since: now - DAY_MS, seenSince: now - SEEN_MS })
 
-const noSuchDomain = () => new AppError('notFound', 'no such domain')
+/** Message of the error for an unknown domain. */
+export const NO_SUCH_DOMAIN = 'no such domain'
 
 /** Returns the domain. Throws `notFound` when the organization has no domain with this id. */
-export function findDomain(db: Db, { orgId, id }: DomainKey, now: Instant): DomainRecord {
-  const row = db
-    .prepare<[object], DomainRow>(`${SELECT_DOMAIN}, screenshotBase64 FROM domain WHERE orgId = @orgId AND id = @id`)
-    .get({ orgId, id, ...since(now) })
-  if (!row) throw noSuchDomain()
-  return recordOf(row)
+export function findDomain(db: Db, domain: OrgRowKey, now: Instant): DomainRecord {
+  const select = `${SELECT_DOMAIN}, screenshotBase64 FROM domain`
+  return recordOf(findOrgRow<DomainRow>(db, select, { ...domain, ...since(now) }, NO_SUCH_DOMAIN))
+}
+
+/** True when the organization has a domain with this id. */
+export function hasDomain(db: Db, { orgId, id }: OrgRowKey): boolean {
+  return prepared(db, 'SELECT 1 FROM domain WHERE orgId = ? AND id = ?').get(orgId, id) !== undefined
+}
+
+/** Throws `notFound` when the organization has no domain with this id. */
+export function requireDomain(db: Db, domain: OrgRowKey): void {
+  if (!hasDomain(db, domain)) throw new AppError('notFound', NO_SUCH_DOMAIN)
 }
 
 /** A filter for domains. An empty filter matches all domains. */
@@ -66,47 +64,34 @@ export interface DomainFilter {
   projectId?: string
 }
 
-/**
- * Returns at most `limit + 1` matching domains, oldest first, without screenshots, so that the caller can detect a next
- * page.
- */
+/** Returns a page of the matching domains, oldest first, without screenshots. */
 export function listDomains(
   db: Db,
   orgId: string,
-  { after, limit }: Slice,
+  { q, projectId, ...page }: DomainFilter & PageRequest,
   now: Instant,
-  { q, projectId }: DomainFilter = {},
-): DomainRecord[] {
-  return db
-    .prepare<[object], DomainRow>(
-      `${SELECT_DOMAIN}, NULL AS screenshotBase64 FROM domain
-       WHERE orgId = @orgId AND (@after IS NULL OR id > @after) AND (@projectId IS NULL OR projectId = @projectId)
-         AND (@q IS NULL OR id = @q OR name LIKE @pattern ESCAPE '\\')
-       ORDER BY id LIMIT @limit + 1`,
-    )
-    .all({
-      orgId,
-      after,
-      limit,
-      ...since(now),
-      projectId: projectId ?? null,
-      q: q || null,
-      pattern: likePattern(q ?? ''),
-    })
-    .map(recordOf)
+): Page<DomainRecord> {
+  return readPage(db, page, {
+    sql: `${SELECT_DOMAIN}, NULL AS screenshotBase64 FROM domain
+      WHERE orgId = @orgId AND (@projectId IS NULL OR projectId = @projectId)
+        AND (@q IS NULL OR id = @q OR name LIKE @pattern ESCAPE '\\')`,
+    values: { orgId, ...since(now), projectId: projectId ?? null, q: q || null, pattern: likePattern(q ?? '') },
+    sortBy: 'id',
+    itemOf: recordOf,
+  })
 }
 
 /**
- * Returns the trimmed name. Throws `invalid` when the name is blank, and `conflict` when another domain in the
- * organization has the same name.
+ * Returns the trimmed name for a new or existing domain or project. Throws `invalid` when the name is blank, and
+ * `conflict` when another domain or project in the organization has the same name.
  */
-function freeName(db: Db, { orgId, id, name }: { orgId: string; id: string | null; name: string }): string {
+export function freeName(db: Db, table: 'domain' | 'project', { orgId, id }: OrgRowKey, name: string): string {
   const trimmed = name.trim()
   if (!trimmed) throw new AppError('invalid', 'name: must not be blank')
   const taken = db
-    .prepare('SELECT 1 FROM domain WHERE orgId = ? AND name = ? COLLATE NOCASE AND id IS NOT ?')
+    .prepare(`SELECT 1 FROM ${table} WHERE orgId = ? AND name = ? COLLATE NOCASE AND id <> ?`)
     .get(orgId, trimmed, id)
-  if (taken) throw new AppError('conflict', 'name: another domain in this organization has this name')
+  if (taken) throw new AppError('conflict', `name: another ${table} in this organization has this name`)
   return trimmed
 }
 
@@ -160,7 +145,7 @@ export function createDomain(db: Db, clock: Clock, orgId: string, input: DomainI
       ...columnsOf(input),
       id,
       orgId,
-      name: freeName(db, { orgId, id: null, name: input.name }),
+      name: freeName(db, 'domain', { orgId, id }, input.name),
       token: newSecret('pt'),
       createdAt,
     })
@@ -172,13 +157,13 @@ export function createDomain(db: Db, clock: Clock, orgId: string, input: DomainI
  * Replaces all settings. Fields omitted from the input are set to their defaults. Throws the same errors as
  * `renameDomain`.
  */
-export function updateDomain(db: Db, { orgId, id }: DomainKey, input: DomainInput): void {
+export function updateDomain(db: Db, domain: OrgRowKey, input: DomainInput): void {
   tx(db, () => {
-    renameDomain(db, { orgId, id }, input.name)
+    renameDomain(db, domain, input.name)
     db.prepare(
       `UPDATE domain SET system = @system, monitoredUrls = @monitoredUrls, vendors = @vendors,
          allowManualMonitoring = @allowManualMonitoring, screenshotBase64 = @screenshotBase64 WHERE id = @id`,
-    ).run({ ...columnsOf(input), id })
+    ).run({ ...columnsOf(input), id: domain.id })
   })
 }
 
@@ -186,10 +171,10 @@ export function updateDomain(db: Db, { orgId, id }: DomainKey, input: DomainInpu
  * Renames a domain. Throws `notFound`, `invalid` when the name is blank, and `conflict` when another domain in the
  * organization has the same name, ignoring case.
  */
-export function renameDomain(db: Db, { orgId, id }: DomainKey, name: string): void {
+export function renameDomain(db: Db, domain: OrgRowKey, name: string): void {
   tx(db, () => {
-    requireDomain(db, { orgId, id })
-    db.prepare('UPDATE domain SET name = ? WHERE id = ?').run(freeName(db, { orgId, id, name }), id)
+    requireDomain(db, domain)
+    db.prepare('UPDATE domain SET name = ? WHERE id = ?').run(freeName(db, 'domain', domain, name), domain.id)
   })
 }
 
@@ -197,7 +182,7 @@ export function renameDomain(db: Db, { orgId, id }: DomainKey, name: string): vo
  * Creates a new property token. The current token works for another 24 hours. A token that was replaced earlier stops
  * working immediately. Throws `notFound`.
  */
-export function rotateToken(db: Db, clock: Clock, { orgId, id }: DomainKey) {
+export function rotateToken(db: Db, clock: Clock, { orgId, id }: OrgRowKey) {
   const token = newSecret('pt')
   const previousTokenUntil = clock.now() + TOKEN_GRACE_MS
   const { changes } = db
@@ -206,7 +191,7 @@ export function rotateToken(db: Db, clock: Clock, { orgId, id }: DomainKey) {
        WHERE orgId = @orgId AND id = @id`,
     )
     .run({ orgId, id, token, previousTokenUntil })
-  if (changes === 0) throw noSuchDomain()
+  if (changes === 0) throw new AppError('notFound', NO_SUCH_DOMAIN)
   return { token, previousTokenUntil }
 }
 
@@ -214,39 +199,33 @@ export function rotateToken(db: Db, clock: Clock, { orgId, id }: DomainKey) {
  * Deletes the domain, its hostnames and its ledger. Its usage is retained for the organization's totals, and its events
  * are retained until their retention period ends. Throws `notFound`.
  */
-export function deleteDomain(db: Db, { orgId, id }: DomainKey): void {
+export function deleteDomain(db: Db, domain: OrgRowKey): void {
   tx(db, () => {
-    requireDomain(db, { orgId, id })
-    db.prepare('DELETE FROM hostnameUsage WHERE domainId = ?').run(id)
-    db.prepare('DELETE FROM rejection WHERE domainId = ?').run(id)
-    db.prepare('DELETE FROM domain WHERE id = ?').run(id)
+    deleteOrgRow(db, 'DELETE FROM domain', domain, NO_SUCH_DOMAIN)
+    db.prepare('DELETE FROM hostnameUsage WHERE domainId = ?').run(domain.id)
+    db.prepare('DELETE FROM rejection WHERE domainId = ?').run(domain.id)
   })
 }
 
-function requireDomain(db: Db, { orgId, id }: DomainKey): void {
-  if (!db.prepare('SELECT 1 FROM domain WHERE orgId = ? AND id = ?').get(orgId, id)) throw noSuchDomain()
-}
-
-/**
- * Returns at most `limit + 1` hostnames, sorted by name. Throws `notFound` when the organization has no such domain.
- */
-export function listHostnames(db: Db, domain: DomainKey, { after, limit }: Slice, now: Instant): Hostname[] {
+/** Returns a page of hostnames, sorted by name. Throws `notFound` when the organization has no such domain. */
+export function listHostnames(db: Db, domain: OrgRowKey, page: PageRequest, now: Instant): Page<Hostname> {
   requireDomain(db, domain)
-  return db
-    .prepare<[object], Hostname>(
-      `SELECT hostname, status, firstSeenAt, lastSeenAt,
-         (SELECT ifnull(sum(events), 0) FROM hostnameUsage AS used
-          WHERE used.domainId = hostname.domainId AND used.hostname = hostname.hostname AND hour > @since) AS events24h
-       FROM hostname WHERE domainId = @id AND (@after IS NULL OR hostname > @after) ORDER BY hostname LIMIT @limit + 1`,
-    )
-    .all({ id: domain.id, after, limit, since: now - DAY_MS })
+  return readPage(db, page, {
+    sql: `SELECT hostname, status, firstSeenAt, lastSeenAt,
+        (SELECT ifnull(sum(events), 0) FROM hostnameUsage AS used
+         WHERE used.domainId = hostname.domainId AND used.hostname = hostname.hostname AND hour > @since) AS events24h
+      FROM hostname WHERE domainId = @id`,
+    values: { id: domain.id, since: now - DAY_MS },
+    sortBy: 'hostname',
+    itemOf: (row: Hostname) => row,
+  })
 }
 
 /**
  * Sets the status of a normalized hostname, even if no event has come from it. Returns false when the hostname already
  * had this status. An unknown hostname counts as `unreviewed`. Throws `notFound` when there is no such domain.
  */
-export function setHostnameStatus(db: Db, domain: DomainKey, hostname: string, status: HostnameStatus): boolean {
+export function setHostnameStatus(db: Db, domain: OrgRowKey, hostname: string, status: HostnameStatus): boolean {
   return tx(db, () => {
     requireDomain(db, domain)
     const present = db

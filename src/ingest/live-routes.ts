@@ -1,7 +1,6 @@
-import type { Clock } from '../core/clock.ts'
 import type { StoredEvent } from '../core/event.ts'
 import { Closed, InstantSchema, Int, Type } from '../core/schema.ts'
-import { findDomain } from '../domains/store.ts'
+import { requireDomain } from '../domains/store.ts'
 import { may } from '../http/permission.ts'
 import { ById, type Route, route } from '../http/route.ts'
 import type { Db } from '../store/database.ts'
@@ -48,14 +47,13 @@ const LiveQuery = Closed({
 
 export interface LiveRouteDeps {
   db: Db
-  clock: Clock
   live: LiveBuffer
   /** Returns a function that masks personal data for callers who lack permission to see it. */
   maskOf(orgId: string): (event: StoredEvent) => StoredEvent
 }
 
 /** Route that returns a domain's events as they arrive. */
-export function liveRoutes({ db, clock, live, maskOf }: LiveRouteDeps): Route[] {
+export function liveRoutes({ db, live, maskOf }: LiveRouteDeps): Route[] {
   return [
     route({
       id: 'watchDomain',
@@ -70,7 +68,7 @@ export function liveRoutes({ db, clock, live, maskOf }: LiveRouteDeps): Route[] 
       answer: LiveSchema,
       handle({ principal, params: { id }, query: { since = null, limit = DEFAULT_EVENTS } }) {
         const { orgId } = principal
-        findDomain(db, { orgId, id }, clock.now())
+        requireDomain(db, { orgId, id })
         const { events, latestSeq, armedUntil } = live.read(id, since, limit)
         const shown = may(principal, 'seePersonal') ? events : events.map(maskOf(orgId))
         return {

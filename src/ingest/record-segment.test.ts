@@ -41,7 +41,7 @@ function setUp() {
     ledger,
   })
   const domain = () => findDomain(db, shop, clock.now())
-  const hostnames = () => listHostnames(db, shop, { after: null, limit: 100 }, clock.now())
+  const hostnames = () => listHostnames(db, shop, { limit: 100 }, clock.now()).items
   const ledger = () => db.prepare('SELECT reason, count, sample, firstSeenAt, lastSeenAt FROM rejection').all()
   const usage = () => db.prepare<[], number>('SELECT ifnull(sum(events), 0) FROM usage').pluck().get()
   return { db, clock, shop, record, countOf, batchOf, domain, hostnames, ledger, usage }

@@ -88,7 +88,7 @@ export function openIngest(base: IngestBase, deps: Deps): IngestRoom {
     late,
     counts,
     violated,
-    routes: [...usageRoutes({ db, clock, storageOf, maskTextOf }), ...liveRoutes({ db, clock, live, maskOf })],
+    routes: [...usageRoutes({ db, clock, storageOf, maskTextOf }), ...liveRoutes({ db, live, maskOf })],
     // Pending batches are evaluated after the next start.
     async close() {
       const closed = late.close()

@@ -1,7 +1,7 @@
 import { type Clock, DAY_MS, type Instant } from '../core/clock.ts'
 import { Closed, InstantSchema, Int, Nullable, type Static, Type } from '../core/schema.ts'
 import { domainIdsNamed } from '../domains/project-store.ts'
-import { DEFAULT_LIMIT, decodeCursor, page, pagingFields } from '../http/paging.ts'
+import { DEFAULT_LIMIT, decodeCursor, NextCursorSchema, page, pagingFields } from '../http/paging.ts'
 import { type Route, route } from '../http/route.ts'
 import type { Db } from '../store/database.ts'
 
@@ -54,7 +54,7 @@ const RejectionSchema = Closed(
 )
 
 const RejectionListSchema = Closed(
-  { rejections: Type.Array(RejectionSchema), nextCursor: Nullable(Type.String()) },
+  { rejections: Type.Array(RejectionSchema), nextCursor: NextCursorSchema },
   { $id: 'RejectionList' },
 )
 

@@ -2,9 +2,10 @@ import { DAY_MS, HOUR_MS, type Instant } from '../core/clock.ts'
 import { Closed, Type } from '../core/schema.ts'
 import { pageViewRates } from '../domains/collect-hostname-store.ts'
 import { SAMPLING_RATES } from '../domains/domain.ts'
-import { type DomainKey, findDomain } from '../domains/store.ts'
+import { findDomain } from '../domains/store.ts'
 import { may } from '../http/permission.ts'
 import { ById } from '../http/route.ts'
+import type { OrgRowKey } from '../store/org-rows.ts'
 import { type Binder, type Query, query } from '../warehouse/query.ts'
 import type { History } from '../warehouse/warehouse.ts'
 import { insight } from './insight.ts'
@@ -76,13 +77,13 @@ export const pageViewSampling = insight({
 })
 
 /** Returns the scope of queries for page views of a domain in the hours before `to`. */
-const scopeOf = ({ orgId }: DomainKey, to: Instant) =>
+const scopeOf = ({ orgId }: OrgRowKey, to: Instant) =>
   ({ over: 'counts', orgId, window: { from: to - HOURS * HOUR_MS, to } }) as const
 
-const pageViewTests = ({ id }: DomainKey, binder: Binder) =>
+const pageViewTests = ({ id }: OrgRowKey, binder: Binder) =>
   [...binder.among('domainId', [id]), 'pageViews > 0'].join(' AND ')
 
-function pageViewEventsQuery(domain: DomainKey, to: Instant): Query {
+function pageViewEventsQuery(domain: OrgRowKey, to: Instant): Query {
   return query('insights.page-view-events', {
     ...scopeOf(domain, to),
     write: (binder) => ({
@@ -92,7 +93,7 @@ function pageViewEventsQuery(domain: DomainKey, to: Instant): Query {
   })
 }
 
-function pageViewHoursQuery(domain: DomainKey, to: Instant): Query {
+function pageViewHoursQuery(domain: OrgRowKey, to: Instant): Query {
   return query('insights.page-views-by-hour', {
     ...scopeOf(domain, to),
     write: (binder) => ({
@@ -103,13 +104,13 @@ function pageViewHoursQuery(domain: DomainKey, to: Instant): Query {
 }
 
 /** Returns the page view events in the domain, most frequent first. */
-function pageViewEvents(domain: DomainKey, to: Instant, history: History) {
+function pageViewEvents(domain: OrgRowKey, to: Instant, history: History) {
   // Includes the current hour, so that page views of a new property appear immediately.
   return history.query<{ vendor: string; event: string }>(pageViewEventsQuery(domain, to + HOUR_MS))
 }
 
 /** Returns one number per hour, in no particular order; 0 for an hour without page views. */
-async function pageViewsByHour(domain: DomainKey, to: Instant, history: History) {
+async function pageViewsByHour(domain: OrgRowKey, to: Instant, history: History) {
   const rows = await history.query<{ pageViews: number }>(pageViewHoursQuery(domain, to))
   const counts = rows.map(({ pageViews }) => Math.round(pageViews))
   return [...counts, ...Array<number>(Math.max(0, HOURS - counts.length)).fill(0)]

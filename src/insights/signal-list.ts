@@ -3,7 +3,7 @@ import { maskPersonal } from '../conditions/mask-personal-data.ts'
 import { DAY_MS, type Instant } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
 import { Closed, InstantSchema, Nullable, OneOf, type Static, Type } from '../core/schema.ts'
-import { DEFAULT_LIMIT, decodeCursor, page, pagingFields } from '../http/paging.ts'
+import { DEFAULT_LIMIT, decodeCursor, NextCursorSchema, page, pagingFields } from '../http/paging.ts'
 import { ExplanationSchema } from '../issues/domain-drop-explanation.ts'
 import type { IssueRecord } from '../issues/issue.ts'
 import { issuesOfAlert } from '../issues/store.ts'
@@ -79,10 +79,7 @@ const SignalSchema = Closed(
 )
 export type SignalRow = Static<typeof SignalSchema>
 
-const SignalList = Closed(
-  { signals: Type.Array(SignalSchema), nextCursor: Nullable(Type.String()) },
-  { $id: 'SignalList' },
-)
+const SignalList = Closed({ signals: Type.Array(SignalSchema), nextCursor: NextCursorSchema }, { $id: 'SignalList' })
 
 const SignalQuerySchema = Closed({
   ...domainFields,

@@ -2,8 +2,9 @@ import { DAY_MS, HOUR_MS, type Instant } from '../core/clock.ts'
 import type { EventKind } from '../core/event.ts'
 import { Closed, InstantSchema, Int, Type } from '../core/schema.ts'
 import { decoders } from '../decoders/index.ts'
-import { type DomainKey, findDomain } from '../domains/store.ts'
+import { requireDomain } from '../domains/store.ts'
 import { ById } from '../http/route.ts'
+import type { OrgRowKey } from '../store/org-rows.ts'
 import { type Query, query } from '../warehouse/query.ts'
 import { insight } from './insight.ts'
 
@@ -50,7 +51,7 @@ export const silentLibraries = insight({
   params: ById,
   output: SilentLibraries,
   async answer({ db, history }, { id }, { principal: { orgId }, now }) {
-    findDomain(db, { orgId, id }, now)
+    requireDomain(db, { orgId, id })
     const rows = await history.query<KindRow>(kindsQuery({ orgId, id }, now))
     const sending = new Set(rows.filter(({ kind }) => kind === 'event').map(({ vendor }) => vendor))
     const libraries = rows
@@ -60,7 +61,7 @@ export const silentLibraries = insight({
   },
 })
 
-function kindsQuery({ orgId, id }: DomainKey, now: Instant): Query {
+function kindsQuery({ orgId, id }: OrgRowKey, now: Instant): Query {
   return query('insights.silent-libraries', {
     orgId,
     window: { from: now - WINDOW_MS, to: now + 1 },

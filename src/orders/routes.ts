@@ -1,5 +1,5 @@
 import type { Clock } from '../core/clock.ts'
-import { findDomain } from '../domains/store.ts'
+import { requireDomain } from '../domains/store.ts'
 import { type Route, route } from '../http/route.ts'
 import type { Db } from '../store/database.ts'
 import { checkTimes, OrdersAnswerSchema, OrdersInputSchema } from './order.ts'
@@ -23,9 +23,8 @@ export function orderRoutes({ db, clock }: { db: Db; clock: Clock }): Route[] {
       body: OrdersInputSchema,
       answer: OrdersAnswerSchema,
       handle({ principal: { orgId }, body: { domainId, orders } }) {
-        const now = clock.now()
-        findDomain(db, { orgId, id: domainId }, now)
-        checkTimes(orders, now)
+        requireDomain(db, { orgId, id: domainId })
+        checkTimes(orders, clock.now())
         return saveOrders(db, domainId, orders)
       },
     }),

@@ -1,5 +1,6 @@
 import type { Clock } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
+import { hasDomain } from '../domains/store.ts'
 import { type Db, tx } from '../store/database.ts'
 import type { SignalSetting } from './signal.ts'
 
@@ -31,7 +32,7 @@ export function saveSetting(
   { domainId, vendor, event, mode, sensitivity }: Omit<SignalSetting, 'sensitivity'> & { sensitivity?: number | null },
 ): void {
   tx(db, () => {
-    if (!db.prepare('SELECT 1 FROM domain WHERE orgId = ? AND id = ?').get(orgId, domainId)) {
+    if (!hasDomain(db, { orgId, id: domainId })) {
       throw new AppError('notFound', 'domainId: no such domain')
     }
     const key = { domainId, vendor, event }
