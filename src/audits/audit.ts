@@ -8,6 +8,7 @@ import {
 import { SEVERITIES } from '../contract/severities.ts'
 import { Closed, InstantSchema, Int, Nullable, OneOf, type Static, Text, Type } from '../core/schema.ts'
 import { ExpectationSchema, expectedEventFields } from '../flows/expectation.ts'
+import { NextCursorSchema } from '../http/paging.ts'
 
 export const AUDIT_STATUSES = ['queued', 'running', 'finished', 'failed', 'cancelled'] as const
 export type AuditStatus = (typeof AUDIT_STATUSES)[number]
@@ -233,11 +234,11 @@ export const AuditDetailSchema = Closed(
 )
 
 export const AuditListSchema = Closed(
-  { audits: Type.Array(AuditSchema), nextCursor: Nullable(Type.String()) },
+  { audits: Type.Array(AuditSchema), nextCursor: NextCursorSchema },
   { $id: 'AuditList', examples: [{ audits: [EXAMPLE], nextCursor: null }] },
 )
 export const AuditPageListSchema = Closed(
-  { pages: Type.Array(PageSchema), nextCursor: Nullable(Type.String()) },
+  { pages: Type.Array(PageSchema), nextCursor: NextCursorSchema },
   { $id: 'AuditPageList', examples: [{ pages: [PAGE], nextCursor: null }] },
 )
 

@@ -7,8 +7,8 @@ import type { Clock } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
 import { Closed, OneOf, Type } from '../core/schema.ts'
 import type { SecretBox } from '../core/secret-box.ts'
-import { findDomain } from '../domains/store.ts'
-import { DEFAULT_LIMIT, decodeCursor, page, pagingFields } from '../http/paging.ts'
+import { requireDomain } from '../domains/store.ts'
+import { pagingFields } from '../http/paging.ts'
 import type { Principal } from '../http/principal.ts'
 import { ById, OK, OkSchema, type Route, route } from '../http/route.ts'
 import type { Db } from '../store/database.ts'
@@ -16,7 +16,7 @@ import type { Audit, AuditPage, Differences } from './audit.ts'
 import { AUDIT_STATUSES, AuditDetailSchema, AuditInputSchema, AuditListSchema, AuditPageListSchema } from './audit.ts'
 import { readAudit } from './audit-input.ts'
 import type { AuditRuns } from './audit-runs.ts'
-import { cancelAudit, findAudit, listAudits, pagesAfter, queueAudit, type StoredAudit } from './store.ts'
+import { cancelAudit, findAudit, listAuditPages, listAudits, queueAudit, type StoredAudit } from './store.ts'
 
 export interface AuditRouteDeps {
   db: Db
@@ -46,13 +46,9 @@ export function auditRoutes(parts: AuditRouteDeps): Route[] {
   const { db, box, clock, region, audits, checkAddress, checkChannels, privacyOf } = parts
   const detailOf = ({ orgId, audit, differences }: StoredAudit, principal: Principal) => {
     const privacy = privacyOf(orgId)
-    const pages = pagesAfter(db, audit.id, 0, PAGES_SHOWN).slice(0, PAGES_SHOWN)
     return {
       ...shownAudit(audit, { box, principal, privacy }),
-      pages: shownPages(
-        pages.map((one) => one.page),
-        privacy,
-      ),
+      pages: shownPages(listAuditPages(db, audit.id, { limit: PAGES_SHOWN }).items, privacy),
       differences: shownDifferences(differences, privacy),
     }
   }
@@ -67,10 +63,10 @@ export function auditRoutes(parts: AuditRouteDeps): Route[] {
       tool: true,
       query: ListQuery,
       answer: AuditListSchema,
-      handle({ principal, query: { cursor, limit = DEFAULT_LIMIT, ...filter } }) {
-        const found = listAudits(db, principal.orgId, filter, { cursor, limit })
+      handle({ principal, query }) {
+        const { items, nextCursor } = listAudits(db, principal.orgId, query)
         const privacy = privacyOf(principal.orgId)
-        return { ...found, audits: found.audits.map((audit) => shownAudit(audit, { box, principal, privacy })) }
+        return { audits: items.map((audit) => shownAudit(audit, { box, principal, privacy })), nextCursor }
       },
     }),
     route({
@@ -93,9 +89,9 @@ export function auditRoutes(parts: AuditRouteDeps): Route[] {
         const settings = readAudit(body, clock.now())
         for (const [index, url] of settings.startUrls.entries()) checkAddress(url, `startUrls[${index}]`)
         if (settings.sitemap !== null) checkAddress(settings.sitemap, 'sitemap')
-        if (settings.domainId !== null) findDomain(db, { orgId, id: settings.domainId }, clock.now())
+        if (settings.domainId !== null) requireDomain(db, { orgId, id: settings.domainId })
         const channels = acceptChannels(box, settings.channels, {
-          stored: listAudits(db, orgId, { name: settings.name }, { limit: 1 }).audits[0]?.channels ?? [],
+          stored: listAudits(db, orgId, { name: settings.name, limit: 1 }).items[0]?.channels ?? [],
           check: (channels) => checkChannels(channels, orgId),
         })
         const fault = audits.fault()
@@ -144,12 +140,10 @@ export function auditRoutes(parts: AuditRouteDeps): Route[] {
       params: ById,
       query: Closed(pagingFields),
       answer: AuditPageListSchema,
-      handle({ principal: { orgId }, params: { id }, query: { cursor, limit = DEFAULT_LIMIT } }) {
-        const { audit } = findAudit(db, { orgId, id })
-        const after = Number(decodeCursor(cursor, 1)?.[0] ?? 0)
-        const { items, nextCursor } = page(pagesAfter(db, audit.id, after, limit), limit, ({ number }) => [number])
-        const pages = items.map((one) => one.page)
-        return { pages: shownPages(pages, privacyOf(orgId)), nextCursor }
+      handle({ principal: { orgId }, params: { id }, query }) {
+        findAudit(db, { orgId, id })
+        const { items, nextCursor } = listAuditPages(db, id, query)
+        return { pages: shownPages(items, privacyOf(orgId)), nextCursor }
       },
     }),
   ]

@@ -2,19 +2,15 @@ import type { Instant } from '../core/clock.ts'
 import { nextTime } from '../core/cron-schedule.ts'
 import { AppError } from '../core/error.ts'
 import { newId } from '../core/id.ts'
-import { decodeCursor, page } from '../http/paging.ts'
+import { type Page, type PageRequest, readPage } from '../http/paging.ts'
 import { type Db, prepared, tx } from '../store/database.ts'
+import { findOrgRow, type OrgRowKey } from '../store/org-rows.ts'
 import { RECORD_RETENTION_MS } from '../store/retention.ts'
 import type { Audit, AuditPage, AuditSettings, AuditStatus, AuditSummary, Differences } from './audit.ts'
 
 /** Maximum number of waiting audits per organization. Further audits are rejected. */
 const MAX_WAITING = 100
 const RETRY_AFTER_S = 60
-
-export interface AuditKey {
-  orgId: string
-  id: string
-}
 
 /** A stored audit. */
 export interface StoredAudit {
@@ -139,27 +135,24 @@ function settingsOf(audit: Audit): AuditSettings {
 }
 
 /** Returns the audit. Throws `notFound` when the organization has no such audit. */
-export function findAudit(db: Db, { orgId, id }: AuditKey): StoredAudit {
-  const row = prepared<[string, string], AuditRow>(db, 'SELECT * FROM audit WHERE orgId = ? AND id = ?').get(orgId, id)
-  if (!row) throw new AppError('notFound', 'no such audit')
-  return storedAuditOf(row)
+export function findAudit(db: Db, audit: OrgRowKey): StoredAudit {
+  return storedAuditOf(findOrgRow<AuditRow>(db, 'SELECT * FROM audit', audit, 'no such audit'))
 }
 
-/** Returns one page of audits, newest first. Throws `invalid` for a cursor from another list. */
+/** Returns a page of the matching audits, newest first. */
 export function listAudits(
   db: Db,
   orgId: string,
-  { name = null, status = null }: { name?: string | null; status?: AuditStatus | null },
-  { cursor, limit }: { cursor?: string | undefined; limit: number },
-): { audits: Audit[]; nextCursor: string | null } {
-  const before = decodeCursor(cursor, 1)?.[0] ?? null
-  const rows = prepared<[object], AuditRow>(
-    db,
-    `SELECT * FROM audit WHERE orgId = @orgId AND (@name IS NULL OR name = @name)
-       AND (@status IS NULL OR status = @status) AND (@before IS NULL OR id < @before) ORDER BY id DESC LIMIT @limit + 1`,
-  ).all({ orgId, name, status, before, limit })
-  const { items, nextCursor } = page(rows, limit, ({ id }) => [id])
-  return { audits: items.map((row) => storedAuditOf(row).audit), nextCursor }
+  { name, status, ...page }: { name?: string; status?: AuditStatus } & PageRequest,
+): Page<Audit> {
+  return readPage(db, page, {
+    sql: `SELECT * FROM audit
+      WHERE orgId = @orgId AND (@name IS NULL OR name = @name) AND (@status IS NULL OR status = @status)`,
+    values: { orgId, name: name ?? null, status: status ?? null },
+    sortBy: 'id',
+    descending: true,
+    itemOf: (row: AuditRow) => storedAuditOf(row).audit,
+  })
 }
 
 /** Returns the queued audits of all organizations, oldest first. */
@@ -214,13 +207,13 @@ export function endAudit(
 }
 
 /** Cancels a queued or running audit and keeps its pages. Throws `notFound`, or `conflict` when it has ended. */
-export function cancelAudit(db: Db, { orgId, id }: AuditKey, now: Instant): void {
-  findAudit(db, { orgId, id })
+export function cancelAudit(db: Db, audit: OrgRowKey, now: Instant): void {
+  findAudit(db, audit)
   const { changes } = prepared<[object]>(
     db,
     `UPDATE audit SET status = 'cancelled', finishedAt = max(@now, coalesce(startedAt, 0))
      WHERE id = @id AND status IN ('queued', 'running')`,
-  ).run({ id, now })
+  ).run({ id: audit.id, now })
   if (changes === 0) throw new AppError('conflict', 'the audit has ended')
 }
 
@@ -233,24 +226,18 @@ export function failInterruptedAudits(db: Db, now: Instant): void {
   ).run(now)
 }
 
-/** Returns at most `limit + 1` pages that follow the given page number, in the order in which they were visited. */
-export function pagesAfter(
-  db: Db,
-  auditId: string,
-  after: number,
-  limit: number,
-): { number: number; page: AuditPage }[] {
-  return prepared<[string, number, number], { number: number; page: string }>(
-    db,
-    'SELECT number, page FROM auditPage WHERE auditId = ? AND number > ? ORDER BY number LIMIT ?',
-  )
-    .all(auditId, after, limit + 1)
-    .map(({ number, page }) => ({ number, page: JSON.parse(page) }))
+/** Returns a page of the list of an audit's pages, in the order in which they were visited. */
+export function listAuditPages(db: Db, auditId: string, page: PageRequest): Page<AuditPage> {
+  return readPage(db, page, {
+    sql: 'SELECT number, page FROM auditPage WHERE auditId = @auditId',
+    values: { auditId },
+    sortBy: 'number',
+    itemOf: (row: { number: number; page: string }): AuditPage => JSON.parse(row.page),
+  })
 }
 
 /** Returns all pages of an audit. */
-export const pagesOf = (db: Db, auditId: string): AuditPage[] =>
-  pagesAfter(db, auditId, 0, 10_000).map(({ page }) => page)
+export const pagesOf = (db: Db, auditId: string): AuditPage[] => listAuditPages(db, auditId, { limit: 10_000 }).items
 
 /** Returns the finished audit with the same name that preceded this audit; null when there is none. */
 export function finishedBefore(db: Db, orgId: string, { id, name }: { id: string; name: string }): Audit | null {

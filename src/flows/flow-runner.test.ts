@@ -112,7 +112,7 @@ function world() {
     clock.advance(MINUTE_MS)
     return { ...findRun(db, { orgId, id }), ...factsOf(db, id) }
   }
-  const issues = () => listIssues(db, orgId, { sort: 'lastSeenAt' }).issues
+  const issues = () => listIssues(db, orgId, { sort: 'lastSeenAt' }).items
   return { db, clock, orgId, files, folder, walks, plans, faults, flowRuns, make, put, queue, run, issues }
 }
 
@@ -217,7 +217,7 @@ describe('a run', () => {
     await flowRuns.idle()
     expect(existsSync(files.of(runId))).toBe(true)
     await files.retain(db, clock.now())
-    expect([existsSync(files.of(runId)), listRuns(db, orgId, {}, { limit: 9 }).runs, faults]).toEqual([false, [], []])
+    expect([existsSync(files.of(runId)), listRuns(db, orgId, { limit: 9 }).items, faults]).toEqual([false, [], []])
   })
 
   test('that is cancelled ends immediately without a retry', async () => {
@@ -294,7 +294,7 @@ describe('versions of a test', () => {
 
 describe('automatic runs', () => {
   const runsOf = ({ db, orgId }: ReturnType<typeof world>) =>
-    listRuns(db, orgId, {}, { limit: 50 }).runs.map(({ trigger, status }) => [trigger, status])
+    listRuns(db, orgId, { limit: 50 }).items.map(({ trigger, status }) => [trigger, status])
 
   test('start on schedule, and only one run makes up for several missed ones', async () => {
     const around = world()
@@ -378,11 +378,11 @@ test('a list of large tests has shorter pages and includes every test once', () 
   const pages: string[][] = []
   let cursor: string | undefined
   do {
-    const { tests, nextCursor } = listFlowTests(db, orgId, { cursor, limit: 50 })
-    pages.push(tests.map(({ id }) => id))
+    const { items, nextCursor } = listFlowTests(db, orgId, { cursor })
+    pages.push(items.map(({ id }) => id))
     cursor = nextCursor ?? undefined
   } while (cursor !== undefined)
   expect(pages.map(({ length }) => length)).toEqual([5, 2])
   expect(pages.flat()).toEqual(made)
-  expect(listFlowTests(db, orgId, { limit: 2 }).tests).toHaveLength(2)
+  expect(listFlowTests(db, orgId, { limit: 2 }).items).toHaveLength(2)
 })

@@ -181,9 +181,3 @@ export const FlowTestSchema = Closed(
   },
 )
 export type FlowTest = Static<typeof FlowTestSchema>
-
-/** Identifies a flow test within one organization. Tests of other organizations are never found. */
-export interface FlowTestKey {
-  orgId: string
-  id: string
-}

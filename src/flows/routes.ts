@@ -5,8 +5,8 @@ import type { Clock } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
 import { Closed, Int, Nullable, Text, Type } from '../core/schema.ts'
 import type { SecretBox } from '../core/secret-box.ts'
-import { findDomain } from '../domains/store.ts'
-import { DEFAULT_LIMIT, pagingFields } from '../http/paging.ts'
+import { hasDomain } from '../domains/store.ts'
+import { NextCursorSchema, pagingFields } from '../http/paging.ts'
 import type { Principal } from '../http/principal.ts'
 import { ById, OK, OkSchema, type Route, route } from '../http/route.ts'
 import type { Db } from '../store/database.ts'
@@ -51,7 +51,7 @@ export interface FlowTestDeps {
 
 const tag = 'Flow tests'
 const FlowTestList = Closed(
-  { tests: Type.Array(FlowTestSchema), nextCursor: Nullable(Type.String()) },
+  { tests: Type.Array(FlowTestSchema), nextCursor: NextCursorSchema },
   { $id: 'FlowTestList' },
 )
 
@@ -114,9 +114,9 @@ function readingRoutes(parts: FlowTestDeps): Route[] {
       tool: true,
       query: Closed(pagingFields),
       answer: FlowTestList,
-      handle({ principal, query: { cursor, limit = DEFAULT_LIMIT } }) {
-        const { tests, nextCursor } = listFlowTests(db, principal.orgId, { cursor, limit })
-        return { tests: tests.map((test) => describe(parts, test, principal)), nextCursor }
+      handle({ principal, query }) {
+        const { items, nextCursor } = listFlowTests(db, principal.orgId, query)
+        return { tests: items.map((test) => describe(parts, test, principal)), nextCursor }
       },
     }),
     route({
@@ -141,7 +141,9 @@ function writingRoutes(parts: FlowTestDeps): Route[] {
   const accept = (input: FlowTestInput, orgId: string, stored: readonly AlertChannel[] = []): FlowTestSettings => {
     const settings = readFlowTest(input, clock.now())
     checkAddresses(settings, checkAddress)
-    if (settings.domainId !== null) requireDomain(parts, orgId, settings.domainId)
+    if (settings.domainId !== null && !hasDomain(db, { orgId, id: settings.domainId })) {
+      throw new AppError('invalid', 'domainId: no such domain')
+    }
     const check = (channels: readonly AlertChannel[]) => checkChannels(channels, orgId)
     return { ...settings, channels: acceptChannels(box, settings.channels, { stored, check }) }
   }
@@ -200,17 +202,6 @@ function writingRoutes(parts: FlowTestDeps): Route[] {
       after: ({ params: { id } }) => cancel(id),
     }),
   ]
-}
-
-function requireDomain({ db, clock }: FlowTestDeps, orgId: string, id: string): void {
-  try {
-    findDomain(db, { orgId, id }, clock.now())
-  } catch (error) {
-    if (error instanceof AppError && error.code === 'notFound') {
-      throw new AppError('invalid', 'domainId: no such domain')
-    }
-    throw error
-  }
 }
 
 function runRoute({ db, box, clock, region, fault, checkAddress, start }: FlowTestDeps): Route {

@@ -2,8 +2,8 @@ import { compileMask, maskPersonal } from '../conditions/mask-personal-data.ts'
 import type { Privacy } from '../conditions/privacy-settings.ts'
 import type { Clock } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
-import { Closed, Nullable, OneOf, Type } from '../core/schema.ts'
-import { DEFAULT_LIMIT, pagingFields } from '../http/paging.ts'
+import { Closed, OneOf, Type } from '../core/schema.ts'
+import { NextCursorSchema, pagingFields } from '../http/paging.ts'
 import { may } from '../http/permission.ts'
 import { ById, OK, OkSchema, type Route, route } from '../http/route.ts'
 import type { Db } from '../store/database.ts'
@@ -30,7 +30,7 @@ const tag = 'Flow tests'
 /** Maximum number of reports in a response. */
 const MAX_REPORTS = 100
 
-const RunList = Closed({ runs: Type.Array(RunSchema), nextCursor: Nullable(Type.String()) }, { $id: 'RunList' })
+const RunList = Closed({ runs: Type.Array(RunSchema), nextCursor: NextCursorSchema }, { $id: 'RunList' })
 
 const RunExpectations = Closed(
   { expectations: Type.Array(ExpectationSchema) },
@@ -69,9 +69,9 @@ function listingRoutes({ db, privacyOf, sharesOf }: RunRouteDeps): Route[] {
         ...pagingFields,
       }),
       answer: RunList,
-      handle({ principal: { orgId }, query: { cursor, limit = DEFAULT_LIMIT, ...filter } }) {
-        const { runs, nextCursor } = listRuns(db, orgId, filter, { cursor, limit })
-        return { runs: runs.map((run) => maskedRun(shownRun(run), privacyOf(orgId))), nextCursor }
+      handle({ principal: { orgId }, query }) {
+        const { items, nextCursor } = listRuns(db, orgId, query)
+        return { runs: items.map((run) => maskedRun(shownRun(run), privacyOf(orgId))), nextCursor }
       },
     }),
     route({

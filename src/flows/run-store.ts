@@ -1,10 +1,11 @@
 import type { Instant } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
 import { newId } from '../core/id.ts'
-import { decodeCursor, page } from '../http/paging.ts'
+import { type Page, type PageRequest, readPage } from '../http/paging.ts'
 import { type Db, prepared, tx } from '../store/database.ts'
+import { findOrgRow, type OrgRowKey } from '../store/org-rows.ts'
 import { RECORD_RETENTION_MS } from '../store/retention.ts'
-import type { FlowTest, FlowTestKey } from './flow-test.ts'
+import type { FlowTest } from './flow-test.ts'
 import type { KnownElement } from './known-element.ts'
 import type { RunEvent, RunFinding, StepResult } from './run-result.ts'
 import type { Run, RunStatus, RunSummary, Trigger } from './run-schema.ts'
@@ -39,8 +40,6 @@ export interface StoredRun extends Run {
 }
 
 type RunRow = Omit<StoredRun, 'summary' | 'variables' | 'durationMs'> & { summary: string; variables: string }
-
-const noSuchRun = () => new AppError('notFound', 'no such run')
 
 function runOf({ summary, variables, ...row }: RunRow): StoredRun {
   const { startedAt, finishedAt } = row
@@ -121,10 +120,8 @@ export function summaryOf({ steps, findings, events }: RunFacts, stepsTotal: num
 }
 
 /** Returns the run. Throws `notFound` when the organization has no such run. */
-export function findRun(db: Db, { orgId, id }: FlowTestKey): StoredRun {
-  const row = prepared<[string, string], RunRow>(db, 'SELECT * FROM flowRun WHERE orgId = ? AND id = ?').get(orgId, id)
-  if (!row) throw noSuchRun()
-  return runOf(row)
+export function findRun(db: Db, run: OrgRowKey): StoredRun {
+  return runOf(findOrgRow<RunRow>(db, 'SELECT * FROM flowRun', run, 'no such run'))
 }
 
 /** Returns the results of a run, which are empty until the run has ended. */
@@ -134,21 +131,20 @@ export function factsOf(db: Db, runId: string): RunFacts {
   return row ? JSON.parse(row.detail) : NO_FACTS
 }
 
-/** Returns one page of runs, newest first. Throws `invalid` for a cursor from another list. */
+/** Returns a page of the matching runs, newest first. */
 export function listRuns(
   db: Db,
   orgId: string,
-  { testId = null, status = null }: { testId?: string | null; status?: RunStatus | null },
-  { cursor, limit }: { cursor?: string | undefined; limit: number },
-): { runs: StoredRun[]; nextCursor: string | null } {
-  const before = decodeCursor(cursor, 1)?.[0] ?? null
-  const rows = prepared<[object], RunRow>(
-    db,
-    `SELECT * FROM flowRun WHERE orgId = @orgId AND (@testId IS NULL OR testId = @testId)
-       AND (@status IS NULL OR status = @status) AND (@before IS NULL OR id < @before) ORDER BY id DESC LIMIT @limit + 1`,
-  ).all({ orgId, testId, status, before, limit })
-  const { items, nextCursor } = page(rows.map(runOf), limit, ({ id }) => [id])
-  return { runs: items, nextCursor }
+  { testId, status, ...page }: { testId?: string; status?: RunStatus } & PageRequest,
+): Page<StoredRun> {
+  return readPage(db, page, {
+    sql: `SELECT * FROM flowRun
+      WHERE orgId = @orgId AND (@testId IS NULL OR testId = @testId) AND (@status IS NULL OR status = @status)`,
+    values: { orgId, testId: testId ?? null, status: status ?? null },
+    sortBy: 'id',
+    descending: true,
+    itemOf: runOf,
+  })
 }
 
 /** Returns the most recently finished runs with the names of their tests, newest first. */
@@ -209,7 +205,7 @@ export function endRun(db: Db, id: string, end: RunEnd, facts: RunFacts): boolea
 }
 
 /** Cancels a queued or running run. Throws `notFound`, or `conflict` when it has ended. */
-export function cancelRun(db: Db, { orgId, id }: FlowTestKey, now: Instant): void {
+export function cancelRun(db: Db, { orgId, id }: OrgRowKey, now: Instant): void {
   findRun(db, { orgId, id })
   const { changes } = prepared<[object]>(
     db,

@@ -1,7 +1,8 @@
 import type { Instant } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
 import { type Db, tx } from '../store/database.ts'
-import type { FlowTest, FlowTestKey, Healing } from './flow-test.ts'
+import type { OrgRowKey } from '../store/org-rows.ts'
+import type { FlowTest, Healing } from './flow-test.ts'
 import type { KnownElement } from './known-element.ts'
 import { withFirstSelector } from './recorder-export.ts'
 import type { StepResult } from './run-result.ts'
@@ -47,7 +48,7 @@ export function learnedFrom(
  */
 export function decideHealing(
   db: Db,
-  key: FlowTestKey,
+  key: OrgRowKey,
   { step, approve, now }: { step: number; approve: boolean; now: Instant },
   elementOf: (runId: string, step: number) => KnownElement | null,
 ): FlowTest {

@@ -3,9 +3,10 @@ import { nextTime } from '../core/cron-schedule.ts'
 import { AppError } from '../core/error.ts'
 import { newId } from '../core/id.ts'
 import type { SecretBox } from '../core/secret-box.ts'
-import { decodeCursor, page } from '../http/paging.ts'
+import { DEFAULT_LIMIT, decodeCursor, type Page, type PageRequest, page } from '../http/paging.ts'
 import { type Db, prepared, tx } from '../store/database.ts'
-import type { FlowTest, FlowTestKey, GivenSecrets, TestStatus } from './flow-test.ts'
+import { deleteOrgRow, type OrgRowKey } from '../store/org-rows.ts'
+import type { FlowTest, GivenSecrets, TestStatus } from './flow-test.ts'
 import type { KnownElement } from './known-element.ts'
 import type { FlowTestSettings } from './read-flow-test-input.ts'
 import { beyondReach, secretReach } from './secret-reach.ts'
@@ -58,7 +59,7 @@ const TESTS = `SELECT flowTest.id, orgId, domainId, settings, enabled, secrets A
     elements, flowTest.createdAt, updatedAt, version, recording, startUrl, expectations
   FROM flowTest JOIN flowVersion ON flowVersion.id = flowTest.versionId`
 
-const noSuchTest = () => new AppError('notFound', 'no such flow test')
+const NO_SUCH_TEST = 'no such flow test'
 
 function flowTestOf(row: TestRow): StoredFlowTest {
   const { settings, enabled, sealed, recording, expectations, healing, elements, refused, ...rest } = row
@@ -81,24 +82,17 @@ function flowTestOf(row: TestRow): StoredFlowTest {
 }
 
 /** Returns the test with its stored data. Throws `notFound` when the organization has no such test. */
-export function storedFlowTest(db: Db, { orgId, id }: FlowTestKey): StoredFlowTest {
+export function storedFlowTest(db: Db, { orgId, id }: OrgRowKey): StoredFlowTest {
   const row = prepared<[string, string], TestRow>(db, `${TESTS} WHERE orgId = ? AND flowTest.id = ?`).get(orgId, id)
-  if (!row) throw noSuchTest()
+  if (!row) throw new AppError('notFound', NO_SUCH_TEST)
   return flowTestOf(row)
 }
 
 /** Returns the test. Throws `notFound` when the organization has no such test. */
-export const findFlowTest = (db: Db, key: FlowTestKey): FlowTest => storedFlowTest(db, key).test
+export const findFlowTest = (db: Db, key: OrgRowKey): FlowTest => storedFlowTest(db, key).test
 
-/**
- * Returns one page of tests, oldest first. The page has fewer than `limit` tests when their recordings are large.
- * Throws `invalid` for a cursor from another list.
- */
-export function listFlowTests(
-  db: Db,
-  orgId: string,
-  { cursor, limit }: { cursor?: string | undefined; limit: number },
-): { tests: FlowTest[]; nextCursor: string | null } {
+/** Returns a page of tests, oldest first. The page has fewer than `limit` tests when their recordings are large. */
+export function listFlowTests(db: Db, orgId: string, { cursor, limit = DEFAULT_LIMIT }: PageRequest): Page<FlowTest> {
   const after = decodeCursor(cursor, 1)?.[0] ?? null
   const sql = `${TESTS} WHERE orgId = @orgId AND (@after IS NULL OR flowTest.id > @after) ORDER BY flowTest.id LIMIT @limit + 1`
   const tests: FlowTest[] = []
@@ -110,8 +104,7 @@ export function listFlowTests(
     if (tests.length > most) break
     size += row.recording.length
   }
-  const { items, nextCursor } = page(tests, most, ({ id }) => [id])
-  return { tests: items, nextCursor }
+  return page(tests, most, ({ id }) => [id])
 }
 
 /** Returns the tests of all organizations that are scheduled for `now` or earlier, most overdue first. */
@@ -193,7 +186,7 @@ export function createFlowTest(
  */
 export function updateFlowTest(
   { db, box, clock }: Parts,
-  key: FlowTestKey,
+  key: OrgRowKey,
   settings: FlowTestSettings,
   given?: Readonly<GivenSecrets>,
 ): FlowTest {
@@ -221,9 +214,8 @@ export function updateFlowTest(
 }
 
 /** Deletes a test with its versions and runs. Throws `notFound` when the organization has no such test. */
-export function deleteFlowTest(db: Db, { orgId, id }: FlowTestKey): void {
-  const { changes } = prepared<[string, string]>(db, 'DELETE FROM flowTest WHERE orgId = ? AND id = ?').run(orgId, id)
-  if (changes === 0) throw noSuchTest()
+export function deleteFlowTest(db: Db, test: OrgRowKey): void {
+  deleteOrgRow(db, 'DELETE FROM flowTest', test, NO_SUCH_TEST)
 }
 
 function cellsOf(settings: FlowTestSettings, secrets: string[], now: Instant) {
@@ -277,9 +269,9 @@ export function openSecrets(box: SecretBox, { secrets }: Pick<StoredFlowTest, 's
 }
 
 /** Deletes secrets that can't be decrypted. Returns the tests whose secrets must be entered again. */
-export function dropUnreadableSecrets(db: Db, box: SecretBox): FlowTestKey[] {
+export function dropUnreadableSecrets(db: Db, box: SecretBox): OrgRowKey[] {
   const rows = db
-    .prepare<[], FlowTestKey & { secrets: Buffer }>(
+    .prepare<[], OrgRowKey & { secrets: Buffer }>(
       'SELECT id, orgId, secrets FROM flowTest WHERE secrets IS NOT NULL ORDER BY id',
     )
     .all()

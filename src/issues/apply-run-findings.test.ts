@@ -54,7 +54,7 @@ function world() {
   return { db, end, told }
 }
 
-const issuesIn = (db: Db) => listIssues(db, 'org_a', { sort: 'lastSeenAt' }).issues
+const issuesIn = (db: Db) => listIssues(db, 'org_a', { sort: 'lastSeenAt' }).items
 const onlyIssue = (db: Db) => {
   const [issue] = issuesIn(db)
   if (!issue) throw new Error('no issue')

@@ -26,8 +26,8 @@ function walk(db: Db, query: IssueQuery): string[] {
   let cursor: string | null = null
   do {
     const page: ReturnType<typeof listIssues> = listIssues(db, 'org_a', { ...query, ...(cursor ? { cursor } : {}) })
-    expect(page.issues.length).toBeLessThanOrEqual(query.limit ?? 50)
-    seen.push(...page.issues.map((issue) => issue.id))
+    expect(page.items.length).toBeLessThanOrEqual(query.limit ?? 50)
+    seen.push(...page.items.map((issue) => issue.id))
     cursor = page.nextCursor
   } while (cursor !== null)
   return seen

@@ -2,7 +2,7 @@ import { SEVERITIES, type Severity } from '../contract/severities.ts'
 import { AppError } from '../core/error.ts'
 import { Closed, InstantInput, OneOf, SeveralOf, SeveralTexts, type Static, Type } from '../core/schema.ts'
 import { findProject } from '../domains/project-store.ts'
-import { DEFAULT_LIMIT, decodeCursor, page, pagingFields } from '../http/paging.ts'
+import { DEFAULT_LIMIT, decodeCursor, type Page, page, pagingFields } from '../http/paging.ts'
 import { type Db, likePattern } from '../store/database.ts'
 import { ISSUE_STATUSES, type Issue, type IssueRecord } from './issue.ts'
 import { ISSUE_KINDS } from './issue-kinds.ts'
@@ -94,7 +94,7 @@ export function listStatement(orgId: string, query: IssueQuery): Statement {
  * Fails with `notFound` for an unknown project, and with `invalid` if the cursor does not belong to this list and sort
  * order.
  */
-export function listIssues(db: Db, orgId: string, query: IssueQuery): { issues: Issue[]; nextCursor: string | null } {
+export function listIssues(db: Db, orgId: string, query: IssueQuery): Page<Issue> {
   const { sort = 'severity', limit = DEFAULT_LIMIT, projectId } = query
   if (projectId !== undefined) findProject(db, { orgId, id: projectId })
   const { sql, values } = listStatement(orgId, query)
@@ -103,7 +103,7 @@ export function listIssues(db: Db, orgId: string, query: IssueQuery): { issues: 
     sort,
     ...ORDER[sort].map((_, index) => row[`place${index}`] ?? null),
   ])
-  return { issues: items.map((row) => issueOf(recordOf(row))), nextCursor }
+  return { items: items.map((row) => issueOf(recordOf(row))), nextCursor }
 }
 
 /** Returns all open and acknowledged issues of an organization, or of one of its domains, oldest first. */

@@ -2,8 +2,9 @@ import type { AlertChannel } from '../alerts/alert.ts'
 import { unsealChannel } from '../alerts/encrypt-channel-target.ts'
 import type { Clock } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
-import { Closed, Int, Nullable, Type } from '../core/schema.ts'
+import { Closed, Int, Type } from '../core/schema.ts'
 import type { SecretBox } from '../core/secret-box.ts'
+import { NextCursorSchema } from '../http/paging.ts'
 import { may } from '../http/permission.ts'
 import type { Principal } from '../http/principal.ts'
 import { ById, type Route, route } from '../http/route.ts'
@@ -27,7 +28,7 @@ const tag = 'Issues'
 const IssueListSchema = Closed(
   {
     issues: Type.Array(IssueSchema),
-    nextCursor: Nullable(Type.String()),
+    nextCursor: NextCursorSchema,
     openCounts: Closed({ critical: Int(), high: Int(), medium: Int(), low: Int() }),
   },
   { $id: 'IssueList' },
@@ -88,10 +89,10 @@ export function issueRoutes({ db, box, clock, enqueue }: IssueRoutesDeps): Route
       tool: true,
       query: IssueQuerySchema,
       answer: IssueListSchema,
-      handle: ({ principal: { orgId }, query }) => ({
-        ...listIssues(db, orgId, query),
-        openCounts: openCounts(db, orgId),
-      }),
+      handle({ principal: { orgId }, query }) {
+        const { items, nextCursor } = listIssues(db, orgId, query)
+        return { issues: items, nextCursor, openCounts: openCounts(db, orgId) }
+      },
     }),
     route({
       id: 'getIssue',

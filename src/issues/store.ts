@@ -3,6 +3,7 @@ import { AppError } from '../core/error.ts'
 import { newId } from '../core/id.ts'
 import { activeClockStep } from '../store/clock-step.ts'
 import { type Db, prepared, tx } from '../store/database.ts'
+import { findOrgRow } from '../store/org-rows.ts'
 import { RECORD_RETENTION_MS } from '../store/retention.ts'
 import type {
   Change,
@@ -253,11 +254,8 @@ export function occurrenceSeries(db: Db, issueId: string): IssueDetail['occurren
 
 /** Returns the stored issue. Fails with `notFound` if the issue does not exist in the organization. */
 export function issueRecord(db: Db, orgId: string, issueId: string): IssueRecord {
-  const row = db
-    .prepare<[string, string], IssueRow>(`SELECT ${ISSUE_COLUMNS} FROM issue WHERE id = ? AND orgId = ?`)
-    .get(issueId, orgId)
-  if (!row) throw new AppError('notFound', `id: issue ${issueId} does not exist`)
-  return recordOf(row)
+  const missing = `id: issue ${issueId} does not exist`
+  return recordOf(findOrgRow<IssueRow>(db, `SELECT ${ISSUE_COLUMNS} FROM issue`, { orgId, id: issueId }, missing))
 }
 
 function domainName(db: Db, domainId: string | null): string | null {
