@@ -1,10 +1,10 @@
 import { measurePatterns } from '../conditions/precompile-patterns.ts'
 import type { Clock } from '../core/clock.ts'
 import { AppError, checkAll } from '../core/error.ts'
-import { Closed, Int, Nullable, SeveralOf, SeveralTexts, type Static, Type } from '../core/schema.ts'
+import { Closed, Int, SeveralOf, SeveralTexts, type Static, Type } from '../core/schema.ts'
 import type { SecretBox } from '../core/secret-box.ts'
 import { domainIdsNamed } from '../domains/project-store.ts'
-import { DEFAULT_LIMIT, decodeCursor, page, pagingFields } from '../http/paging.ts'
+import { NextCursorSchema, type PageRequest, pagingFields } from '../http/paging.ts'
 import type { Principal } from '../http/principal.ts'
 import { ById, OK, OkSchema, type Route, route } from '../http/route.ts'
 import type { Db } from '../store/database.ts'
@@ -40,7 +40,7 @@ const ListQuery = Closed({
 const AlertList = Closed(
   {
     alerts: Type.Array(AlertSchema),
-    nextCursor: Nullable(Type.String()),
+    nextCursor: NextCursorSchema,
     openIssues: Type.Record(Type.String(), Int(), {
       description: 'Number of open issues for each listed alert, keyed by alert id',
       examples: [{ alr_01ke7jpe008wq2m5x0t4c9r7hv: 2 }],
@@ -161,11 +161,9 @@ export function alertRoutes(parts: AlertRouteDeps): Route[] {
   return [...readingRoutes(parts), ...writingRoutes(parts.box, alertActions(parts))]
 }
 
-const idOf = ({ id }: Alert) => [id]
-
 /** Throws `AppError('notFound')` when the project does not exist. */
-function filterOf(db: Db, orgId: string, params: Omit<Static<typeof ListQuery>, 'limit' | 'cursor'>): AlertFilter {
-  const { alertType, domainId, projectId, ...rest } = params
+function listQueryOf(db: Db, orgId: string, query: Static<typeof ListQuery>): AlertFilter & PageRequest {
+  const { alertType, domainId, projectId, ...rest } = query
   const domainIds = domainIdsNamed(db, orgId, { domainId, projectId })
   return { ...rest, ...(alertType ? { alertTypes: alertType } : {}), ...(domainIds ? { domainIds } : {}) }
 }
@@ -188,23 +186,12 @@ function readingRoutes({ db, box, openIssues, lateShareOf }: AlertRouteDeps): Ro
       tool: true,
       query: ListQuery,
       answer: AlertList,
-      handle({ principal, query: { cursor, limit = DEFAULT_LIMIT, ...params } }) {
+      handle({ principal, query }) {
         const { orgId } = principal
-        const after = decodeCursor(cursor, 1)?.[0] ?? null
-        const { items, nextCursor } = page(
-          listAlerts(db, orgId, after, limit, filterOf(db, orgId, params)),
-          limit,
-          idOf,
-        )
+        const { items, nextCursor } = listAlerts(db, orgId, listQueryOf(db, orgId, query))
         const alerts = items.map((alert) => described(alert, principal))
-        return {
-          alerts,
-          nextCursor,
-          openIssues: openIssues(
-            orgId,
-            items.map(({ id }) => id),
-          ),
-        }
+        const ids = items.map(({ id }) => id)
+        return { alerts, nextCursor, openIssues: openIssues(orgId, ids) }
       },
     }),
     route({

@@ -2,8 +2,11 @@ import { costOf } from '../conditions/condition.ts'
 import type { Clock, Instant } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
 import { newId } from '../core/id.ts'
+import { hasDomain } from '../domains/store.ts'
+import { type Page, type PageRequest, readPage } from '../http/paging.ts'
 import { type Db, likePattern, prepared, tx } from '../store/database.ts'
-import type { Alert, AlertInput, AlertKind, Channel } from './alert.ts'
+import { findOrgRow, type OrgRowKey } from '../store/org-rows.ts'
+import type { Alert, AlertChannel, AlertInput, AlertKind } from './alert.ts'
 import { type Cursor, firstCursor, nextDueAt, scheduleOf } from './due-windows.ts'
 import type { WatchedDomain } from './types/alert-type.ts'
 
@@ -14,12 +17,6 @@ export const MAX_ALERTS = 10_000
 const MAX_BYTES = 256 * 1024 * 1024
 /** Alerts up to this size skip the check of the total size; 10,000 such alerts use 160 MB. */
 const SMALL_BYTES = 16 * 1024
-
-/** Identifies an alert within one organization. Alerts of other organizations are not found. */
-export interface AlertKey {
-  orgId: string
-  id: string
-}
 
 interface AlertRow extends Cursor {
   dueAt: Instant
@@ -41,8 +38,6 @@ export interface ActiveAlert {
   dueAt: Instant
 }
 
-const noSuchAlert = () => new AppError('notFound', 'no such alert')
-
 function alertOf({ id, orgId, input, enabled, createdAt, updatedAt }: AlertRow): Alert {
   const stored = JSON.parse(input) as AlertInput & Pick<Alert, 'severity' | 'timezone'>
   return { ...stored, enabled: enabled === 1, id, orgId, createdAt, updatedAt }
@@ -61,19 +56,15 @@ function cellsOf(alert: Alert, cursor: Cursor) {
   return { ...cells, dueAt: nextDueAt(cursor, scheduleOf(alert)), createdAt, updatedAt, cost: costOf(alert) }
 }
 
-function findRow(db: Db, { orgId, id }: AlertKey): AlertRow {
-  const row = db.prepare<[string, string], AlertRow>('SELECT * FROM alert WHERE orgId = ? AND id = ?').get(orgId, id)
-  if (!row) throw noSuchAlert()
-  return row
-}
+const findRow = (db: Db, alert: OrgRowKey) => findOrgRow<AlertRow>(db, 'SELECT * FROM alert', alert, 'no such alert')
 
 /** Returns the alert. Throws `AppError('notFound')` when the organization does not have it. */
-export function findAlert(db: Db, key: AlertKey): Alert {
+export function findAlert(db: Db, key: OrgRowKey): Alert {
   return alertOf(findRow(db, key))
 }
 
 /** Returns the channels of an alert. Throws `AppError('notFound')` when the organization does not have it. */
-export function findChannels(db: Db, { orgId, id }: AlertKey): Channel[] {
+export function findChannels(db: Db, { orgId, id }: AlertKey): AlertChannel[] {
   const find = prepared<[string, string], { channels: string }>(
     db,
     `SELECT input -> '$.channels' AS channels FROM alert WHERE orgId = ? AND id = ?`,
@@ -100,37 +91,28 @@ const WATCHES = `(
   OR EXISTS (SELECT 1 FROM json_each(input, '$.domainIds') AS own
     WHERE own.value IN (SELECT value FROM json_each(@domainIds))))`
 
-/**
- * Returns matching alerts with ids after `after` (null: from the first), oldest first. Returns up to `limit + 1`
- * alerts, so that the caller can determine whether there are more.
- */
+/** Returns a page of the matching alerts, oldest first. */
 export function listAlerts(
   db: Db,
   orgId: string,
-  after: string | number | null,
-  limit: number,
-  { q, enabled, alertTypes, domainIds }: AlertFilter = {},
-): Alert[] {
-  return db
-    .prepare<[object], AlertRow>(
-      `SELECT * FROM alert WHERE orgId = @orgId AND (@after IS NULL OR id > @after)
-         AND (@enabled IS NULL OR enabled = @enabled)
-         AND (@alertTypes IS NULL OR alertType IN (SELECT value FROM json_each(@alertTypes)))
-         AND (@q IS NULL OR id = @q OR input ->> '$.name' LIKE @pattern ESCAPE '\\')
-         AND (@domainIds IS NULL OR ${WATCHES})
-       ORDER BY id LIMIT @limit + 1`,
-    )
-    .all({
+  { q, enabled, alertTypes, domainIds, ...page }: AlertFilter & PageRequest,
+): Page<Alert> {
+  return readPage(db, page, {
+    sql: `SELECT * FROM alert WHERE orgId = @orgId AND (@enabled IS NULL OR enabled = @enabled)
+        AND (@alertTypes IS NULL OR alertType IN (SELECT value FROM json_each(@alertTypes)))
+        AND (@q IS NULL OR id = @q OR input ->> '$.name' LIKE @pattern ESCAPE '\\')
+        AND (@domainIds IS NULL OR ${WATCHES})`,
+    values: {
       orgId,
-      after,
-      limit,
       q: q || null,
       pattern: likePattern(q ?? ''),
       enabled: enabled === undefined ? null : Number(enabled),
       alertTypes: alertTypes === undefined ? null : JSON.stringify(alertTypes),
       domainIds: domainIds === undefined ? null : JSON.stringify(domainIds),
-    })
-    .map(alertOf)
+    },
+    sortBy: 'id',
+    itemOf: alertOf,
+  })
 }
 
 /** Yields the alerts of an organization, oldest first. Each alert is read when it is requested. */
@@ -253,8 +235,7 @@ export function saveDueAt(db: Db, { alert, cursor }: ActiveAlert): void {
  * not have. If a domain is deleted later, the alert ignores it.
  */
 export function checkDomains(db: Db, orgId: string, { domainId, domainIds = [] }: AlertInput): void {
-  const find = db.prepare('SELECT 1 FROM domain WHERE orgId = ? AND id = ?')
-  const isKnown = (id: string) => find.get(orgId, id) !== undefined
+  const isKnown = (id: string) => hasDomain(db, { orgId, id })
   if (domainId !== undefined && !isKnown(domainId)) throw new AppError('invalid', 'domainId: no such domain')
   const index = domainIds.findIndex((id) => !isKnown(id))
   if (index >= 0) throw new AppError('invalid', `domainIds[${index}]: no such domain`)
@@ -268,7 +249,7 @@ function checkCount(db: Db, orgId: string): void {
 }
 
 /** Throws `AppError('conflict')` when writing this alert would exceed the maximum total size. */
-function checkSize(db: Db, { orgId, id }: AlertKey, input: string): void {
+function checkSize(db: Db, { orgId, id }: OrgRowKey, input: string): void {
   const bytes = Buffer.byteLength(input)
   // Summing all bytes for each small alert would make bulk creation quadratic.
   if (bytes <= SMALL_BYTES) return
@@ -306,7 +287,7 @@ export function createAlert(db: Db, clock: Clock, orgId: string, input: AlertInp
  * its cursor is reset to the current time, so that the new rule does not evaluate earlier events. Throws
  * `AppError('notFound')` when the alert does not exist.
  */
-export function updateAlert(db: Db, clock: Clock, key: AlertKey, input: AlertInput): Alert {
+export function updateAlert(db: Db, clock: Clock, key: OrgRowKey, input: AlertInput): Alert {
   return tx(db, () => {
     const row = findRow(db, key)
     const before = alertOf(row)
@@ -326,7 +307,7 @@ export function updateAlert(db: Db, clock: Clock, key: AlertKey, input: AlertInp
  * Enables or disables the alert. An enabled alert evaluates events from now on. Writes nothing when nothing changes.
  * Throws `AppError('notFound')` when the alert does not exist.
  */
-export function setEnabled(db: Db, clock: Clock, key: AlertKey, enabled: boolean): Alert {
+export function setEnabled(db: Db, clock: Clock, key: OrgRowKey, enabled: boolean): Alert {
   return tx(db, () => {
     const row = findRow(db, key)
     const before = alertOf(row)
@@ -358,7 +339,7 @@ function judgingFields(alert: Alert): object {
  * Deletes the alert. `deleted` is called first, in the same transaction, to update dependent rows; it may only write to
  * the database. Throws `AppError('notFound')` when the alert does not exist.
  */
-export function deleteAlert(db: Db, key: AlertKey, deleted: (alert: Alert) => void): void {
+export function deleteAlert(db: Db, key: OrgRowKey, deleted: (alert: Alert) => void): void {
   tx(db, () => {
     deleted(findAlert(db, key))
     db.prepare('DELETE FROM alert WHERE id = ?').run(key.id)
