@@ -102,7 +102,7 @@ export const issueEvidence = (box: SecretBox) =>
       const problem = problemOf(sources, detail, { orgId, now })
       const explainedBy = explanationOf(db, problem)
       const alert = alertOrNull(db, orgId, problem.issue.alertId)
-      const deliveries = listDeliveries(db, orgId, { issueId: id }, { after: null, limit: MAX_DELIVERIES })
+      const deliveries = listDeliveries(db, orgId, { issueId: id, limit: MAX_DELIVERIES }).items
       const chart: SeriesSources['chart'] = (scope, range) => seriesMonitor.chart(scope, range, watermark())
       const [series, samples, cause] = await Promise.all([
         seriesOf(problem, { history, chart }),
@@ -117,7 +117,7 @@ export const issueEvidence = (box: SecretBox) =>
         cause: cause?.cause ?? null,
         run: runOfIssue(db, problem.issue, sources.privacy(), may(principal, 'seePersonal')),
         changes: maskedNames(changesOfIssue(db, problem.issue), sources.privacy()),
-        deliveries: deliveries.slice(0, MAX_DELIVERIES).map((row) => describeDelivery(box, row, principal)),
+        deliveries: deliveries.map((row) => describeDelivery(box, row, principal)),
         ...series,
         ...samples,
       }

@@ -77,7 +77,7 @@ test('a message contains the valid event, series, cause and fields of the eviden
     cause: { sentence: 'The issue began in the watch window of a change: Release 42 of a***@e***.com.' },
     fields: ['value', '$event'],
   })
-  const [delivery] = listDeliveries(world.fixture.db, issue.orgId, {}, { after: null, limit: 1 })
+  const [delivery] = listDeliveries(world.fixture.db, issue.orgId, { limit: 1 }).items
   const message = delivery && messageOfDelivery(delivery)
   if (!told || !message) throw new Error('the message or its context is missing')
   const [first] = comparedRowsOf(withHistory(message, told))

@@ -2,7 +2,7 @@ import { maskUrl, unsealOrMaskTarget } from '../alerts/encrypt-channel-target.ts
 import type { Clock } from '../core/clock.ts'
 import { Closed, Nullable, Type } from '../core/schema.ts'
 import type { SecretBox } from '../core/secret-box.ts'
-import { DEFAULT_LIMIT, decodeCursor, page, pagingFields } from '../http/paging.ts'
+import { NextCursorSchema, pagingFields } from '../http/paging.ts'
 import { may } from '../http/permission.ts'
 import type { Principal } from '../http/principal.ts'
 import { ById, OK, OkSchema, type Route, route } from '../http/route.ts'
@@ -44,8 +44,10 @@ interface IntegrationRoutesDeps {
 /** Maximum size of a configuration, which may contain keys and certificates. */
 const CONFIG_BODY_BYTES = 1024 * 1024
 const tag = 'Integrations'
-const nextCursor = Nullable(Type.String())
-const IntegrationList = Closed({ integrations: Type.Array(IntegrationSchema), nextCursor }, { $id: 'IntegrationList' })
+const IntegrationList = Closed(
+  { integrations: Type.Array(IntegrationSchema), nextCursor: NextCursorSchema },
+  { $id: 'IntegrationList' },
+)
 const TestResult = Closed(
   {
     ok: Type.Boolean(),
@@ -93,9 +95,8 @@ function readingRoutes(deps: Pick<IntegrationRoutesDeps, 'db' | 'box'>): Route[]
       tool: true,
       query: Closed(pagingFields),
       answer: IntegrationList,
-      handle({ principal: { orgId }, query: { cursor, limit = DEFAULT_LIMIT } }) {
-        const after = decodeCursor(cursor, 1)?.[0] ?? null
-        const { items, nextCursor } = page(listIntegrations(db, orgId, { after, limit }), limit, ({ id }) => [id])
+      handle({ principal: { orgId }, query }) {
+        const { items, nextCursor } = listIntegrations(db, orgId, query)
         return { integrations: items.map(describeIntegration), nextCursor }
       },
     }),

@@ -4,7 +4,9 @@ import type { Instant } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
 import { newId } from '../core/id.ts'
 import { type SecretBox, secretHash } from '../core/secret-box.ts'
+import { type Page, type PageRequest, readPage } from '../http/paging.ts'
 import { type Db, prepared } from '../store/database.ts'
+import { deleteOrgRow, findOrgRow } from '../store/org-rows.ts'
 import type { Outcome } from './delivery-outcome.ts'
 import { DEFAULT_LABEL, type IntegrationRecord, type IntegrationStatus, type SplitSettings } from './integration.ts'
 
@@ -17,6 +19,8 @@ export interface IntegrationKey {
 interface IntegrationRow extends Omit<IntegrationRecord, 'config'> {
   config: string
 }
+
+const MISSING = 'the integration does not exist'
 
 const COLUMNS = 'id, orgId, provider, label, status, config, createdAt'
 
@@ -50,12 +54,8 @@ export function insertIntegration(db: Db, box: SecretBox, integration: NewIntegr
 }
 
 /** Returns an integration. Fails with `notFound` if the organization has no integration with this id. */
-export function findIntegration(db: Db, { orgId, id }: IntegrationKey): IntegrationRecord {
-  const row = db
-    .prepare<[string, string], IntegrationRow>(`SELECT ${COLUMNS} FROM integration WHERE id = ? AND orgId = ?`)
-    .get(id, orgId)
-  if (!row) throw new AppError('notFound', 'the integration does not exist')
-  return recordOf(row)
+export function findIntegration(db: Db, key: IntegrationKey): IntegrationRecord {
+  return recordOf(findOrgRow<IntegrationRow>(db, `SELECT ${COLUMNS} FROM integration`, key, MISSING))
 }
 
 /** Provider of an integration. Null if the organization has no integration with this id. */
@@ -194,31 +194,15 @@ export function clearSecrets(db: Db, id: string): void {
 }
 
 /** False if the integration's secrets were deleted. Fails with `notFound`. */
-export function hasSecrets(db: Db, { orgId, id }: IntegrationKey): boolean {
-  const has = db
-    .prepare<[string, string], number>('SELECT length(secrets) > 0 FROM integration WHERE id = ? AND orgId = ?')
-    .pluck()
-    .get(id, orgId)
-  if (has === undefined) throw new AppError('notFound', 'the integration does not exist')
-  return has === 1
+export function hasSecrets(db: Db, key: IntegrationKey): boolean {
+  const select = 'SELECT length(secrets) AS length FROM integration'
+  return findOrgRow<{ length: number }>(db, select, key, MISSING).length > 0
 }
 
-/**
- * Lists integrations after the cursor `after` (an id), oldest first. Returns up to `limit + 1` rows, so that the caller
- * can tell whether more rows follow.
- */
-export function listIntegrations(
-  db: Db,
-  orgId: string,
-  { after, limit }: { after: string | number | null; limit: number },
-): IntegrationRecord[] {
-  return db
-    .prepare<[object], IntegrationRow>(
-      `SELECT ${COLUMNS} FROM integration WHERE orgId = @orgId AND (@after IS NULL OR id > @after)
-       ORDER BY id LIMIT @limit + 1`,
-    )
-    .all({ orgId, after, limit })
-    .map(recordOf)
+/** Returns a page of integrations, oldest first. */
+export function listIntegrations(db: Db, orgId: string, page: PageRequest): Page<IntegrationRecord> {
+  const sql = `SELECT ${COLUMNS} FROM integration WHERE orgId = @orgId`
+  return readPage(db, page, { sql, values: { orgId }, sortBy: 'id', itemOf: recordOf })
 }
 
 interface NewSettings extends SplitSettings {
@@ -245,9 +229,8 @@ export function updateIntegration(
 }
 
 /** Deletes an integration. Its pending deliveries will fail and state the reason. Fails with `notFound`. */
-export function deleteIntegration(db: Db, { orgId, id }: IntegrationKey): void {
-  const { changes } = db.prepare('DELETE FROM integration WHERE id = ? AND orgId = ?').run(id, orgId)
-  if (changes === 0) throw new AppError('notFound', 'the integration does not exist')
+export function deleteIntegration(db: Db, key: IntegrationKey): void {
+  deleteOrgRow(db, 'DELETE FROM integration', key, MISSING)
 }
 
 /**
@@ -258,7 +241,7 @@ export function completeIntegration(db: Db, { orgId, id }: IntegrationKey, name:
   const sql = `UPDATE integration SET status = 'connected', label = CASE label WHEN ? THEN ? ELSE label END
     WHERE id = ? AND orgId = ? RETURNING label`
   const row = prepared<unknown[], { label: string }>(db, sql).get(DEFAULT_LABEL, name, id, orgId)
-  if (!row) throw new AppError('notFound', 'the integration does not exist')
+  if (!row) throw new AppError('notFound', MISSING)
   return row.label
 }
 

@@ -1,6 +1,8 @@
 import type { Instant } from '../../core/clock.ts'
 import { AppError } from '../../core/error.ts'
+import { type Page, type PageRequest, readPage } from '../../http/paging.ts'
 import { type Db, tx } from '../../store/database.ts'
+import { findOrgRow } from '../../store/org-rows.ts'
 import { RECORD_RETENTION_MS } from '../../store/retention.ts'
 import { DELIVERY_COLUMNS, type DeliveryRecord } from './delivery.ts'
 
@@ -28,11 +30,7 @@ export function replay(db: Db, orgId: string, id: string, now: Instant): Deliver
 
 /** Returns a delivery. Fails with `notFound` if the organization has no delivery with this id. */
 export function findDelivery(db: Db, orgId: string, id: string): DeliveryRecord {
-  const row = db
-    .prepare<[string, string], DeliveryRecord>(`SELECT ${DELIVERY_COLUMNS} FROM delivery WHERE id = ? AND orgId = ?`)
-    .get(id, orgId)
-  if (!row) throw new AppError('notFound', 'the delivery does not exist')
-  return row
+  return findOrgRow(db, `SELECT ${DELIVERY_COLUMNS} FROM delivery`, { orgId, id }, 'the delivery does not exist')
 }
 
 interface DeliveryFilter {
@@ -42,33 +40,27 @@ interface DeliveryFilter {
   domainIds?: readonly string[] | null
 }
 
-/**
- * Lists deliveries after the cursor `after` (a `seq`), newest first. Returns up to `limit + 1` rows, so that the caller
- * can tell whether more rows follow.
- */
+/** Returns a page of the matching deliveries, newest first. */
 export function listDeliveries(
   db: Db,
   orgId: string,
-  { issueId, status, domainIds = null }: DeliveryFilter,
-  { after, limit }: { after: string | number | null; limit: number },
-): DeliveryRecord[] {
-  return db
-    .prepare<[object], DeliveryRecord>(
-      `SELECT ${DELIVERY_COLUMNS} FROM delivery
-       WHERE orgId = @orgId AND (@issueId IS NULL OR issueId = @issueId) AND (@status IS NULL OR status = @status)
-         AND (@after IS NULL OR seq < @after)
-         AND (@domainIds IS NULL OR issueId IN (
-           SELECT id FROM issue WHERE orgId = @orgId AND domainId IN (SELECT value FROM json_each(@domainIds))))
-       ORDER BY seq DESC LIMIT @limit + 1`,
-    )
-    .all({
+  { issueId, status, domainIds = null, ...page }: DeliveryFilter & PageRequest,
+): Page<DeliveryRecord> {
+  return readPage(db, page, {
+    sql: `SELECT ${DELIVERY_COLUMNS} FROM delivery
+      WHERE orgId = @orgId AND (@issueId IS NULL OR issueId = @issueId) AND (@status IS NULL OR status = @status)
+        AND (@domainIds IS NULL OR issueId IN (
+          SELECT id FROM issue WHERE orgId = @orgId AND domainId IN (SELECT value FROM json_each(@domainIds))))`,
+    values: {
       orgId,
       issueId: issueId ?? null,
       status: status ?? null,
-      after,
-      limit,
       domainIds: domainIds && JSON.stringify(domainIds),
-    })
+    },
+    sortBy: 'seq',
+    descending: true,
+    itemOf: (row: DeliveryRecord) => row,
+  })
 }
 
 /** Deletes finished deliveries that have exceeded their retention. */

@@ -115,7 +115,7 @@ export function outboxFixture(path?: Db, known?: Cast) {
   }
 
   /** Every delivery, oldest first. */
-  const deliveries = (): DeliveryRecord[] => listDeliveries(db, orgId, {}, { after: null, limit: 1000 }).reverse()
+  const deliveries = (): DeliveryRecord[] => listDeliveries(db, orgId, { limit: 1000 }).items.reverse()
 
   /** Transition and status of each delivery, oldest first: `opened delivered`, `resolved pending`. */
   const summary = () => deliveries().map(({ transition, status }) => `${transition} ${status}`)

@@ -1,8 +1,8 @@
 import type { Clock } from '../../core/clock.ts'
-import { Closed, Nullable, OneOf, Type } from '../../core/schema.ts'
+import { Closed, OneOf, Type } from '../../core/schema.ts'
 import type { SecretBox } from '../../core/secret-box.ts'
 import { domainIdsNamed } from '../../domains/project-store.ts'
-import { DEFAULT_LIMIT, decodeCursor, page, pagingFields } from '../../http/paging.ts'
+import { NextCursorSchema, pagingFields } from '../../http/paging.ts'
 import { ById, type Route, route } from '../../http/route.ts'
 import type { Db } from '../../store/database.ts'
 import { DeliveryDetailSchema, describeDeliveryDetail } from './attempt-log.ts'
@@ -11,7 +11,7 @@ import { findDelivery, listDeliveries, replay } from './delivery-store.ts'
 
 const tag = 'Notifications'
 const DeliveryList = Closed(
-  { deliveries: Type.Array(DeliverySchema), nextCursor: Nullable(Type.String()) },
+  { deliveries: Type.Array(DeliverySchema), nextCursor: NextCursorSchema },
   { $id: 'DeliveryList' },
 )
 const DeliveryQuery = Closed({
@@ -38,12 +38,10 @@ export function deliveryRoutes({ db, box, clock }: { db: Db; box: SecretBox; clo
       tool: true,
       query: DeliveryQuery,
       answer: DeliveryList,
-      handle({ principal, query: { cursor, limit = DEFAULT_LIMIT, projectId, ...filter } }) {
+      handle({ principal, query: { projectId, ...query } }) {
         const { orgId } = principal
-        const after = decodeCursor(cursor, 1)?.[0] ?? null
         const domainIds = domainIdsNamed(db, orgId, { projectId })
-        const rows = listDeliveries(db, orgId, { ...filter, domainIds }, { after, limit })
-        const { items, nextCursor } = page(rows, limit, ({ seq }) => [seq])
+        const { items, nextCursor } = listDeliveries(db, orgId, { ...query, domainIds })
         return { deliveries: items.map((row) => describeDelivery(box, row, principal)), nextCursor }
       },
     }),
