@@ -4,7 +4,7 @@ import { createAlert, findAlert, updateAlert } from '../alerts/alert-store.ts'
 import { scheduleOf } from '../alerts/due-windows.ts'
 import type { Privacy } from '../conditions/privacy-settings.ts'
 import type { Clock } from '../core/clock.ts'
-import { AppError } from '../core/error.ts'
+import { orNull } from '../core/error.ts'
 import { countText } from '../core/text.ts'
 import type { Enqueue } from '../issues/issue.ts'
 import { REOPEN_WITHIN_MS } from '../issues/reconcile-issues.ts'
@@ -76,7 +76,7 @@ function alertFor(
   known: readonly StoredFinding[],
 ): Alert {
   const input = alertForFindings(findings, privacyOf(orgId))
-  const before = known.map(({ alertId: id }) => id && present(() => findAlert(db, { orgId, id }))).find(Boolean)
+  const before = known.map(({ alertId: id }) => id && orNull(() => findAlert(db, { orgId, id }))).find(Boolean)
   if (!before) {
     const alert = createAlert(db, clock, orgId, input)
     alertsChanged([alert.id])
@@ -91,16 +91,6 @@ function alertFor(
   return updateAlert(db, clock, { orgId, id }, { ...rest, conditions: { logic, items: [...items, ...missing] } })
 }
 
-/** Returns the result of `find`; null when `find` throws `notFound`. */
-function present<T>(find: () => T): T | null {
-  try {
-    return find()
-  } catch (error) {
-    if (error instanceof AppError && error.code === 'notFound') return null
-    throw error
-  }
-}
-
 /** Returns the group's unresolved issue; null when there is none. Reopens an issue that was resolved recently. */
 function unresolvedIssue(
   { db, clock, enqueue }: FilingDeps,
@@ -109,7 +99,7 @@ function unresolvedIssue(
   alert: Alert,
 ): string | null {
   for (const { issueId } of known) {
-    const issue = issueId && present(() => findIssue(db, orgId, issueId))
+    const issue = issueId && orNull(() => findIssue(db, orgId, issueId))
     if (!issue || issue.alertId !== alert.id) continue
     if (issue.status !== 'resolved') return issue.id
     const now = clock.now()

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { AppError, atField, checkAll, type ErrorCode, messageOf } from './error.ts'
+import { AppError, atField, checkAll, type ErrorCode, messageOf, orNull } from './error.ts'
 
 test.each<[string, unknown]>([
   ['broken', new Error('broken')],
@@ -72,4 +72,13 @@ describe('checkAll', () => {
     ).toThrow(bug)
     expect(thrownBy(() => checkAll([refuse('a: is bad'), refuse('no such domain', 'notFound')])).code).toBe('notFound')
   })
+})
+
+test('orNull returns null only for what is not found', () => {
+  const failing = (code: ErrorCode) => () => {
+    throw new AppError(code, 'no such domain')
+  }
+  expect(orNull(() => 7)).toBe(7)
+  expect(orNull(failing('notFound'))).toBeNull()
+  expect(() => orNull(failing('conflict'))).toThrow(new AppError('conflict', 'no such domain'))
 })

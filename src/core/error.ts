@@ -75,6 +75,16 @@ export function atField<T>(field: string, check: () => T): T {
   }
 }
 
+/** Returns the result of `find`; null when `find` throws `notFound`. */
+export function orNull<T>(find: () => T): T | null {
+  try {
+    return find()
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'notFound') return null
+    throw error
+  }
+}
+
 /** Returns the message of any thrown value, for use in logs and ledgers. */
 export function messageOf(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown)

@@ -1,5 +1,5 @@
 import type { Clock } from '../core/clock.ts'
-import { AppError } from '../core/error.ts'
+import { AppError, orNull } from '../core/error.ts'
 import { Closed, parser, Text, Type } from '../core/schema.ts'
 import type { SecretBox } from '../core/secret-box.ts'
 import { escapeHtml } from '../core/text.ts'
@@ -153,10 +153,5 @@ function unsubscribe(db: Db, unsubscription: Unsubscription): boolean {
     )
   }
   const { orgId, integrationId: id, address } = unsubscription
-  try {
-    return removeRecipient(db, { orgId, id }, address)
-  } catch (error) {
-    if (error instanceof AppError && error.code === 'notFound') return false
-    throw error
-  }
+  return orNull(() => removeRecipient(db, { orgId, id }, address)) ?? false
 }

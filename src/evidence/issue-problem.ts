@@ -3,7 +3,7 @@ import { findAlert } from '../alerts/alert-store.ts'
 import type { EvidenceContext } from '../alerts/types/evidence.ts'
 import { resolveLabels } from '../conditions/label-conditions.ts'
 import type { Instant } from '../core/clock.ts'
-import { AppError } from '../core/error.ts'
+import { orNull } from '../core/error.ts'
 import type { Sources } from '../insights/insight.ts'
 import { followedScope } from '../insights/series-scope.ts'
 import type { IssueDetail, IssueRecord } from '../issues/issue.ts'
@@ -55,14 +55,8 @@ export function problemOf(
 }
 
 /** Returns the alert; null if it was deleted. */
-export function alertOrNull(db: Db, orgId: string, id: string): Alert | null {
-  try {
-    return findAlert(db, { orgId, id })
-  } catch (error) {
-    if (error instanceof AppError && error.code === 'notFound') return null
-    throw error
-  }
-}
+export const alertOrNull = (db: Db, orgId: string, id: string): Alert | null =>
+  orNull(() => findAlert(db, { orgId, id }))
 
 function domainSince(db: Db, domainId: string | null): Instant {
   const row = db

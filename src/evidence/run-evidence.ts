@@ -1,6 +1,6 @@
 import { maskPersonal } from '../conditions/mask-personal-data.ts'
 import type { Privacy } from '../conditions/privacy-settings.ts'
-import { AppError } from '../core/error.ts'
+import { orNull } from '../core/error.ts'
 import { Closed, Int, Nullable, type Static, Type } from '../core/schema.ts'
 import type { RunEvent } from '../flows/run-result.ts'
 import { factsOf, findRun } from '../flows/run-store.ts'
@@ -61,7 +61,7 @@ export function runOfIssue(db: Db, issue: IssueRecord, privacy: Privacy, seesPer
   const id = evidence?.runId
   if (id === undefined) return null
   if (alertType !== FLOW_TEST.kind) return { path: `/v1/audits/${id}`, headline: null, steps: [], sent: [] }
-  const run = flowRun(db, orgId, id)
+  const run = orNull(() => findRun(db, { orgId, id }))
   if (!run) return null
   const mask = (text: string, key = '') => maskPersonal(text, key, privacy)
   const { steps, events } = factsOf(db, id)
@@ -86,15 +86,5 @@ export function runOfIssue(db: Db, issue: IssueRecord, privacy: Privacy, seesPer
         account: account === null ? null : mask(account),
         params: Object.fromEntries(Object.entries(params).map(([key, value]) => [mask(key), mask(value, key)])),
       })),
-  }
-}
-
-/** Returns null if the run was deleted. */
-function flowRun(db: Db, orgId: string, id: string) {
-  try {
-    return findRun(db, { orgId, id })
-  } catch (error) {
-    if (error instanceof AppError && error.code === 'notFound') return null
-    throw error
   }
 }

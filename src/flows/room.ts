@@ -4,7 +4,7 @@ import type { Room } from '../base.ts'
 import { addressCheck } from '../browser/check-browser-url.ts'
 import type { BrowserRoom } from '../browser/room.ts'
 import { resolveLabels } from '../conditions/label-conditions.ts'
-import { AppError } from '../core/error.ts'
+import { orNull } from '../core/error.ts'
 import type { HistoryBase } from '../history-base.ts'
 import { channelCheck } from '../integrations/channel-targets.ts'
 import type { Enqueue } from '../issues/issue.ts'
@@ -90,10 +90,6 @@ export function openFlows(base: HistoryBase, deps: Deps): Room {
 
 /** Returns the alert with its labels resolved; null if it has been deleted. */
 function alertWithLabels(db: Db, key: { orgId: string; id: string }) {
-  try {
-    return resolveLabels(findAlert(db, key), membersOf(db, key.orgId))
-  } catch (error) {
-    if (error instanceof AppError && error.code === 'notFound') return null
-    throw error
-  }
+  const alert = orNull(() => findAlert(db, key))
+  return alert && resolveLabels(alert, membersOf(db, key.orgId))
 }

@@ -1,5 +1,5 @@
 import { findAudit, pagesOf } from '../audits/store.ts'
-import { AppError } from '../core/error.ts'
+import { orNull } from '../core/error.ts'
 import type { RunFiles } from '../flows/run-files.ts'
 import { factsOf, findRun } from '../flows/run-store.ts'
 import { findFlowTest } from '../flows/store.ts'
@@ -91,14 +91,4 @@ function auditToShare(db: Db, { orgId, runId: id }: RunKey): ShareableRun | null
 function worstFirst<P extends AuditedPage>(pages: readonly P[]): P[] {
   const byTone = Map.groupBy(pages, toneOf)
   return (['bad', 'warn', 'good'] as const).flatMap((tone) => byTone.get(tone) ?? [])
-}
-
-/** Returns null if `find` fails with `notFound`. */
-function orNull<T>(find: () => T): T | null {
-  try {
-    return find()
-  } catch (error) {
-    if (error instanceof AppError && error.code === 'notFound') return null
-    throw error
-  }
 }
