@@ -64,14 +64,9 @@ export function findAlert(db: Db, key: OrgRowKey): Alert {
 }
 
 /** Returns the channels of an alert. Throws `AppError('notFound')` when the organization does not have it. */
-export function findChannels(db: Db, { orgId, id }: AlertKey): AlertChannel[] {
-  const find = prepared<[string, string], { channels: string }>(
-    db,
-    `SELECT input -> '$.channels' AS channels FROM alert WHERE orgId = ? AND id = ?`,
-  )
-  const row = find.get(orgId, id)
-  if (!row) throw noSuchAlert()
-  return JSON.parse(row.channels)
+export function findChannels(db: Db, key: OrgRowKey): AlertChannel[] {
+  const select = "SELECT input -> '$.channels' AS channels FROM alert"
+  return JSON.parse(findOrgRow<{ channels: string }>(db, select, key, 'no such alert').channels)
 }
 
 /** Selects alerts. Absent fields do not filter. */
