@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { basename, extname, join } from 'node:path'
 import MarkdownIt from 'markdown-it'
+import { html } from '../core/html.ts'
 
 /** A document of `docs/`, rendered as HTML. */
 export interface DocsPage {
@@ -118,12 +119,10 @@ export function fillShell(shell: string, pages: readonly DocsPage[]): Record<str
   const navigation = sections
     .replace(/ id="[^"]*"/g, '')
     .replace(/<li>.*?(<a [^>]*>.*?<\/a>).*?<\/li>/gs, '<li>$1</li>')
-  const fill = ({ path, title, html }: DocsPage) => {
+  const fill = ({ path, title, html: content }: DocsPage) => {
     const current = navigation.replace(`href="/${path}"`, `href="/${path}" aria-current="page"`)
-    const parts: Record<string, string> = { title: escapeHtml(title), navigation: current, content: html }
+    const parts: Record<string, string> = { title: html`${title}`.text, navigation: current, content }
     return shell.replace(/\{\{(\w+)\}\}/g, (whole, name: string) => parts[name] ?? whole)
   }
   return Object.fromEntries(pages.map((page) => [page.path, fill(page)]))
 }
-
-const escapeHtml = (text: string) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;')

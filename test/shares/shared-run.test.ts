@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { DAY_MS } from '../../src/core/clock.ts'
-import { html } from '../../src/shares/page/html.ts'
+import { html } from '../../src/core/html.ts'
 import { sharesOf } from '../../src/shares/store.ts'
 import { aRun, storeRun } from '../flows/finished-run.fixture.ts'
 import { type TestApp, testApp } from '../test-app.ts'

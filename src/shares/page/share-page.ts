@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto'
 import type { Instant } from '../../core/clock.ts'
+import { Html, html, type Part } from '../../core/html.ts'
 import { timeText } from '../../core/text.ts'
 import type { Report } from '../public-report.ts'
-import { durationText, Html, html, type Part } from './html.ts'
+import { durationText } from './format-text.ts'
 import { auditPageContent } from './shared-audit-page.ts'
 import { flowPageContent } from './shared-flow-page.ts'
 

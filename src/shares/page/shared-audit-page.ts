@@ -1,6 +1,7 @@
+import { type Html, html } from '../../core/html.ts'
 import { countText } from '../../core/text.ts'
 import { type AuditedPage, type AuditReport, type Difference, toneOf } from '../public-report.ts'
-import { durationText, type Html, html } from './html.ts'
+import { durationText } from './format-text.ts'
 import type { PageContent } from './shared-flow-page.ts'
 
 const CHANGES: Record<Difference['change'], string> = {

@@ -1,7 +1,8 @@
+import { type Html, html, type Part } from '../../core/html.ts'
 import { capitalized, countText, eventsText } from '../../core/text.ts'
 import type { RunEvent, RunFinding, RunFindingKind, StepResult, StepStatus } from '../../flows/run-result.ts'
 import type { FlowReport } from '../public-report.ts'
-import { durationText, type Html, html, type Part, prose } from './html.ts'
+import { durationText, prose } from './format-text.ts'
 
 /** Content of a page, inserted into the shared layout. */
 export interface PageContent {
