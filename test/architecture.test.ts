@@ -18,6 +18,7 @@ const ROOMS = [
   'openapi',
   'build',
   'jobs',
+  'mail',
   'transport',
   'config',
   'base',

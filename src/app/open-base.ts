@@ -4,13 +4,15 @@ import { privacyFrom } from '../conditions/privacy-settings.ts'
 import { type Config, retentionMs } from '../config.ts'
 import { type Clock, SECOND_MS } from '../core/clock.ts'
 import { Emitter } from '../core/emitter.ts'
+import { capitalized } from '../core/text.ts'
 import { openAllStores } from '../data-folder/open-folder.ts'
 import type { HistoryBase } from '../history-base.ts'
+import { NO_EXTRAS } from '../mail/mail-document.ts'
 import { privacySettings } from '../org/store.ts'
 import { type AddressGuard, addressGuard } from '../transport/address-guard.ts'
 import { httpTransport } from '../transport/http-transport.ts'
 import { mailTransport } from '../transport/mail-transport.ts'
-import { plainMail } from '../transport/send-mail-directly.ts'
+import { directMail } from '../transport/send-mail-directly.ts'
 import { type Transport, transport as transportOf } from '../transport/transport.ts'
 import { webSockets } from '../transport/web-socket.ts'
 import { localUrlOf } from './local-url.ts'
@@ -91,9 +93,14 @@ function operatorNotifier(
   { warn }: Log,
   transport: Transport,
 ): HistoryBase['notifyOperator'] {
-  const mail = operatorMail !== '' && smtpUrl !== '' ? plainMail({ transport, warn }) : null
+  const mail = operatorMail !== '' && smtpUrl !== '' ? directMail({ transport, warn }) : null
   return ({ subject, text }) => {
     warn(`${subject}. ${text}`)
-    mail?.(operatorMail, `Tagwarden: ${subject}`, text)
+    mail?.(operatorMail, {
+      ...NO_EXTRAS,
+      subject: `Tagwarden: ${subject}`,
+      headline: `${capitalized(subject)}.`,
+      sections: [{ title: '', blocks: [{ kind: 'text', text }] }],
+    })
   }
 }

@@ -92,10 +92,3 @@ const DIRECTIONS = /[\u200e\u200f\u061c\u202a-\u202e\u2066-\u2069]/g
 export function oneLine(text: string, maxLength: number): string {
   return cutText(text.toWellFormed().replace(DIRECTIONS, '').replace(BREAKS, ' ').trim(), maxLength, '…')
 }
-
-const ENTITIES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }
-
-/** Escapes text for use as element content and in quoted attributes. */
-export function escapeHtml(text: string): string {
-  return text.replace(/[&<>"']/g, (character) => ENTITIES[character] ?? character)
-}

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'bun:test'
+import { MAX_HTML_BYTES, renderMailHtml } from '../mail/render-mail-html.ts'
+import { renderMailText } from '../mail/render-mail-text.ts'
 import { buildDigest } from './build-digest.ts'
 import { aDay, aDigestIssue, aQuietDay } from './digest.fixture.ts'
 import type { DigestFacts } from './digest-facts.ts'
-import { htmlOf, MAX_HTML_BYTES } from './render-digest-html.ts'
-import { textOf } from './render-digest-text.ts'
 
 const publicUrl = 'https://watch.example'
 const write = (facts: DigestFacts, context = '') =>
@@ -40,7 +40,7 @@ test.each([
 ])('the context %j puts its topic first in the subject, page and plain text', (context, first, then) => {
   const digest = write(aDay(), context)
   expect(digest.subject).toStartWith(`Acme: ${first}`)
-  for (const text of [bodyOf(htmlOf(digest)), textOf(digest)]) {
+  for (const text of [bodyOf(renderMailHtml(digest)), renderMailText(digest)]) {
     expect(text.indexOf(first)).toBeGreaterThan(0)
     expect(text.indexOf(first)).toBeLessThan(text.indexOf(then))
   }
@@ -109,8 +109,8 @@ describe('the subject of a digest', () => {
 })
 
 test("developers get a sample of each issue, but other audiences don't", () => {
-  expect(htmlOf(write(aDay(), 'developer'))).toContain('ep.transaction_id</td>')
-  expect(htmlOf(write(aDay(), 'marketing'))).not.toContain('ep.transaction_id</td>')
+  expect(renderMailHtml(write(aDay(), 'developer'))).toContain('ep.transaction_id</td>')
+  expect(renderMailHtml(write(aDay(), 'marketing'))).not.toContain('ep.transaction_id</td>')
 })
 
 test('a quiet day is summarized in one line', () => {
@@ -122,7 +122,7 @@ test('a quiet day is summarized in one line', () => {
     sections: [],
     others: ['The last event was received on 2026-01-06 06:59 UTC.', '1 older issue still open.'],
   })
-  expect(textOf(digest)).toContain('A quiet day')
+  expect(renderMailText(digest)).toContain('A quiet day')
 })
 
 test('external text is escaped in HTML, plain text and subject', () => {
@@ -132,10 +132,10 @@ test('external text is escaped in HTML, plain text and subject', () => {
     issues: { ...aDay().issues, opened: [aDigestIssue({ title: evil, summary: evil, sample: [[evil, evil]] })] },
     changes: aDay().changes.map((change) => ({ ...change, title: evil })),
   })
-  const html = htmlOf(write(facts, 'developer'))
+  const html = renderMailHtml(write(facts, 'developer'))
   expect(html).not.toMatch(/<img|<script|onerror=alert\(1\)>/)
   expect(html).toContain('&lt;img src=x onerror=alert(1)&gt; &quot;&#39;&amp;')
-  expect(textOf(write(facts, 'developer'))).toContain(evil)
+  expect(renderMailText(write(facts, 'developer'))).toContain(evil)
 })
 
 test('the page loads no external resources and is smaller than 100 kB', () => {
@@ -162,14 +162,14 @@ test('the page loads no external resources and is smaller than 100 kB', () => {
     suggestions: issues.map(({ title }) => ({ domainId: null, vendor: null, event: null, name: title, reason: title })),
   })
   for (const context of ['', 'developer', 'marketing']) {
-    const html = htmlOf(write(facts, context))
+    const html = renderMailHtml(write(facts, context))
     expect(Buffer.byteLength(html)).toBeLessThan(MAX_HTML_BYTES)
     expect(html).not.toMatch(/<(?:img|link|script|iframe)|@import|url\(/i)
   }
 })
 
 test('the plain text contains everything on the page', () => {
-  const text = textOf(write(aDay(), 'developer'))
+  const text = renderMailText(write(aDay(), 'developer'))
   for (const part of ['1,204 events', 'ep.transaction_id', 'Regressed', '+', 'https://watch.example/issues/iss_1']) {
     expect(text).toContain(part)
   }

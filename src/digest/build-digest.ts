@@ -1,5 +1,5 @@
 import { oneLine, timeText } from '../core/text.ts'
-import type { DigestDocument, Lead, Tone } from './digest-document.ts'
+import { type MailDocument, NO_EXTRAS, type Tone } from '../mail/mail-document.ts'
 import { type DigestFacts, durationText, hasData } from './digest-facts.ts'
 import { countOf } from './format-figures.ts'
 import { type Audience, parseContext } from './reader-focus.ts'
@@ -11,7 +11,7 @@ import { valueSection } from './sections/key-figures.ts'
 import { weekSection } from './sections/last-week.ts'
 import { newNamesSection } from './sections/new-names.ts'
 import { ordersSection } from './sections/orders.ts'
-import { type DigestSection, type SectionContext, type SectionText, WEIGHT } from './sections/section.ts'
+import { type DigestSection, type Lead, type SectionContext, type SectionText, WEIGHT } from './sections/section.ts'
 import { suggestionsSection } from './sections/suggestions.ts'
 import { trafficSection } from './sections/traffic.ts'
 
@@ -53,7 +53,7 @@ interface Written extends SectionText {
 }
 
 /** Builds the digest document for one recipient. Pure function. */
-export function buildDigest(facts: DigestFacts, options: BuildOptions): DigestDocument {
+export function buildDigest(facts: DigestFacts, options: BuildOptions): MailDocument {
   const { publicUrl, unsubscribeUrl, because } = options
   const focus = parseContext(options.context, facts.names)
   const audience = focus.audiences[0] ?? null
@@ -61,11 +61,14 @@ export function buildDigest(facts: DigestFacts, options: BuildOptions): DigestDo
   const order = ['focus', ...focus.audiences.flatMap((one) => FIRST[one])]
   const place = ({ id }: DigestSection) => (order.includes(id) ? order.indexOf(id) : order.length)
   const shared = {
-    orgName: facts.orgName,
-    unsubscribeUrl,
-    url: `${publicUrl}/`,
-    period: `24 hours to ${timeText(facts.span.window.to)}, compared with the same hours a week earlier`,
+    ...NO_EXTRAS,
+    about: `digest for ${facts.orgName}`,
+    kicker: `24 hours to ${timeText(facts.span.window.to)}, compared with the same hours a week earlier`,
     notes: notesOf(facts, because),
+    links: [
+      { text: 'Open Tagwarden', url: `${publicUrl}/` },
+      ...(unsubscribeUrl === null ? [] : [{ text: 'Unsubscribe', url: unsubscribeUrl }]),
+    ],
   }
   const isQuiet = !hasData(facts)
   const written = (isQuiet ? [weekSection] : SECTIONS)
@@ -81,7 +84,7 @@ export function buildDigest(facts: DigestFacts, options: BuildOptions): DigestDo
   return {
     ...shared,
     subject: subjectOf(facts, first),
-    preview: second ? `${second.text}.` : shared.period,
+    preview: second ? `${second.text}.` : shared.kicker,
     headline: `${first.text}.`,
     tone: toneOf(first),
     others: leads.slice(1, 1 + MAX_OTHERS).map(({ text }) => `${text}.`),

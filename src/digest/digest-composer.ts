@@ -2,12 +2,12 @@ import { type Clock, DAY_MS, type Instant, MINUTE_MS, SECOND_MS } from '../core/
 import { AppError, messageOf } from '../core/error.ts'
 import type { Principal } from '../http/principal.ts'
 import { type InsightRouteDeps, sourcesFor } from '../insights/routes.ts'
+import { renderMailHtml } from '../mail/render-mail-html.ts'
 import { withSignal } from '../warehouse/warehouse.ts'
 import { buildDigest } from './build-digest.ts'
 import { type DigestFacts, hasData } from './digest-facts.ts'
 import { isWeekly } from './digest-schedule.ts'
 import { gatherFacts } from './gather-facts.ts'
-import { htmlOf } from './render-digest-html.ts'
 
 interface ComposerDeps extends InsightRouteDeps {
   clock: Clock
@@ -63,7 +63,12 @@ export class DigestComposer {
     const facts = await this.gather(principal, { signal, at, isWeekly: isWeekly(Math.floor(at / DAY_MS)) })
     const because = 'This is a preview. No e-mail was sent.'
     const document = buildDigest(facts, { context, publicUrl, unsubscribeUrl: null, because })
-    const composed = { hasData: hasData(facts), subject: document.subject, html: htmlOf(document), composedAt: at }
+    const composed = {
+      hasData: hasData(facts),
+      subject: document.subject,
+      html: renderMailHtml(document),
+      composedAt: at,
+    }
     this.previews.delete(key)
     this.previews.set(key, composed)
     for (const oldest of this.previews.keys()) {

@@ -5,6 +5,8 @@ import type { Dispatcher } from '../integrations/delivery/dispatcher.ts'
 import type { Lane } from '../integrations/delivery/lane-scheduler.ts'
 import { type Outcome, outcomeOf } from '../integrations/delivery-outcome.ts'
 import { updateIntegrationStatus } from '../integrations/store.ts'
+import { renderMailHtml } from '../mail/render-mail-html.ts'
+import { renderMailText } from '../mail/render-mail-text.ts'
 import type { Db } from '../store/database.ts'
 import type { MailOutbound } from '../transport/transport.ts'
 import { buildDigest } from './build-digest.ts'
@@ -12,8 +14,6 @@ import type { DigestComposer } from './digest-composer.ts'
 import { type DigestFacts, hasData } from './digest-facts.ts'
 import { type DueRecipient, dueRecipients, type Recipient, recipients } from './digest-recipients.ts'
 import { isWeekly } from './digest-schedule.ts'
-import { htmlOf } from './render-digest-html.ts'
-import { textOf } from './render-digest-text.ts'
 import { dueMails, finishMail, keyOf, messageIdOf, type PendingMail, startMail } from './store.ts'
 import { UNSUBSCRIBE_PATH, unsubscribeToken } from './unsubscribe.ts'
 
@@ -134,8 +134,8 @@ export class DigestSender {
       kind: 'mail',
       to: [address],
       subject: document.subject,
-      text: textOf(document),
-      html: htmlOf(document),
+      text: renderMailText(document),
+      html: renderMailHtml(document),
       messageId: messageIdOf(mail),
       threadId: null,
       headers: oneClick(unsubscribeUrl),

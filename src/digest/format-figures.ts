@@ -1,6 +1,6 @@
 import type { Severity } from '../contract/severities.ts'
 import { countText, cutText } from '../core/text.ts'
-import type { Cell, Tone } from './digest-document.ts'
+import type { Cell, Tone } from '../mail/mail-document.ts'
 import { isNotable, moveOf } from './event-traffic.ts'
 import type { Subject } from './reader-focus.ts'
 

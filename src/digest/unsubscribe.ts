@@ -1,10 +1,11 @@
 import type { Clock } from '../core/clock.ts'
 import { AppError, orNull } from '../core/error.ts'
+import { type Html, html } from '../core/html.ts'
 import { Closed, parser, Text, Type } from '../core/schema.ts'
 import type { SecretBox } from '../core/secret-box.ts'
-import { escapeHtml } from '../core/text.ts'
 import { type OwnCredential, publicRoute, type Route } from '../http/route.ts'
-import { mailPage, themed } from '../integrations/message/mail-theme.ts'
+import { header } from '../mail/mail-elements.ts'
+import { mailPage, themed } from '../mail/mail-theme.ts'
 import { writeAuditEntry } from '../org/audit-log.ts'
 import { findOrg } from '../org/store.ts'
 import { type Db, tx } from '../store/database.ts'
@@ -89,7 +90,7 @@ export function unsubscribeRoutes({ db, box, clock }: UnsubscribeDeps): Route[] 
   }
 }
 
-const named = (orgName: string) => (orgName === '' ? '' : ` for ${escapeHtml(orgName)}`)
+const named = (orgName: string) => (orgName === '' ? '' : ` for ${orgName}`)
 
 function askPage(orgName: string): string {
   const button = themed(
@@ -98,7 +99,7 @@ function askPage(orgName: string): string {
   )
   return page(
     'Unsubscribe?',
-    `<p style="margin:0 0 16px">You will no longer receive the digest${named(orgName)}.</p>
+    html`<p style="margin:0 0 16px">You will no longer receive the digest${named(orgName)}.</p>
 <form method="post"><button type="submit" ${button}>Unsubscribe</button></form>`,
   )
 }
@@ -106,16 +107,16 @@ function askPage(orgName: string): string {
 const donePage = (orgName: string) =>
   page(
     'Unsubscribed',
-    `<p style="margin:0">You will no longer receive the digest${named(orgName)}. You can subscribe again in Tagwarden at any time.</p>`,
+    html`<p style="margin:0">You will no longer receive the digest${named(orgName)}. You can subscribe again in Tagwarden at any time.</p>`,
   )
 
-const page = (title: string, html: string) =>
+const page = (title: string, content: Html) =>
   mailPage({
     title: `${title} - Tagwarden`,
     preview: '',
-    below: '',
-    above: `<span ${themed('ink', 'font-weight:700;font-size:15px')}>Tagwarden</span>`,
-    body: `<h1 style="margin:0 0 12px;font-size:20px;line-height:1.35">${escapeHtml(title)}</h1>\n${html}`,
+    above: header({ about: '', badge: null }),
+    body: html`<h1 style="margin:0 0 12px;font-size:20px;line-height:1.35">${title}</h1>\n${content}`,
+    below: null,
   })
 
 /** The subscription that an unsubscribe link cancels: a member's, or that of an e-mail address in an integration. */

@@ -2,6 +2,8 @@ import { describe, expect, test } from 'bun:test'
 import { CALLERS, type Caller, cast, client, credentialsOf, memoryDb, testBox, testClock } from '../../test/fixtures.ts'
 import { performer } from '../http/perform-call.ts'
 import type { Principal } from '../http/principal.ts'
+import { renderMailText } from '../mail/render-mail-text.ts'
+import type { SendMail } from '../transport/send-mail-directly.ts'
 import { auditor, listAuditEntries } from './audit-log.ts'
 import { INVITATION_MS } from './member.ts'
 import { memberRoutes } from './member-routes.ts'
@@ -17,7 +19,8 @@ function setUp({ addressPerMinute = 1000, withMail = true } = {}) {
   const clock = testClock()
   const people = cast(db, clock)
   const mails: { to: string; subject: string; text: string }[] = []
-  const mail = (to: string, subject: string, text: string) => void mails.push({ to, subject, text })
+  const mail: SendMail = (to, document) =>
+    void mails.push({ to, subject: document.subject, text: renderMailText(document) })
   const routes = memberRoutes({
     db,
     clock,

@@ -7,7 +7,9 @@ import { NextCursorSchema, pagingFields } from '../http/paging.ts'
 import { may, requirePermission } from '../http/permission.ts'
 import type { Principal } from '../http/principal.ts'
 import { ById, OK, OkSchema, publicRoute, type Route, route } from '../http/route.ts'
+import { type MailDocument, NO_EXTRAS } from '../mail/mail-document.ts'
 import { type Db, tx } from '../store/database.ts'
+import type { SendMail } from '../transport/send-mail-directly.ts'
 import { type NewAuditEntry, writeAuditEntry } from './audit-log.ts'
 import {
   type Acceptance,
@@ -46,8 +48,8 @@ export interface MemberRouteDeps {
   limits: SignInLimits
   /** Public URL of the server, without a trailing slash. */
   publicUrl: string
-  /** Sends an e-mail in the background and handles failures. Null when no mail server is configured. */
-  mail: ((to: string, subject: string, text: string) => void) | null
+  /** Null when no mail server is configured. */
+  mail: SendMail | null
 }
 
 /**
@@ -151,25 +153,23 @@ function inviteRoute({ db, clock, publicUrl, mail }: MemberRouteDeps): Route {
     note: ({ body: { email, role } }) => ({ email, role }),
     target: ({ member }) => member.id,
     after: ({ principal: { orgId } }, invitation) => {
-      const { subject, text } = letterOf(invitation, requireOrg(db, orgId).name)
-      if (invitation.member.email !== null) mail?.(invitation.member.email, subject, text)
+      const document = invitationMail(invitation, requireOrg(db, orgId).name)
+      if (invitation.member.email !== null) mail?.(invitation.member.email, document)
     },
   })
 }
 
-function letterOf({ inviteUrl, member }: Invitation, orgName: string): { subject: string; text: string } {
+function invitationMail({ inviteUrl, member }: Invitation, orgName: string): MailDocument {
   // The organization's name is user input in an e-mail to another person, so line breaks and control characters are
   // removed.
   const name = orgName.replaceAll(/[\s\p{C}]+/gu, ' ').trim()
   return {
+    ...NO_EXTRAS,
     subject: `Tagwarden: you are invited to ${name}`,
-    text: [
-      `You are invited to join the organization "${name}" in Tagwarden with the role ${member.role}.`,
-      `To accept, open this link within 7 days:`,
-      inviteUrl,
-      `If you were not expecting this invitation, you can ignore this e-mail.`,
-      '',
-    ].join('\n\n'),
+    headline: `You are invited to join the organization "${name}" in Tagwarden with the role ${member.role}.`,
+    sections: [{ title: '', blocks: [{ kind: 'text', text: 'To accept, open this link within 7 days:' }] }],
+    button: { text: 'Accept invitation', url: inviteUrl },
+    notes: ['If you were not expecting this invitation, you can ignore this e-mail.'],
   }
 }
 

@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import { cast, client, memoryDb, type Person, testBox, testClock } from '../../test/fixtures.ts'
 import { HOUR_MS, MINUTE_MS } from '../core/clock.ts'
+import { renderMailText } from '../mail/render-mail-text.ts'
+import type { SendMail } from '../transport/send-mail-directly.ts'
 import { auditor, type NewAuditEntry, writeAuditEntry } from './audit-log.ts'
 import { authRoutes, resetRoutes } from './auth-routes.ts'
 import { invite } from './member-store.ts'
@@ -27,6 +29,8 @@ function setUp({ perMinute = 600, hasMail = true } = {}) {
   const give = db.prepare('UPDATE user SET passwordHash = ? WHERE id = ?')
   for (const { userId } of [people.alice, people.bob, people.vera]) give.run(passwordHash, userId)
   const letters: Letter[] = []
+  const send: SendMail = (to, document) =>
+    void letters.push({ to, subject: document.subject, text: renderMailText(document) })
   const bugs: unknown[] = []
   const audit = (entry: NewAuditEntry) => writeAuditEntry(db, clock, entry)
   const parts = {
@@ -39,7 +43,7 @@ function setUp({ perMinute = 600, hasMail = true } = {}) {
     publicUrl: 'https://tags.example',
     report: (error: unknown) => void bugs.push(error),
     oidc: () => null,
-    mail: hasMail ? (to: string, subject: string, text: string) => void letters.push({ to, subject, text }) : null,
+    mail: hasMail ? send : null,
   }
   const routes = [...resetRoutes(parts), ...authRoutes(parts), ...orgRoutes(parts)]
   const call = client({ db, clock, audit: auditor(db, clock) }, ...routes)

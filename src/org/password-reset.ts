@@ -3,7 +3,9 @@ import { AppError } from '../core/error.ts'
 import { newSecret } from '../core/id.ts'
 import { secretHash } from '../core/secret-box.ts'
 import type { Origin } from '../http/client-info.ts'
+import { type MailDocument, NO_EXTRAS } from '../mail/mail-document.ts'
 import { type Db, tx } from '../store/database.ts'
+import type { SendMail } from '../transport/send-mail-directly.ts'
 import { hashPassword } from './password-hash.ts'
 import { endEarlierAccess, openSession, type SignedInAnew, signedIn } from './session.ts'
 import { auditEverywhere, type PasswordSignInDeps } from './sign-in.ts'
@@ -19,8 +21,8 @@ const MAX_LINKS = 3
 export interface ResetDeps extends PasswordSignInDeps {
   /** Public URL of the server, without a trailing slash. */
   publicUrl: string
-  /** Sends an e-mail in the background and handles failures. Null when no mail server is configured. */
-  mail: ((to: string, subject: string, text: string) => void) | null
+  /** Null when no mail server is configured. */
+  mail: SendMail | null
 }
 
 /**
@@ -47,20 +49,20 @@ function mailLink(parts: ResetDeps, email: string, { address, userAgent }: Origi
       auditEverywhere(parts, user.id, entry)
       return newResetToken(db, clock, user.id)
     })
-    if (token !== null) mail(user.email, 'Tagwarden: reset your password', letter(`${publicUrl}/reset#reset=${token}`))
+    if (token !== null) mail(user.email, resetMail(`${publicUrl}/reset#reset=${token}`))
   } catch (error) {
     parts.report(error, 'forgotten password')
   }
 }
 
-const letter = (link: string) =>
-  [
-    'Someone, probably you, requested a new password for this e-mail address in Tagwarden.',
-    'To set a new password, open this link within an hour:',
-    link,
-    'If you did not request this, ignore this e-mail. Your password remains unchanged.',
-    '',
-  ].join('\n\n')
+const resetMail = (url: string): MailDocument => ({
+  ...NO_EXTRAS,
+  subject: 'Tagwarden: reset your password',
+  headline: 'Someone, probably you, requested a new password for this e-mail address in Tagwarden.',
+  sections: [{ title: '', blocks: [{ kind: 'text', text: 'To set a new password, open this link within an hour:' }] }],
+  button: { text: 'Set a new password', url },
+  notes: ['If you did not request this, ignore this e-mail. Your password remains unchanged.'],
+})
 
 /**
  * Returns the user with this e-mail address if the user may set a password: a member who has a password or can't sign

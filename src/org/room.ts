@@ -2,7 +2,7 @@ import type { Base, Room } from '../base.ts'
 import { oidcSettings } from '../config.ts'
 import { Emitter } from '../core/emitter.ts'
 import { operatorFetch } from '../transport/operator-fetch.ts'
-import { plainMail } from '../transport/send-mail-directly.ts'
+import { directMail } from '../transport/send-mail-directly.ts'
 import { type NewAuditEntry, writeAuditEntry } from './audit-log.ts'
 import { authRoutes, resetRoutes } from './auth-routes.ts'
 import { newSetupToken } from './first-setup.ts'
@@ -31,7 +31,7 @@ export function openOrg(base: Base, { checkPiiPatterns }: Pick<OrganizationRoute
   const settings = oidcSettings(config)
   const request = operatorFetch({ proxy: config.outboundProxy, ca: config.outboundCa })
   const company = settings && companySignIn(settings, { clock, warn, request })
-  const mail = config.smtpUrl === '' ? null : plainMail({ transport, warn })
+  const mail = config.smtpUrl === '' ? null : directMail({ transport, warn })
   const setup = hasOwner(db) ? null : newSetupToken()
   const changed = new Emitter<string>()
   const deleted = new Emitter<string>()

@@ -1,28 +1,32 @@
 import { randomUUID } from 'node:crypto'
-import { escapeHtml } from '../core/text.ts'
+import type { MailDocument } from '../mail/mail-document.ts'
+import { renderMailHtml } from '../mail/render-mail-html.ts'
+import { renderMailText } from '../mail/render-mail-text.ts'
 import { type MailOutbound, SEND_TIMEOUT_MS, type Transport } from './transport.ts'
 
-interface PlainMailDeps {
+interface DirectMailDeps {
   transport: Transport
   /** Called when an e-mail could not be sent. */
   warn(message: string): void
 }
 
-/** Returns a function that sends an e-mail in the background without using the outbox. It makes a single attempt. */
-export function plainMail({ transport, warn }: PlainMailDeps): (to: string, subject: string, text: string) => void {
-  return (to, subject, text) => {
-    const html = `<pre style="font: inherit; white-space: pre-wrap">${escapeHtml(text)}</pre>`
+/** Sends an e-mail in the background and handles failures. */
+export type SendMail = (to: string, document: MailDocument) => void
+
+/** Returns a function that sends e-mails without using the outbox. It makes a single attempt. */
+export function directMail({ transport, warn }: DirectMailDeps): SendMail {
+  return (to, document) => {
     const mail: MailOutbound = {
       kind: 'mail',
       to: [to],
-      subject,
-      text,
-      html,
+      subject: document.subject,
+      text: renderMailText(document),
+      html: renderMailHtml(document),
       messageId: randomUUID(),
       threadId: null,
     }
     void transport.send(mail, AbortSignal.timeout(SEND_TIMEOUT_MS)).then((reply) => {
-      if (reply.kind === 'error') warn(`the e-mail "${subject}" could not be sent: ${reply.message}`)
+      if (reply.kind === 'error') warn(`the e-mail "${document.subject}" could not be sent: ${reply.message}`)
     })
   }
 }

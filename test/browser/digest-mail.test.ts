@@ -4,11 +4,11 @@ import { join } from 'node:path'
 import { buildDigest } from '../../src/digest/build-digest.ts'
 import { aDay, aQuietDay } from '../../src/digest/digest.fixture.ts'
 import type { DigestFacts } from '../../src/digest/digest-facts.ts'
-import { htmlOf } from '../../src/digest/render-digest-html.ts'
 import { subscribe, subscriptionOf } from '../../src/digest/store.ts'
 import { UNSUBSCRIBE_PATH, unsubscribeRoutes, unsubscribeToken } from '../../src/digest/unsubscribe.ts'
 import { performer } from '../../src/http/perform-call.ts'
 import { router } from '../../src/http/router.ts'
+import { renderMailHtml } from '../../src/mail/render-mail-html.ts'
 import { cast, memoryDb, testBox, testClock } from '../fixtures.ts'
 import { startBrowser } from './chromium.ts'
 import { FAULTS } from './page-defects.ts'
@@ -52,7 +52,9 @@ test('a digest is readable on phones and desktops, in light and dark mode, and l
   const requests: string[] = []
   page.on('request', (request) => requests.push(request.url()))
   for (const [name, facts, context] of DAYS) {
-    const html = htmlOf(buildDigest(facts, { context, publicUrl, unsubscribeUrl: `${publicUrl}/u`, because: 'Daily.' }))
+    const html = renderMailHtml(
+      buildDigest(facts, { context, publicUrl, unsubscribeUrl: `${publicUrl}/u`, because: 'Daily.' }),
+    )
     for (const width of [320, 800]) {
       for (const scheme of ['light', 'dark'] as const) {
         await page.setViewport({ width, height: 900 })

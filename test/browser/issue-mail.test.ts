@@ -1,6 +1,5 @@
 import { expect, test } from 'bun:test'
 import type { Page } from 'puppeteer-core'
-import { groupHtml } from '../../src/integrations/message/grouped-message-html.ts'
 import { groupText, summarizeGroup } from '../../src/integrations/message/grouped-message-text.ts'
 import {
   fallMessage,
@@ -9,6 +8,7 @@ import {
   purchaseMessage,
 } from '../../src/integrations/message/message.fixture.ts'
 import { failureMessage, type Message, testMessage } from '../../src/integrations/message/message.ts'
+import { groupHtml } from '../../src/integrations/message/message-mail.ts'
 import { mailOf } from '../../src/integrations/providers/email/email.ts'
 import { mailTransport } from '../../src/transport/mail-transport.ts'
 import { mailbox } from '../../src/transport/receiver.fixture.ts'

@@ -1,10 +1,10 @@
 import type { ChangeStatus } from '../../changes/change.ts'
 import { timeText } from '../../core/text.ts'
-import type { Item, Lead, Tone } from '../digest-document.ts'
+import type { Item, Tone } from '../../mail/mail-document.ts'
 import type { DigestChange } from '../digest-facts.ts'
 import { moreText } from '../format-figures.ts'
 import { focusRank } from '../reader-focus.ts'
-import { type DigestSection, type SectionContext, WEIGHT } from './section.ts'
+import { type DigestSection, type Lead, type SectionContext, WEIGHT } from './section.ts'
 
 const MAX_CHANGES = 6
 const MAX_EFFECTS = 3

@@ -1,9 +1,9 @@
 import { CONSENT_KEY } from '../../compliance/compliance-finding.ts'
-import type { Block, Lead } from '../digest-document.ts'
+import type { PlainBlock } from '../../mail/mail-document.ts'
 import type { DigestFinding } from '../digest-facts.ts'
 import { countOf, eventCount, moreText } from '../format-figures.ts'
 import { focusRank } from '../reader-focus.ts'
-import { type DigestSection, type SectionContext, WEIGHT } from './section.ts'
+import { type DigestSection, type Lead, type SectionContext, WEIGHT } from './section.ts'
 
 const MAX_FINDINGS = 5
 const MAX_FINDINGS_PRIVACY = 15
@@ -18,14 +18,14 @@ export const complianceSection: DigestSection = {
     if (seen.length === 0 && !isPrivacy) return null
     const score = scores?.parts.find(({ name }) => name === 'compliance')
     const scored = isPrivacy && score ? ` The compliance score is ${score.score} of 100.` : ''
-    const intro: Block = {
+    const intro: PlainBlock = {
       kind: 'text',
       text: `${countOf(seen.length, 'finding')} in the last 24 hours, ${fresh.length} of them new.${scored}`,
     }
     if (seen.length === 0) return { blocks: [intro], lead: null }
     const shown = sorted(seen, fresh, reader).slice(0, isPrivacy ? MAX_FINDINGS_PRIVACY : MAX_FINDINGS)
     const isNew = new Set(fresh)
-    const table: Block = {
+    const table: PlainBlock = {
       kind: 'table',
       head: ['Finding', 'total values'],
       rows: shown.map((finding) => [

@@ -1,9 +1,9 @@
-import type { Cell, Lead } from '../digest-document.ts'
+import type { Cell } from '../../mail/mail-document.ts'
 import type { DigestFacts } from '../digest-facts.ts'
 import { isNotable, type Sum, sumOf } from '../event-traffic.ts'
 import { comparisonText, countOf, eventsOf } from '../format-figures.ts'
 import { matches, type Nameable } from '../reader-focus.ts'
-import { type DigestSection, WEIGHT } from './section.ts'
+import { type DigestSection, type Lead, WEIGHT } from './section.ts'
 import { countCells } from './traffic.ts'
 
 const KIND: Readonly<Record<Nameable['kind'], string>> = {

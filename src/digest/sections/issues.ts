@@ -1,10 +1,10 @@
 import { pagePath } from '../../contract/dashboard-url-paths.ts'
 import { amountText, capitalized, timeText } from '../../core/text.ts'
-import type { Block, Item, Lead } from '../digest-document.ts'
+import type { Item, PlainBlock } from '../../mail/mail-document.ts'
 import { type DigestFacts, type DigestIssue, SEVERITY_RANK } from '../digest-facts.ts'
 import { countOf, moreText, SEVERITY_TONE } from '../format-figures.ts'
 import { focusedFirst, focusRank } from '../reader-focus.ts'
-import { type DigestSection, type SectionContext, WEIGHT } from './section.ts'
+import { type DigestSection, type Lead, type SectionContext, WEIGHT } from './section.ts'
 
 const MAX_OPENED = 8
 const MAX_OPEN = 5
@@ -20,7 +20,7 @@ export const issuesSection: DigestSection = {
     if (opened.length + resolved.length + open.length + openedBefore === 0) return null
     const isNew = new Set(opened.map(({ id }) => id))
     const stillOpen = open.filter(({ id }) => !isNew.has(id))
-    const blocks: Block[] = [
+    const blocks: PlainBlock[] = [
       {
         kind: 'text',
         text: `${countsText(facts)} A week earlier: ${openedBefore} opened, ${resolvedBefore} resolved.`,
@@ -47,7 +47,7 @@ function listOf(
   most: number,
   { focus }: SectionContext,
   item: (issue: DigestIssue) => Item,
-): Block[] {
+): PlainBlock[] {
   if (issues.length === 0) return []
   const items = focusedFirst(issues, focus, (issue) => issue)
     .slice(0, most)

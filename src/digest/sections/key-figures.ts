@@ -1,5 +1,5 @@
 import { amountText, countText } from '../../core/text.ts'
-import type { Figure, Tone } from '../digest-document.ts'
+import type { Figure, Tone } from '../../mail/mail-document.ts'
 import { sumOf } from '../event-traffic.ts'
 import { comparisonText, eventCount, moveTone } from '../format-figures.ts'
 import type { DigestSection } from './section.ts'

@@ -2,9 +2,9 @@ import { describe, expect, test } from 'bun:test'
 import { HOUR_MS } from '../../core/clock.ts'
 import type { WeeklyReport } from '../../insights/weekly-report.ts'
 import { WEEK_MS } from '../../insights/weekly-report.ts'
+import { renderMailText } from '../../mail/render-mail-text.ts'
 import { buildDigest } from '../build-digest.ts'
 import { aDay, aQuietDay } from '../digest.fixture.ts'
-import { textOf } from '../render-digest-text.ts'
 
 const from = Date.UTC(2025, 11, 29)
 const score = { score: 90, detail: '' }
@@ -72,7 +72,7 @@ describe('the section about last week', () => {
   test('shows the currency of values', () => {
     const digest = buildDigest(aDay({ week: aWeek(), currency: 'EUR' }), options)
     for (const text of ['5,000 EUR', '900 EUR still open', '12,300 EUR', 'value 12,000 EUR']) {
-      expect(textOf(digest)).toContain(text)
+      expect(renderMailText(digest)).toContain(text)
     }
   })
 
@@ -86,7 +86,7 @@ describe('the section about last week', () => {
     const digest = buildDigest(aQuietDay({ week: aWeek() }), options)
     expect(digest.sections).toHaveLength(1)
     expect(digest.subject).toContain('a quiet day')
-    expect(textOf(digest)).toContain('/report?week=2026-W01')
+    expect(renderMailText(digest)).toContain('/report?week=2026-W01')
   })
 
   test('omits unknown figures', () => {

@@ -1,7 +1,7 @@
 import { pagePath } from '../../contract/dashboard-url-paths.ts'
 import { amountText, countText } from '../../core/text.ts'
 import type { WeeklyReport } from '../../insights/weekly-report.ts'
-import type { Figure, Item } from '../digest-document.ts'
+import type { Figure, Item } from '../../mail/mail-document.ts'
 import { durationText } from '../digest-facts.ts'
 import { comparisonText, countOf, eventCount, SEVERITY_TONE } from '../format-figures.ts'
 import type { DigestSection } from './section.ts'

@@ -1,7 +1,7 @@
-import type { Block, Lead } from '../digest-document.ts'
+import type { PlainBlock } from '../../mail/mail-document.ts'
 import { countOf, eventCount, moreText, nameOf, shortened } from '../format-figures.ts'
 import { focusedFirst } from '../reader-focus.ts'
-import { type DigestSection, WEIGHT } from './section.ts'
+import { type DigestSection, type Lead, WEIGHT } from './section.ts'
 
 const MAX_ROWS = 8
 
@@ -14,7 +14,7 @@ export const newNamesSection: DigestSection = {
     const place = (domainId: string) => domainNames.get(domainId) ?? ''
     const events = focusedFirst(fresh, focus, (name) => name).slice(0, MAX_ROWS)
     const parameters = focusedFirst(newParameters, focus, (one) => one).slice(0, MAX_ROWS)
-    const blocks: Block[] = []
+    const blocks: PlainBlock[] = []
     if (events.length > 0) {
       blocks.push({
         kind: 'table',

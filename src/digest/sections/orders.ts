@@ -1,9 +1,8 @@
 import { countText, numberText } from '../../core/text.ts'
-import type { Lead } from '../digest-document.ts'
 import type { DigestOrders } from '../digest-facts.ts'
 import { countOf } from '../format-figures.ts'
 import { focusRank } from '../reader-focus.ts'
-import { type DigestSection, WEIGHT } from './section.ts'
+import { type DigestSection, type Lead, WEIGHT } from './section.ts'
 
 /** Minimum fraction of missing orders for a headline. */
 const MISSING_SHARE = 0.05

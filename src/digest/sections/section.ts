@@ -1,4 +1,4 @@
-import type { Block, Lead } from '../digest-document.ts'
+import type { PlainBlock } from '../../mail/mail-document.ts'
 import type { DigestFacts } from '../digest-facts.ts'
 import type { Audience, Focus } from '../reader-focus.ts'
 
@@ -11,9 +11,16 @@ export interface SectionContext {
   publicUrl: string
 }
 
+/** The most important line of a section, understandable without the section. */
+export interface Lead {
+  /** Rank among the leads; higher is more important. */
+  weight: number
+  text: string
+}
+
 /** Content of a section. */
 export interface SectionText {
-  blocks: readonly Block[]
+  blocks: readonly PlainBlock[]
   /** Candidate for the headline of the digest; null if there is none. */
   lead: Lead | null
 }

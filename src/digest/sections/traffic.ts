@@ -1,5 +1,5 @@
 import { capitalized } from '../../core/text.ts'
-import type { Block, Cell, Lead } from '../digest-document.ts'
+import type { Cell, PlainBlock } from '../../mail/mail-document.ts'
 import type { DigestFacts } from '../digest-facts.ts'
 import { isNotable, moveOf, type NameCount, type Sum, sumOf, surenessOf } from '../event-traffic.ts'
 import {
@@ -13,7 +13,7 @@ import {
   nameOf,
 } from '../format-figures.ts'
 import { focusedFirst, focusRank, matches } from '../reader-focus.ts'
-import { type DigestSection, type SectionContext, WEIGHT } from './section.ts'
+import { type DigestSection, type Lead, type SectionContext, WEIGHT } from './section.ts'
 
 const MAX_VENDORS = 8
 const MAX_VENDORS_MARKETING = 15
@@ -31,7 +31,7 @@ export const trafficSection: DigestSection = {
     if (names.length === 0) return null
     const total = sumOf(names)
     const moves = notableNames(names)
-    const blocks: Block[] = [
+    const blocks: PlainBlock[] = [
       { kind: 'text', text: `${capitalized(eventsOf(total.now))}, ${againstText(total)}.` },
       { kind: 'hours', from: facts.span.window.from, ...hours },
       vendorTable(names, reader),
@@ -66,7 +66,7 @@ function vendorsOf(names: readonly NameCount[]): VendorSum[] {
     .toSorted((a, b) => b.now - a.now)
 }
 
-function vendorTable(names: readonly NameCount[], { focus, audience }: SectionContext): Block {
+function vendorTable(names: readonly NameCount[], { focus, audience }: SectionContext): PlainBlock {
   const vendors = vendorsOf(names)
   const most = audience === 'marketing' ? MAX_VENDORS_MARKETING : MAX_VENDORS
   // A vendor is in focus if one of its events is in focus.
@@ -94,7 +94,7 @@ function eventTable(
   names: readonly NameCount[],
   { domainNames }: DigestFacts,
   { focus, audience }: SectionContext,
-): Block {
+): PlainBlock {
   const most = audience === 'marketing' ? MAX_EVENTS_MARKETING : MAX_EVENTS
   const shown = focusedFirst(names, focus, (name) => name).slice(0, most)
   return {
@@ -108,7 +108,7 @@ function eventTable(
   }
 }
 
-function moveTable(moves: readonly NameCount[], { domainNames }: DigestFacts, { focus }: SectionContext): Block {
+function moveTable(moves: readonly NameCount[], { domainNames }: DigestFacts, { focus }: SectionContext): PlainBlock {
   const shown = focusedFirst(moves, focus, (move) => move).slice(0, MAX_MOVES)
   return {
     kind: 'table',

@@ -3,10 +3,10 @@ import fc from 'fast-check'
 import { alertOf, volumeInput } from '../../alerts/alert.fixture.ts'
 import { volumeThreshold } from '../../alerts/types/volume/volume-threshold.ts'
 import { plainEvent } from '../../core/event.fixture.ts'
-import { escapeHtml, numberText, oneLine } from '../../core/text.ts'
+import { numberText, oneLine } from '../../core/text.ts'
 import { webhookBody } from '../providers/webhook/standard-webhooks.ts'
 import { buildMessage, failureMessage, type Message, type MessageFacts, testMessage } from './message.ts'
-import { htmlOf } from './message-html.ts'
+import { htmlOf } from './message-mail.ts'
 import { rowsOf, sampleRowsOf, subjectOf, textOf } from './message-text.ts'
 
 const at = Date.UTC(2026, 0, 5, 12, 34, 56)
@@ -52,6 +52,10 @@ const volume: MessageFacts = {
   ...facts,
   issue: { ...facts.issue, alertType: 'volume_threshold', impactValue: null },
   finding: tooFew,
+}
+const observedOnly: MessageFacts = {
+  ...volume,
+  finding: { summary: '', observed: 0, expected: null, vendor: null, event: null, sample: null },
 }
 
 test('every message has a summary, expected and observed values, start, location, sample, count and link', () => {
@@ -324,7 +328,7 @@ describe('a message with hostile alert, event and page names', () => {
   const ourStyles = new Set(
     (['opened', 'reopened', 'repeated', 'resolved'] as const).flatMap((transition) =>
       (['low', 'critical'] as const).flatMap((severity) =>
-        [facts, volume, { ...facts, finding: null }].flatMap((some) => {
+        [facts, volume, observedOnly, { ...facts, finding: null }].flatMap((some) => {
           const page = htmlOf(buildMessage({ ...some, transition, issue: { ...some.issue, severity } }))
           return [...page.matchAll(/style="([^"]*)"/g)].map(([, style = '']) => style)
         }),
@@ -383,10 +387,6 @@ test('a sample is complete if it fits, and is truncated otherwise', () => {
   expect(withSample({ long: 'v'.repeat(10_000) })).toEqual({ long: `${'v'.repeat(499)}…` })
   const deep = { a: { b: { c: { d: { e: 1 } } } } }
   expect(withSample(deep)).toEqual({ a: { b: { c: { d: '…' } } } })
-})
-
-test('special characters are escaped in HTML and attributes', () => {
-  expect(escapeHtml(`<a href="x" title='y'>&amp;`)).toBe('&lt;a href=&quot;x&quot; title=&#39;y&#39;&gt;&amp;amp;')
 })
 
 test.each([

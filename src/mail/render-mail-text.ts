@@ -1,27 +1,30 @@
 import { HOUR_MS } from '../core/clock.ts'
 import { barsText } from '../core/text.ts'
-import type { Block, Cell, DigestDocument, Item, Section } from './digest-document.ts'
+import type { Cell, Item, MailDocument, PlainBlock, Section } from './mail-document.ts'
 
 const WIDTH = 78
 
-/** Renders the digest as plain text, with the same content and order as the HTML. */
-export function textOf(digest: DigestDocument): string {
-  const { orgName, period, headline, others, sections, notes, url, unsubscribeUrl } = digest
+/** Renders an e-mail as plain text, with the same content and order as the HTML. */
+export function renderMailText(mail: MailDocument): string {
+  const { about, kicker, headline, others, sections, button, notes, links } = mail
+  const above = [...(about === '' ? [] : [`Tagwarden ${about}`]), ...(kicker === '' ? [] : [kicker])]
+  const below = [...notes.map((note) => wrapped(note)), ...links.map(({ text, url }) => `${text}: ${url}`)]
   const parts = [
-    `Tagwarden digest for ${orgName}\n${period}`,
+    above.join('\n'),
     [wrapped(headline), ...others.map((text) => wrapped(`- ${text}`, '  '))].join('\n'),
     ...sections.map(sectionOf),
-    `${'-'.repeat(WIDTH)}\n${[...notes.map((line) => wrapped(line)), url, ...(unsubscribeUrl ? [`Unsubscribe: ${unsubscribeUrl}`] : [])].join('\n')}`,
+    button?.url ?? '',
+    below.length === 0 ? '' : `${'-'.repeat(WIDTH)}\n${below.join('\n')}`,
   ]
-  return `${parts.join('\n\n')}\n`
+  return `${parts.filter((part) => part !== '').join('\n\n')}\n`
 }
 
 function sectionOf({ title, blocks }: Section): string {
   const name = title.toUpperCase()
-  return [`${name}\n${'='.repeat(name.length)}`, ...blocks.map(blockOf)].join('\n\n')
+  return [...(name === '' ? [] : [`${name}\n${'='.repeat(name.length)}`]), ...blocks.map(blockOf)].join('\n\n')
 }
 
-function blockOf(block: Block): string {
+function blockOf(block: PlainBlock): string {
   switch (block.kind) {
     case 'text':
       return wrapped(block.text)
@@ -40,7 +43,7 @@ function blockOf(block: Block): string {
 
 const withMore = (text: string, more: string) => (more === '' ? text : `${text}\n  ${more}`)
 
-function hoursOf({ from, now, before }: Extract<Block, { kind: 'hours' }>): string {
+function hoursOf({ from, now, before }: Extract<PlainBlock, { kind: 'hours' }>): string {
   const most = Math.max(...now, ...(before ?? []), 1)
   const at = (hours: number) => new Date(from + hours * HOUR_MS).toISOString().slice(11, 16)
   const lines = [`Hourly, ${at(0)} to ${at(24)} UTC: ${barsText(now, most)}`]

@@ -1,4 +1,4 @@
-import { escapeHtml } from '../../core/text.ts'
+import { Html, html, type Part } from '../core/html.ts'
 
 /**
  * Theme shared by all e-mails: colours, fonts and page frame. E-mails load no external resources. Every element has
@@ -66,7 +66,12 @@ const DARK: Colors = {
 }
 
 const FONT = "system-ui,-apple-system,'Segoe UI',Roboto,Helvetica,Arial,sans-serif"
-export const MONO = "ui-monospace,SFMono-Regular,Menlo,Consolas,'Liberation Mono',monospace"
+const MONO = "ui-monospace,SFMono-Regular,Menlo,Consolas,'Liberation Mono',monospace"
+
+/** Styles for external text, which may contain no break opportunities. */
+const WRAP = 'overflow-wrap:anywhere;word-break:break-word'
+/** Styles for names and values of events. */
+export const CODE = `font-family:${MONO};font-size:12px`
 
 /** Styles by class, generated for both the light and the dark scheme. */
 const CLASSES = {
@@ -89,18 +94,25 @@ const CLASSES = {
 } as const
 export type ThemeClass = keyof typeof CLASSES
 
+/** Classes that change the layout on narrow screens, defined in the style sheet. */
+type LayoutClass = 'pad' | 'num' | 'wide'
+
 /**
- * Returns the attributes of an element: its class, and the same styles inline for clients that ignore style sheets.
- * @param more Additional inline styles.
- * @param pad `pad` reduces the horizontal padding on narrow screens.
+ * Returns the attributes of an element: its classes, and the same colours inline for clients that ignore style sheets.
+ * @param styles Additional inline styles. They precede the colours, so that `border-top:1px solid` keeps its colour.
  */
-export function themed(name: ThemeClass, more = '', pad: 'pad' | '' = ''): string {
-  const classes = pad === '' ? name : `${name} ${pad}`
-  return `class="${classes}" style="${CLASSES[name](LIGHT)}${more === '' ? '' : `;${more}`}"`
+export function themed(
+  classes: ThemeClass | readonly ThemeClass[],
+  styles = '',
+  layout: readonly LayoutClass[] = [],
+): Html {
+  const names = [classes].flat()
+  const inline = [...(styles === '' ? [] : [styles]), ...names.map((name) => CLASSES[name](LIGHT))]
+  return new Html(`class="${[...names, ...layout].join(' ')}" style="${inline.join(';')}"`)
 }
 
 /** Attributes of a table used for layout. */
-export const LAYOUT = 'role="presentation" width="100%" cellpadding="0" cellspacing="0" border="0"'
+export const LAYOUT = new Html('role="presentation" width="100%" cellpadding="0" cellspacing="0" border="0"')
 
 const important = (styles: string) => styles.replaceAll(';', ' !important;').concat(' !important')
 
@@ -126,39 +138,39 @@ ${DARK_STYLES.map(([name, styles]) => `[data-ogsc] .${name}{${styles}}`).join('\
 interface MailFrame {
   /** Page title: a single line of plain text. */
   title: string
-  /** Preview text shown next to the subject in message lists: a single line of plain text. */
+  /** Preview text shown next to the subject in message lists: a single line of plain text. May be empty. */
   preview: string
-  /** HTML above the card. May be empty. */
-  above: string
-  /** HTML in the card. */
-  body: string
-  /** HTML below the card, in small type. May be empty. */
-  below: string
+  /** Content above the card. */
+  above: Html
+  /** Content of the card. */
+  body: Part
+  /** Content below the card, in small type. Null if there is none. */
+  below: Part
 }
 
 /** Renders a complete HTML page in a single column of at most 640 px. */
 export function mailPage({ title, preview, above, body, below }: MailFrame): string {
-  const row = (html: string, attributes: string) => (html === '' ? '' : `<tr><td ${attributes}>${html}</td></tr>\n`)
-  return `<!doctype html>
+  const row = (content: Part, attributes: Html) => html`<tr><td ${attributes}>${content}</td></tr>\n`
+  return html`<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <meta name="supported-color-schemes" content="light dark">
-<title>${escapeHtml(title)}</title>
-<style>${STYLE}
+<title>${title}</title>
+<style>${new Html(STYLE)}
 </style>
 </head>
 <body ${themed('page', `margin:0;padding:0;font:15px/1.5 ${FONT}`)}>
-<div style="display:none;max-height:0;overflow:hidden;mso-hide:all">${escapeHtml(preview)}</div>
+<div style="display:none;max-height:0;overflow:hidden;mso-hide:all">${preview}</div>
 <table ${LAYOUT} ${themed('page', 'width:100%;border-collapse:collapse')}>
 <tr><td align="center" style="padding:20px 8px">
 <table ${LAYOUT} style="width:100%;max-width:640px;border-collapse:separate;table-layout:fixed">
-${row(above, themed('ink', 'padding:0 24px 12px;text-align:left;overflow-wrap:anywhere', 'pad'))}${row(body, themed('card', 'padding:24px;border-radius:12px;text-align:left;overflow-wrap:anywhere', 'pad'))}${row(below, themed('muted', 'padding:16px 24px;text-align:left;font-size:13px;overflow-wrap:anywhere', 'pad'))}</table>
+${row(above, themed('ink', `padding:0 24px 12px;text-align:left;${WRAP}`, ['pad']))}${row(body, themed('card', `padding:24px;border-radius:12px;text-align:left;${WRAP}`, ['pad']))}${below !== null && row(below, themed('muted', `padding:16px 24px;text-align:left;font-size:13px;${WRAP}`, ['pad']))}</table>
 </td></tr>
 </table>
 </body>
 </html>
-`
+`.text
 }
