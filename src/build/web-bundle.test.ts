@@ -2,6 +2,7 @@ import { expect, test } from 'bun:test'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { temporaryFolder } from '../../test/run-program.ts'
+import { PAGE_PATHS } from '../contract/page-paths.ts'
 import { buildPages, buildWeb } from './web-bundle.ts'
 
 /** A typical application: two pages, styles, and shared and dynamically imported modules. */
@@ -71,6 +72,11 @@ test('a file name changes with the content of the file and of the files it loads
 test('a build fails if its sources do not compile', async () => {
   using folder = temporaryFolder()
   await expect(build(join(folder.path, 'bad'), { 'a.tsx': 'import {' })).rejects.toThrow()
+})
+
+test('the views of each area are bundled separately from the main script', async () => {
+  const { areas } = await buildPages()
+  expect(Object.keys(areas).sort()).toEqual(Object.keys(PAGE_PATHS).sort())
 })
 
 test('pages are small, except those of the documentation', async () => {

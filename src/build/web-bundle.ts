@@ -34,7 +34,7 @@ export async function buildPages(options: FileOptions = {}): Promise<WebBundle> 
 }
 
 /** Adds the documents in `docs/` and their images. */
-function withDocs({ pages, assets, rooms }: WebBundle, options: FileOptions): WebBundle {
+function withDocs({ pages, assets, areas }: WebBundle, options: FileOptions): WebBundle {
   const { [DOCS_SHELL]: shell, ...others } = pages
   const docs = renderDocs(DOCS, ASSETS_PATH)
   const html = Object.entries(fillShell(new TextDecoder().decode(shell?.body), docs.pages))
@@ -44,7 +44,7 @@ function withDocs({ pages, assets, rooms }: WebBundle, options: FileOptions): We
   return {
     pages: { ...others, ...Object.fromEntries(html.map(([path, text]) => [path, staticFile(HTML, text, options)])) },
     assets: { ...assets, ...Object.fromEntries(pictures) },
-    rooms,
+    areas,
   }
 }
 
@@ -84,7 +84,7 @@ export async function buildWeb(
   }
   if (styles) assets[styles.name] = staticFile('text/css; charset=utf-8', styles.css, options)
   const html = (name: string) => staticFile(HTML, drawn[name] ?? '', options)
-  return { pages: Object.fromEntries(htmls.map((name) => [name, html(name)])), assets, rooms: roomsOf(metafile) }
+  return { pages: Object.fromEntries(htmls.map((name) => [name, html(name)])), assets, areas: areasOf(metafile) }
 }
 
 async function textsOf(outputs: readonly Bun.BuildArtifact[]): Promise<Map<string, string>> {
@@ -106,21 +106,21 @@ async function stylesOf(main: string, scripts: string): Promise<{ name: string; 
 }
 
 /**
- * Returns each section's bundled module with its imports. Scripts shared by all sections are omitted, because the page
- * itself loads them.
+ * Returns the scripts of each area: the module that its pages load lazily, with its imports. Scripts that the page itself
+ * loads are omitted.
  */
-function roomsOf(metafile: Bun.BuildMetafile | undefined): WebBundle['rooms'] {
+function areasOf(metafile: Bun.BuildMetafile | undefined): WebBundle['areas'] {
   const outputs = Object.entries(metafile?.outputs ?? {})
-  const rooms: Record<string, string[]> = {}
+  const areas: Record<string, string[]> = {}
   for (const [path, { entryPoint = '', imports }] of outputs) {
-    const [, room] = /\/web\/pages\/([^/]+)\/[^/]+$/.exec(entryPoint) ?? []
-    if (room === undefined || !path.endsWith('.js')) continue
+    const [, area] = /\/web\/pages\/([^/]+)\/[^/]+$/.exec(entryPoint) ?? []
+    if (area === undefined || !path.endsWith('.js')) continue
     const shared = imports.filter(({ kind }) => kind === 'import-statement').map(({ path }) => path)
     const isPage = (path: string) =>
       outputs.some(([one, { entryPoint }]) => one === path && entryPoint?.endsWith('.html'))
-    rooms[room] = [path, ...shared.filter((path) => !isPage(path))].map((path) => path.replace(/^.*\//, ''))
+    areas[area] = [path, ...shared.filter((path) => !isPage(path))].map((path) => path.replace(/^.*\//, ''))
   }
-  return rooms
+  return areas
 }
 
 async function bundle(entrypoints: readonly string[], options: Partial<Bun.BuildConfig>): Promise<Bun.BuildOutput> {

@@ -9,7 +9,7 @@ test('a packed bundle is unchanged after being written and read', () => {
   const bundle = {
     pages: { 'index.html': page },
     assets: { 'a-1.png': picture, 'b-2.css': empty },
-    rooms: { a: ['a-1.png'] },
+    areas: { issues: ['a-1.png'] },
   }
   const { bytes, index } = packWeb(bundle)
   expect(unpackWeb(bytes, JSON.parse(JSON.stringify(index)))).toEqual(bundle)

@@ -10,7 +10,7 @@ interface PackedFile extends Omit<StaticFile, 'body' | 'packed'> {
 }
 
 /** Index of the packed bytes, stored as JSON. */
-export interface WebIndex extends Pick<WebBundle, 'rooms'> {
+export interface WebIndex extends Pick<WebBundle, 'areas'> {
   pages: Readonly<Record<string, PackedFile>>
   assets: Readonly<Record<string, PackedFile>>
 }
@@ -19,7 +19,7 @@ export interface WebIndex extends Pick<WebBundle, 'rooms'> {
  * Packs a bundle into one byte sequence with an index. The executable embeds the pages as a file, which is read when
  * the first page is requested. As program text, the pages would be parsed at every startup.
  */
-export function packWeb({ pages, assets, rooms }: WebBundle): { bytes: Uint8Array<ArrayBuffer>; index: WebIndex } {
+export function packWeb({ pages, assets, areas }: WebBundle): { bytes: Uint8Array<ArrayBuffer>; index: WebIndex } {
   const parts: Uint8Array[] = []
   let length = 0
   const put = (content: Uint8Array): Range => {
@@ -33,12 +33,12 @@ export function packWeb({ pages, assets, rooms }: WebBundle): { bytes: Uint8Arra
     body: put(body),
     packed: mapped(packed, put),
   })
-  const index = { pages: mapped(pages, file), assets: mapped(assets, file), rooms }
+  const index = { pages: mapped(pages, file), assets: mapped(assets, file), areas }
   return { bytes: new Uint8Array(Buffer.concat(parts)), index }
 }
 
 /** Returns the bundle packed by `packWeb`. Its contents are views of the packed bytes. */
-export function unpackWeb(bytes: Uint8Array<ArrayBuffer>, { pages, assets, rooms }: WebIndex): WebBundle {
+export function unpackWeb(bytes: Uint8Array<ArrayBuffer>, { pages, assets, areas }: WebIndex): WebBundle {
   const part = ([from, to]: Range) => bytes.subarray(from, to)
   const file = ({ type, hash, body, packed }: PackedFile): StaticFile => ({
     type,
@@ -46,7 +46,7 @@ export function unpackWeb(bytes: Uint8Array<ArrayBuffer>, { pages, assets, rooms
     body: part(body),
     packed: mapped(packed, part),
   })
-  return { pages: mapped(pages, file), assets: mapped(assets, file), rooms }
+  return { pages: mapped(pages, file), assets: mapped(assets, file), areas }
 }
 
 const mapped = <T, U>(all: Readonly<Record<string, T>>, to: (one: T) => U): Record<string, U> =>

@@ -1,4 +1,4 @@
-import { DASHBOARD } from '../contract/dashboard-url-paths.ts'
+import { PAGE_PATHS, type PageArea } from '../contract/page-paths.ts'
 import { AppError } from '../core/error.ts'
 import { errorResponse } from './error-responses.ts'
 import { API_HEADERS, DASHBOARD_HEADERS, DOCS_HEADERS, PAGE_HEADERS } from './headers.ts'
@@ -13,11 +13,8 @@ export interface WebBundle {
   pages: Readonly<Record<string, StaticFile>>
   /** Scripts, styles and images by file name, which contains a hash of the content, such as `home-rcsx9z4h.js`. */
   assets: Readonly<Record<string, StaticFile>>
-  /**
-   * Asset names of the scripts that a section's pages load in addition to the shared scripts. The keys are folder
-   * names, such as `issues`.
-   */
-  rooms: Readonly<Record<string, readonly string[]>>
+  /** Asset names of the scripts that the pages of an area load in addition to the shared scripts. */
+  areas: Readonly<Partial<Record<PageArea, readonly string[]>>>
 }
 
 /** The path prefix of all assets. */
@@ -48,40 +45,25 @@ interface Found {
  */
 export const DEMO_INBOX_PATH = '/demo/inbox'
 
-/** The folder in `src/web/pages` for each first segment of a URL path. */
-const ROOMS: Readonly<Record<string, string>> = {
-  '': 'overview',
-  setup: 'sign-in',
-  login: 'overview',
-  reset: 'sign-in',
-  invite: 'sign-in',
-}
-const roomOf = (path: string) => {
-  const [, first = ''] = path.split('/')
-  return ROOMS[first] ?? first
-}
+const AREA_PATTERNS = Object.entries(PAGE_PATHS).map(
+  ([area, paths]) =>
+    [area as PageArea, RegExp(`^(?:${Object.values(paths).join('|').replaceAll('$id', '[^/]+')})$`)] as const,
+)
 
-/** Returns a pattern that matches the paths. `{id}` matches any segment, and `{a|b}` matches either word. */
-function patternOf(addresses: readonly string[]): RegExp {
-  const parts = addresses.map((address) => address.replace('{id}', '[^/]+').replaceAll('{', '(?:').replaceAll('}', ')'))
-  return new RegExp(`^(?:${parts.join('|')})$`)
-}
+/** Returns the area of the page at the path of a URL; null if there is no such page. */
+const areaOf = (path: string): PageArea | null => AREA_PATTERNS.find(([, pattern]) => pattern.test(path))?.[0] ?? null
 
-const PAGES = [
-  { paths: patternOf(DASHBOARD), name: 'index.html', headers: DASHBOARD_HEADERS },
-  { paths: /^\/docs$/, name: 'api-reference.html', headers: DOCS_HEADERS },
-]
 /** Paths of documents. The page name is the path without its leading slash. */
 const DOCUMENTS = /^\/docs\/[a-z]+(?:\/[\da-z-]+)?$/
 
 /** Serves the pages, their assets and `/openapi.json`. */
 export function webPages({ bundle, describe }: WebPageDeps): Pages {
   let description: StaticFile | null = null
-  const page = async (name: string, headers: Record<string, string>, room?: string): Promise<Found> => {
-    const { pages, rooms } = await bundle()
-    // Lets the browser fetch the section's script in parallel with the shared script. Otherwise, the section's script
-    // would be requested only when the shared one runs.
-    const link = rooms[room ?? '']
+  const page = async (name: string, headers: Record<string, string>, area?: PageArea): Promise<Found> => {
+    const { pages, areas } = await bundle()
+    // Lets the browser fetch the area's scripts in parallel with the shared script. Otherwise, they would be requested
+    // only when the shared script runs.
+    const link = (area && areas[area])
       ?.map((script) => `<${ASSETS_PATH}${script}>; rel=modulepreload; fetchpriority=low`)
       .join(', ')
     return { file: pages[name] ?? null, headers: { ...headers, 'cache-control': REVALIDATED, ...(link && { link }) } }
@@ -96,8 +78,9 @@ export function webPages({ bundle, describe }: WebPageDeps): Pages {
     return { file: description, headers: { ...API_HEADERS, 'cache-control': REVALIDATED } }
   }
   const find = (path: string): Promise<Found> | null => {
-    const known = PAGES.find(({ paths }) => paths.test(path))
-    if (known) return page(known.name, known.headers, known.name === 'index.html' ? roomOf(path) : undefined)
+    const area = areaOf(path)
+    if (area !== null) return page('index.html', DASHBOARD_HEADERS, area)
+    if (path === '/docs') return page('api-reference.html', DOCS_HEADERS)
     if (path.startsWith(ASSETS_PATH)) return asset(path.slice(ASSETS_PATH.length))
     return path === '/openapi.json' ? openApi() : null
   }

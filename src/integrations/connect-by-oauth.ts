@@ -1,4 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto'
+import { PAGE_PATHS, pagePath } from '../contract/page-paths.ts'
 import { atLeast, type Role } from '../contract/roles.ts'
 import { type Clock, MINUTE_MS } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
@@ -92,13 +93,13 @@ export function callbackRoutes(deps: SignInDeps): Route[] {
 async function comeBack(deps: SignInDeps, connector: Connector, request: Request): Promise<Response> {
   const { publicUrl } = deps
   const back = (path: string, fragment: string) =>
-    redirect(303, `${publicUrl}/integrations${path}#${fragment}`, cookie.set(publicUrl, '', 0))
+    redirect(303, `${publicUrl}${path}#${fragment}`, cookie.set(publicUrl, '', 0))
   try {
     const { id } = await finish(deps, connector, request)
-    return back(`/${id}`, 'connected')
+    return back(pagePath.integration(id), 'connected')
   } catch (error) {
     if (!(error instanceof AppError)) throw error
-    return back('', `connect-error=${encodeURIComponent(error.message)}`)
+    return back(PAGE_PATHS.integrations.list, `connect-error=${encodeURIComponent(error.message)}`)
   }
 }
 

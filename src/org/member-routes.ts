@@ -1,3 +1,4 @@
+import { pagePath } from '../contract/page-paths.ts'
 import type { Role } from '../contract/roles.ts'
 import type { Clock } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
@@ -148,7 +149,7 @@ function inviteRoute({ db, clock, publicUrl, mail }: MemberRouteDeps): Route {
       const { orgId } = principal
       requireRight(principal, role, findMemberByEmail(db, orgId, email)?.role)
       const { member, token } = invite(db, clock, { orgId, email, role })
-      return { member, inviteToken: token, inviteUrl: `${publicUrl}/invite#invite=${token}` }
+      return { member, inviteToken: token, inviteUrl: publicUrl + pagePath.invite(token) }
     },
     note: ({ body: { email, role } }) => ({ email, role }),
     target: ({ member }) => member.id,

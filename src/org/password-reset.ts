@@ -1,3 +1,4 @@
+import { pagePath } from '../contract/page-paths.ts'
 import { type Clock, HOUR_MS, type Instant } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
 import { newSecret } from '../core/id.ts'
@@ -49,7 +50,7 @@ function mailLink(parts: ResetDeps, email: string, { address, userAgent }: Origi
       auditEverywhere(parts, user.id, entry)
       return newResetToken(db, clock, user.id)
     })
-    if (token !== null) mail(user.email, resetMail(`${publicUrl}/reset#reset=${token}`))
+    if (token !== null) mail(user.email, resetMail(publicUrl + pagePath.reset(token)))
   } catch (error) {
     parts.report(error, 'forgotten password')
   }

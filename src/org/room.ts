@@ -1,5 +1,6 @@
 import type { Base, Room } from '../base.ts'
 import { oidcSettings } from '../config.ts'
+import { pagePath } from '../contract/page-paths.ts'
 import { Emitter } from '../core/emitter.ts'
 import { operatorFetch } from '../transport/operator-fetch.ts'
 import { directMail } from '../transport/send-mail-directly.ts'
@@ -37,7 +38,7 @@ export function openOrg(base: Base, { checkPiiPatterns }: Pick<OrganizationRoute
   const deleted = new Emitter<string>()
   const common = { db, box, clock, publicUrl, report, limits, audit, mail }
   return {
-    setupUrl: setup && `${publicUrl}/setup#setup=${setup.secret}`,
+    setupUrl: setup && publicUrl + pagePath.setup(setup.secret),
     changed,
     deleted,
     routes: [

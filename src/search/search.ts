@@ -1,7 +1,7 @@
 import { alertTypes } from '../alerts/types/index.ts'
 import { maskPersonal } from '../conditions/mask-personal-data.ts'
 import type { Privacy } from '../conditions/privacy-settings.ts'
-import { pagePath } from '../contract/dashboard-url-paths.ts'
+import { PAGE_PATHS, pagePath } from '../contract/page-paths.ts'
 import type { Instant } from '../core/clock.ts'
 import { may } from '../http/permission.ts'
 import type { Principal } from '../http/principal.ts'
@@ -165,7 +165,7 @@ const membersFor = (principal: Principal): Source<Row> => {
     title: mayMail ? 'ifnull(name, email)' : `ifnull(name, '')`,
     ...(mayMail ? { more: 'email' } : {}),
     order: 'name',
-    shown: ({ role, email }) => ({ detail: mayMail ? `${email}, ${role}` : role, path: '/settings/members' }),
+    shown: ({ role, email }) => ({ detail: mayMail ? `${email}, ${role}` : role, path: PAGE_PATHS.settings.members }),
   })
 }
 

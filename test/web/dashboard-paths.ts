@@ -1,4 +1,4 @@
-import { DASHBOARD } from '../../src/contract/dashboard-url-paths.ts'
+import { PAGE_PATHS, type PagePath } from '../../src/contract/page-paths.ts'
 
 /** Maps a path with an id to the API path of the list that provides the id, and to the field that contains the list. */
 const LISTS: Record<string, [path: string, noun: string]> = {
@@ -11,10 +11,9 @@ const LISTS: Record<string, [path: string, noun: string]> = {
   '/audits': ['/v1/audits', 'audits'],
   '/integrations': ['/v1/integrations', 'integrations'],
 }
-/** Paths under which `/new` shows a form for a new item. */
-const NEW = ['/alerts', '/domains', '/tests', '/audits', '/integrations']
+const PATHS: readonly PagePath[] = Object.values(PAGE_PATHS).flatMap((paths) => Object.values(paths))
 /** Pages for users who are not signed in. */
-const ENTRANCES = ['/setup', '/login', '/reset', '/invite']
+const ENTRANCES: readonly string[] = [...Object.values(PAGE_PATHS['sign-in']), PAGE_PATHS.overview.login]
 
 type Get = (path: string) => ReturnType<Response['json']>
 
@@ -24,26 +23,12 @@ type Get = (path: string) => ReturnType<Response['json']>
  */
 export async function dashboardPaths(get: Get, include: 'existing' | 'all' = 'existing'): Promise<string[]> {
   const found: string[] = []
-  for (const address of DASHBOARD.filter((one) => !ENTRANCES.includes(one))) {
-    const [, before = '', words = ''] = /^(.*?)\/?\{([^}]*)\}(?:\/\{[^}]*\})?$/.exec(address) ?? []
-    if (!words) found.push(address)
-    else if (words !== 'id') found.push(...words.split('|').map((word) => `${before}/${word}`))
-    else {
-      const id = await idFor(before, get)
-      if (id !== null || include === 'all') found.push(...expand(address, id ?? 'nothing'))
-    }
-    if (NEW.includes(address)) found.push(`${address}/new`)
+  for (const path of PATHS.filter((one) => !ENTRANCES.includes(one))) {
+    const [before = '', after] = path.split('/$id')
+    const id = after === undefined ? '' : await idFor(before, get)
+    if (id !== null || include === 'all') found.push(path.replace('$id', id ?? 'nothing'))
   }
   return found
-}
-
-/**
- * Returns one path for each alternative: `/domains/{id}/{setup|live}` → `/domains/{id}/setup`, `/domains/{id}/live`.
- */
-function expand(address: string, id: string): string[] {
-  const filled = address.replace('{id}', id)
-  const [, before = '', words] = /^(.*)\/\{([^}]*)\}$/.exec(filled) ?? []
-  return words ? words.split('|').map((word) => `${before}/${word}`) : [filled]
 }
 
 async function idFor(list: string, get: Get): Promise<string | null> {

@@ -1,4 +1,4 @@
-import { pagePath } from '../../contract/dashboard-url-paths.ts'
+import { pagePath } from '../../contract/page-paths.ts'
 import { amountText, capitalized, timeText } from '../../core/text.ts'
 import type { Item, PlainBlock } from '../../mail/mail-document.ts'
 import { type DigestFacts, type DigestIssue, SEVERITY_RANK } from '../digest-facts.ts'

@@ -1,4 +1,4 @@
-import { pagePath } from '../../contract/dashboard-url-paths.ts'
+import { pagePath } from '../../contract/page-paths.ts'
 import { amountText, countText } from '../../core/text.ts'
 import type { WeeklyReport } from '../../insights/weekly-report.ts'
 import type { Figure, Item } from '../../mail/mail-document.ts'

@@ -1,5 +1,5 @@
 import type { Finding } from '../../alerts/finding.ts'
-import { pagePath } from '../../contract/dashboard-url-paths.ts'
+import { PAGE_PATHS, pagePath } from '../../contract/page-paths.ts'
 import type { Severity } from '../../contract/severities.ts'
 import type { Instant } from '../../core/clock.ts'
 import { namesMissingIn, oneLine } from '../../core/text.ts'
@@ -250,7 +250,7 @@ export function fitting(sample: Record<string, unknown>, bytes: number): Record<
 /** Message for testing whether a channel works. */
 export function testMessage({ at, publicUrl, label }: { at: Instant; publicUrl: string; label: string }): Message {
   const sentence = `This is a test of the integration ${oneLine(label, 100)}. Notifications will be sent here.`
-  return { ...ABOUT_NOTHING, kind: 'test', at, sentence, url: `${publicUrl}/integrations` }
+  return { ...ABOUT_NOTHING, kind: 'test', at, sentence, url: publicUrl + PAGE_PATHS.integrations.list }
 }
 
 /**

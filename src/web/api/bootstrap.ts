@@ -1,6 +1,7 @@
 import { createContext, useContext } from 'react'
 import { redeemSignIn } from '#client/sdk.gen'
 import type { SignedIn } from '#client/types.gen'
+import { PAGE_PATHS } from '../../contract/page-paths.ts'
 import { errorMessage } from './api-error.ts'
 import { session } from './session.ts'
 
@@ -38,10 +39,11 @@ export async function bootstrap(): Promise<LinkParams> {
   if (key && (await fetch('/demo/inbox')).status === 200) session.open({ credential: key, orgId: null })
   await arriveFromProvider(given, arrival)
   // Links from older versions point to `/`.
-  if (location.pathname === '/') {
-    if (arrival.setUp) history.replaceState(null, '', '/setup')
-    if (arrival.invite) history.replaceState(null, '', '/invite')
-    if (arrival.reset) history.replaceState(null, '', '/reset')
+  if (location.pathname === PAGE_PATHS.overview.overview) {
+    const { setup, invite, reset } = PAGE_PATHS['sign-in']
+    if (arrival.setUp) history.replaceState(null, '', setup)
+    if (arrival.invite) history.replaceState(null, '', invite)
+    if (arrival.reset) history.replaceState(null, '', reset)
   }
   return arrival
 }

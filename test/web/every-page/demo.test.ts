@@ -1,7 +1,5 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { DASHBOARD } from '../../../src/contract/dashboard-url-paths.ts'
+import { afterAll, beforeAll, test } from 'bun:test'
 import { startBrowser, type TestBrowser } from '../../browser/chromium.ts'
-import { dashboardPaths } from '../dashboard-paths.ts'
 import { type Demo, startDemo, untilIssues } from '../demo.ts'
 import { expectAccessibleNames } from './expect-accessible-names.ts'
 import { expectNoFaults, TEST_MS, type Viewport } from './page-checks.ts'
@@ -36,12 +34,3 @@ test('every page of the demo has no defects in any width and theme, and sends re
 test.each([1280, 360])('elements have the expected roles and names at %d px', (width) =>
   expectAccessibleNames(browser.browser, demo, width),
 )
-
-test('the list of paths is complete', async () => {
-  const addresses = await dashboardPaths(async () => null, 'all')
-  for (const address of DASHBOARD) {
-    if (/^\/(?:setup|login|reset|invite)$/.test(address)) continue
-    const start = address.replace(/\{.*/, '')
-    expect(addresses.some((one) => one.startsWith(start))).toBe(true)
-  }
-})

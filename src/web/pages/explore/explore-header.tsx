@@ -1,6 +1,6 @@
 import { Button, NativeSelect, Stack, Text } from '@mantine/core'
-import { type LinkProps, useLocation } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
+import { PAGE_PATHS } from '../../../contract/page-paths.ts'
 import { PageHeader } from '../../components/page-header.tsx'
 import { TabLinks } from '../../components/tab-links.tsx'
 import { messages } from '../../messages.ts'
@@ -11,20 +11,11 @@ import { useDomains, useOrdersDomain } from './use-domains.ts'
 
 type PageName = keyof typeof messages.explore.pages
 
-/** Explore pages in the order of their links. */
-const PAGES: readonly { name: PageName; to: NonNullable<LinkProps['to']> }[] = [
-  { name: 'dictionary', to: '/explore/dictionary' },
-  { name: 'events', to: '/explore/events' },
-  { name: 'journeys', to: '/explore/journeys' },
-  { name: 'performance', to: '/explore/performance' },
-  { name: 'execution', to: '/explore/execution' },
-  { name: 'labels', to: '/explore/labels' },
-  { name: 'orders', to: '/explore/orders' },
-]
+const { session: _, ...TABS } = PAGE_PATHS.explore
+const TAB_NAMES = Object.keys(TABS) as PageName[]
 
 /** The head of an Explore page: title, links to the other pages, and filters. */
 export function ExploreHeader({ name, children }: { name: PageName; children?: ReactNode }) {
-  const here = useLocation({ select: ({ pathname }) => pathname })
   const [{ to: end }] = useSharedParams()
   const [{ domainId }] = useSearchParams(EXPLORE)
   return (
@@ -32,12 +23,12 @@ export function ExploreHeader({ name, children }: { name: PageName; children?: R
       <PageHeader title={messages.explore.pages[name]} />
       <TabLinks
         name={messages.explore.nav}
-        links={PAGES.map((page) => ({
-          key: page.name,
-          label: messages.explore.pages[page.name],
-          isHere: here === page.to,
+        links={TAB_NAMES.map((one) => ({
+          key: one,
+          label: messages.explore.pages[one],
+          isHere: one === name,
           // The selected domain carries over to the other pages.
-          link: { to: page.to, search: (domainId ? { domainId } : {}) as never },
+          link: { to: TABS[one], search: (domainId ? { domainId } : {}) as never },
         }))}
       />
       <div className={classes.filters}>

@@ -1,20 +1,12 @@
 import type { ReactNode } from 'react'
+import { PAGE_PATHS } from '../../../contract/page-paths.ts'
 import { PageHeader } from '../../components/page-header.tsx'
 import { TabLinks } from '../../components/tab-links.tsx'
 import { messages } from '../../messages.ts'
 
-type SettingsName = keyof typeof messages.settings.pages
+type SettingsName = keyof typeof PAGE_PATHS.settings
 
-const NAMES = Object.keys({
-  organization: 0,
-  projects: 0,
-  members: 0,
-  keys: 0,
-  digest: 0,
-  usage: 0,
-  'audit-log': 0,
-  preferences: 0,
-} satisfies Record<SettingsName, number>) as SettingsName[]
+const NAMES = Object.keys(PAGE_PATHS.settings) as SettingsName[]
 
 interface SettingsLayoutProps {
   name: SettingsName
@@ -34,7 +26,7 @@ export function SettingsLayout({ name, acts, children }: SettingsLayoutProps) {
           key: one,
           label: messages.settings.pages[one],
           isHere: one === name,
-          link: { to: `/settings/${one}` },
+          link: { to: PAGE_PATHS.settings[one] },
         }))}
       />
       {children}

@@ -1,3 +1,4 @@
+import { PAGE_PATHS } from '../../../contract/page-paths.ts'
 import { TabLinks } from '../../components/tab-links.tsx'
 import { messages } from '../../messages.ts'
 
@@ -10,7 +11,7 @@ export function SectionLinks({ here }: { here: 'tests' | 'audits' }) {
         key: one,
         label: messages.tests[one],
         isHere: one === here,
-        link: { to: `/${one}` },
+        link: { to: PAGE_PATHS[one].list },
       }))}
     />
   )

@@ -4,6 +4,7 @@ import { Link, useParams } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { getDomainOptions } from '#client/@tanstack/react-query.gen'
 import type { Domain } from '#client/types.gen'
+import { PAGE_PATHS } from '../../../../contract/page-paths.ts'
 import { NotFoundNotice } from '../../../components/not-found-notice.tsx'
 import { Num } from '../../../components/numbers.tsx'
 import { PageHeader } from '../../../components/page-header.tsx'
@@ -40,7 +41,7 @@ export function DomainLayout({ part, children }: { part: DomainPart; children(do
               key: one,
               label: messages.domains.tabs[one],
               isHere: one === part,
-              link: { to: `/domains/$id/${one}`, params: { id } },
+              link: { to: PAGE_PATHS.domains[one], params: { id } },
             }))}
           />
           {children(domain)}
