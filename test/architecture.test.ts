@@ -226,7 +226,7 @@ describe('source folders', () => {
 
   test.each<[string, string[]]>([
     ['integrations', ['message', 'providers', 'context', 'delivery', 'status', 'inbound']],
-    ['web', ['messages', 'theme', 'state', 'url-state', 'api', 'components', 'charts', 'shell', 'pages']],
+    ['web', ['messages', 'theme', 'state', 'url-state', 'api', 'components', 'charts', 'pages', 'shell']],
   ])('in %s import only earlier ones', (room, order) => {
     const folderOf = (path: string) => RegExp(`^src/${room}/([^/]+)/`).exec(path)?.[1]
     const inFolders = production.flatMap((file) => {

@@ -1,42 +1,57 @@
-import { createRouter } from '@tanstack/react-router'
+import { createRootRoute, createRoute, createRouter, redirect } from '@tanstack/react-router'
+import type { PagePath } from '../contract/page-paths.ts'
+import { prefetch } from './api/queries.ts'
 import { focusNextHeading } from './components/page-header.tsx'
-import { alertsRoutes } from './pages/alerts/routes.ts'
-import { auditsRoutes } from './pages/audits/routes.ts'
-import { changesRoutes } from './pages/changes/routes.ts'
-import { complianceRoutes } from './pages/compliance/routes.ts'
-import { deliveriesRoutes } from './pages/deliveries/routes.ts'
-import { domainsRoutes } from './pages/domains/routes.ts'
-import { exploreRoutes } from './pages/explore/routes.ts'
-import { integrationsRoutes } from './pages/integrations/routes.ts'
-import { issuesRoutes } from './pages/issues/routes.ts'
-import { overviewRoutes } from './pages/overview/routes.ts'
-import { reportRoutes } from './pages/report/routes.ts'
-import { settingsRoutes } from './pages/settings/routes.ts'
-import { signInRoutes } from './pages/sign-in/routes.ts'
-import { signalsRoutes } from './pages/signals/routes.ts'
-import { testsRoutes } from './pages/tests/routes.ts'
-import { PageError } from './shell/error-pages.tsx'
-import { root } from './shell/root-route.ts'
-import { parseSearch, writeSearch } from './url-state/search-params.ts'
+import { pages, redirects } from './pages/index.ts'
+import type { Page, PageValues } from './pages/page.ts'
+import { AuthGate } from './shell/auth-gate.tsx'
+import { NotFound, PageError } from './shell/error-pages.tsx'
+import type { ParamTypes } from './url-state/param-types.ts'
+import { routeSearch } from './url-state/route-search-params.ts'
+import { parseSearch, SHARED_PARAMS, valuesOf, writeSearch } from './url-state/search-params.ts'
+
+const root = createRootRoute({ component: AuthGate, notFoundComponent: NotFound, errorComponent: PageError })
+const getParentRoute = () => root
+
+const routeOf = <Path extends PagePath, Fields extends ParamTypes>({
+  path,
+  search,
+  queries,
+  view,
+}: Page<Path, Fields>) =>
+  createRoute({
+    getParentRoute,
+    path,
+    ...routeSearch(search),
+    loaderDeps: ({ search }) => search,
+    loader({ deps, params }) {
+      const values = { ...valuesOf({ ...SHARED_PARAMS, ...search }, deps), id: '', ...params }
+      for (const query of queries(values as PageValues<Fields>)) prefetch(query)
+    },
+    component: view,
+  })
+
+/** The routes of these pages, with the types of their paths and search params. */
+type RoutesOf<Pages extends readonly unknown[]> = {
+  -readonly [Index in keyof Pages]: Pages[Index] extends Page<infer Path, infer Fields>
+    ? ReturnType<typeof routeOf<Path, Fields>>
+    : never
+}
+
+const redirectOf = (path: keyof typeof redirects, to: PagePath) =>
+  createRoute({
+    getParentRoute,
+    path,
+    beforeLoad({ params }) {
+      throw redirect({ to, params, replace: true } as never)
+    },
+  })
 
 /** The routes of all pages. */
 export const router = createRouter({
   routeTree: root.addChildren([
-    ...overviewRoutes,
-    ...issuesRoutes,
-    ...alertsRoutes,
-    ...changesRoutes,
-    ...complianceRoutes,
-    ...deliveriesRoutes,
-    ...testsRoutes,
-    ...auditsRoutes,
-    ...exploreRoutes,
-    ...integrationsRoutes,
-    ...reportRoutes,
-    ...signalsRoutes,
-    ...domainsRoutes,
-    ...settingsRoutes,
-    ...signInRoutes,
+    ...(pages.map((page) => routeOf(page as Page)) as unknown as RoutesOf<typeof pages>),
+    ...Object.entries(redirects).map(([path, to]) => redirectOf(path as keyof typeof redirects, to)),
   ]),
   parseSearch,
   stringifySearch: writeSearch,

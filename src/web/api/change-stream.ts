@@ -1,3 +1,4 @@
+import { useSyncExternalStore } from 'react'
 import type { StreamEvent } from '#client/core/serverSentEvents.gen'
 import { streamChanges } from '#client/sdk.gen'
 import type { StreamPulse } from '#client/types.gen'
@@ -43,6 +44,9 @@ export const live = {
     return () => listeners.delete(listener)
   },
 }
+
+/** State of the change stream. */
+export const useLive = (): LiveState => useSyncExternalStore(live.subscribe, live.read)
 
 /**
  * Subscribes to the server's change stream and keeps queries up to date. One tab per browser acquires a lock and reads

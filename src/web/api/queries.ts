@@ -1,9 +1,4 @@
-import {
-  type FetchInfiniteQueryOptions,
-  type FetchQueryOptions,
-  QueryClient,
-  type QueryKey,
-} from '@tanstack/react-query'
+import { type FetchInfiniteQueryOptions, QueryClient, type QueryKey } from '@tanstack/react-query'
 import { listDomainsOptions, listFormsOptions } from '#client/@tanstack/react-query.gen'
 import { ApiError, isTransient } from './api-error.ts'
 import { session } from './session.ts'
@@ -54,16 +49,14 @@ export function refetchNow(refusal: unknown, refetch: () => Promise<unknown>): v
   void refetch()
 }
 
-/** Prefetches a query when its link is hovered over or its page opens. Errors are shown by the page. */
-export function prefetch<Answer, Failure, Data, Key extends QueryKey>(
-  options: FetchQueryOptions<Answer, Failure, Data, Key>,
-): void {
-  if (session.state().is === 'open') void queries.prefetchQuery(options)
+/** Options of a query or an infinite query. */
+export interface PrefetchOptions {
+  queryKey: QueryKey
 }
 
-/** Prefetches the first page of an infinite query. */
-export function prefetchPages<Answer, Failure, Data, Key extends QueryKey, Param>(
-  options: FetchInfiniteQueryOptions<Answer, Failure, Data, Key, Param>,
-): void {
-  if (session.state().is === 'open') void queries.prefetchInfiniteQuery(options)
+/** Prefetches a query, or the first page of an infinite query. Does nothing without a session. Errors are ignored. */
+export function prefetch(options: PrefetchOptions): void {
+  if (session.state().is !== 'open') return
+  if ('initialPageParam' in options) void queries.prefetchInfiniteQuery(options as FetchInfiniteQueryOptions)
+  else void queries.prefetchQuery(options)
 }

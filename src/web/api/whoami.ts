@@ -14,7 +14,7 @@ export const useWhoamiQuery = () => useQuery(whoamiQuery())
 export const useWhoami = (): Whoami | undefined => useWhoamiQuery().data
 
 /** Returns whether the user has this role or a higher one; false while loading and for read-only keys. */
-export function useHasRole(role: Role): boolean {
-  const who = useWhoami()
-  return who !== undefined && !who.readOnly && atLeast(who.role, role)
-}
+export const hasRole = (who: Whoami | undefined, role: Role): boolean =>
+  who !== undefined && !who.readOnly && atLeast(who.role, role)
+
+export const useHasRole = (role: Role): boolean => hasRole(useWhoami(), role)

@@ -17,7 +17,6 @@ export const palette = {
   resolveKeywords: 'close done fixed',
   acknowledgeKeywords: 'seen ack take',
   reopenKeywords: 'open again unmute',
-  weeklyReport: 'Weekly report',
   themeLight: 'Theme: light',
   themeDark: 'Theme: dark',
   themeSystem: 'Theme: system',

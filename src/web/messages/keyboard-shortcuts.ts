@@ -1,6 +1,6 @@
 /** The keyboard shortcuts dialog. Keys in a sequence are separated by spaces. */
-export const keys = [
-  {
+export const keys = {
+  everywhere: {
     title: 'Everywhere',
     keys: [
       { key: 'Ctrl K', action: 'Open the command palette' },
@@ -12,24 +12,8 @@ export const keys = [
       { key: 'Esc', action: 'Close, or clear the selection' },
     ],
   },
-  {
-    title: 'Go to',
-    keys: [
-      { key: 'g o', action: 'Overview' },
-      { key: 'g i', action: 'Issues' },
-      { key: 'g a', action: 'Alerts' },
-      { key: 'g s', action: 'Signals' },
-      { key: 'g d', action: 'Domains' },
-      { key: 'g e', action: 'Explore' },
-      { key: 'g c', action: 'Changes' },
-      { key: 'g p', action: 'Compliance' },
-      { key: 'g t', action: 'Tests' },
-      { key: 'g n', action: 'Integrations' },
-      { key: 'g l', action: 'Deliveries' },
-      { key: 'g r', action: 'Weekly report' },
-    ],
-  },
-  {
+  goTo: 'Go to',
+  list: {
     title: 'In a list',
     keys: [
       { key: 'j k', action: 'Next, previous' },
@@ -42,7 +26,7 @@ export const keys = [
       { key: 'm', action: 'Mute' },
     ],
   },
-  {
+  issue: {
     title: 'On an issue',
     keys: [
       { key: 'j k', action: 'Next, previous issue in the list' },
@@ -51,5 +35,5 @@ export const keys = [
       { key: 'y', action: 'Copy link' },
     ],
   },
-  { title: 'In a form', keys: [{ key: 'Ctrl Enter', action: 'Save' }] },
-]
+  form: { title: 'In a form', keys: [{ key: 'Ctrl Enter', action: 'Save' }] },
+}

@@ -6,12 +6,12 @@ import { useLinkParams } from '../api/bootstrap.ts'
 import { type SessionState, useSessionState } from '../api/session.ts'
 import { LazyMount } from '../components/lazy-mount.tsx'
 import { messages } from '../messages.ts'
+import { pages } from '../pages/index.ts'
+import { SignIn, SignInForms } from '../pages/sign-in/sign-in-form.tsx'
 import { NoticeList } from './notice-list.tsx'
 import { Shell } from './shell.tsx'
-import { SignIn, SignInForms } from './sign-in/sign-in.tsx'
 
-/** Pages that don't require a session. */
-const OPEN_PATHS = ['/setup', '/invite', '/reset']
+const isPublic = (path: string) => pages.some((page) => page.isPublic && page.path === path)
 
 /**
  * Refetches all queries when the user signs in with a different credential while a page is open, in this tab or
@@ -40,7 +40,7 @@ export function AuthGate() {
   const isIn = state.is === 'open' || (state.is === 'ended' && wasIn.current)
   return (
     <>
-      {OPEN_PATHS.includes(path) ? <Outlet /> : isIn ? <Shell /> : <SignIn reason={failure} />}
+      {isPublic(path) ? <Outlet /> : isIn ? <Shell /> : <SignIn reason={failure} />}
       {/* The page stays mounted behind the dialog, which preserves input. */}
       <LazyMount isOpen={isIn && state.is === 'ended'}>
         {(isOpen) => (

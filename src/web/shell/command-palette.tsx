@@ -5,13 +5,13 @@ import { useRouter } from '@tanstack/react-router'
 import { type KeyboardEvent, useEffect, useId, useRef, useState } from 'react'
 import { searchNamesOptions } from '#client/@tanstack/react-query.gen'
 import { recentPages } from '../api/recent-pages.ts'
-import { useHasRole } from '../api/whoami.ts'
+import { hasRole, useWhoami } from '../api/whoami.ts'
 import { Data } from '../components/data-text.tsx'
 import { ErrorNotice } from '../components/query-state.tsx'
 import { messages } from '../messages.ts'
+import { pages } from '../pages/index.ts'
 import { matching, type PaletteAction, paletteActions } from '../state/palette-actions.ts'
 import classes from './command-palette.module.css'
-import { NAVIGATION } from './navigation.tsx'
 
 /** Minimum length of the text, and pause in typing, before a search request is sent. */
 const LETTERS = 2
@@ -161,36 +161,29 @@ function Row({ item: { name, isData, letter, detail }, id, isActive, place, take
 function useOffers(typed: string): Item[] {
   const { history } = useRouter()
   const { setColorScheme } = useMantineColorScheme()
-  const mayEdit = useHasRole('member')
-  const { palette, shell, settings } = messages
+  const who = useWhoami()
+  const { palette } = messages
   const go = (path: string) => () => history.push(path)
-  const making = [
-    { name: palette.newAlert, keywords: palette.newAlertKeywords, letter: 'c', run: go('/alerts/new') },
-    { name: palette.addDomain, keywords: palette.addDomainKeywords, run: go('/domains/new') },
-  ]
+  const entries = pages.flatMap(({ path, menu }) => (menu ? [{ ...menu, path }] : []))
+  const asOffers = (offered: typeof entries): PaletteAction[] =>
+    offered.map(({ path, title, keywords, keys }) => ({
+      name: title(),
+      keywords: keywords(),
+      letter: keys,
+      run: go(path),
+    }))
+  const making = entries.filter(({ action }) => action !== null && hasRole(who, action))
+  const reading = entries.filter(({ action }) => action === null)
   const themes = [
     { name: palette.themeLight, run: () => setColorScheme('light') },
     { name: palette.themeDark, run: () => setColorScheme('dark') },
     { name: palette.themeSystem, run: () => setColorScheme('auto') },
   ].map((act) => ({ ...act, keywords: palette.themeKeywords }))
-  const pages = [
-    ...NAVIGATION.flatMap(({ entries }) => entries).map(({ name, to, key }) => ({
-      name: shell.pages[name],
-      letter: `g ${key}`,
-      run: go(to),
-    })),
-    { name: palette.weeklyReport, letter: 'g r', run: go('/report') },
-    ...Object.entries(settings.pages).map(([name, title]) => ({
-      name: title,
-      keywords: shell.settings,
-      run: go(`/settings/${name}`),
-    })),
-  ]
-  const acts = [...paletteActions(), ...(mayEdit ? making : []), ...(typed.trim() === '' ? [] : themes)]
+  const acts = [...paletteActions(), ...asOffers(making), ...(typed.trim() === '' ? [] : themes)]
   const asItems = (group: Item['group'], offers: readonly PaletteAction[]): Item[] =>
     matching(offers, typed).map((offer) => ({ ...offer, group, key: `${group}${offer.name}` }))
   const latest = typed.trim() === '' ? recentItems(go) : []
-  return [...asItems('acts', acts), ...latest, ...asItems('pages', pages)]
+  return [...asItems('acts', acts), ...latest, ...asItems('pages', asOffers(reading))]
 }
 
 /** Recently opened resources. */

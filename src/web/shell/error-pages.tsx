@@ -2,11 +2,11 @@ import { Anchor, Button, Stack, Text } from '@mantine/core'
 import { type ErrorComponentProps, Link, useRouter } from '@tanstack/react-router'
 import { useCallback, useEffect, useRef, useState } from 'react'
 import { ApiError, errorMessage } from '../api/api-error.ts'
+import { useLive } from '../api/change-stream.ts'
 import { Data } from '../components/data-text.tsx'
 import { PageHeader } from '../components/page-header.tsx'
 import { ErrorNotice } from '../components/query-state.tsx'
 import { messages } from '../messages.ts'
-import { useLive } from './live-indicator.tsx'
 
 /** Page for unknown URLs. */
 export function NotFound() {

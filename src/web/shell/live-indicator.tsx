@@ -1,5 +1,5 @@
-import { useEffect, useSyncExternalStore } from 'react'
-import { followChanges, type LiveState, live } from '../api/change-stream.ts'
+import { useEffect } from 'react'
+import { followChanges, useLive } from '../api/change-stream.ts'
 import { useWhoami } from '../api/whoami.ts'
 import { Data } from '../components/data-text.tsx'
 import { formatDate } from '../components/format.ts'
@@ -7,8 +7,6 @@ import { TimeAgo } from '../components/time-ago.tsx'
 import { useTimeZone } from '../components/use-time-zone.ts'
 import { messages } from '../messages.ts'
 import classes from './live-indicator.module.css'
-
-export const useLive = (): LiveState => useSyncExternalStore(live.subscribe, live.read)
 
 /** Shows whether the page receives live updates. Subscribes to the change stream while mounted. */
 export function LiveIndicator() {

@@ -1,80 +1,35 @@
 import { NavLink } from '@mantine/core'
-import {
-  IconActivity,
-  IconAlertTriangle,
-  IconBell,
-  IconCompass,
-  IconFlask,
-  IconGitCommit,
-  IconLayoutDashboard,
-  IconPlug,
-  type IconProps,
-  IconSend,
-  IconShieldCheck,
-  IconWorld,
-} from '@tabler/icons-react'
+import type { IconProps } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
-import { Link, type LinkProps, useLocation, useMatchRoute } from '@tanstack/react-router'
+import { Link, useLocation } from '@tanstack/react-router'
 import type { ComponentType } from 'react'
 import { listIssuesOptions } from '#client/@tanstack/react-query.gen'
+import { PAGE_PATHS, type PagePath } from '../../contract/page-paths.ts'
 import { messages } from '../messages.ts'
+import { pages } from '../pages/index.ts'
+import { type MenuEntry, NAVIGATION_GROUPS } from '../pages/page.ts'
 import classes from './navigation.module.css'
 
-interface Entry {
-  name: keyof typeof messages.shell.pages
-  to: NonNullable<LinkProps['to']>
-  icon: ComponentType<IconProps>
-  /** Second key of the shortcut, after `g`. */
-  key: string
-  /** Path prefix of the entry's pages; default: `to`. */
-  under?: string
-}
-
-/** Navigation entries by group, in display order. */
-export const NAVIGATION: readonly { group: keyof typeof messages.shell.groups | null; entries: readonly Entry[] }[] = [
-  {
-    group: null,
-    entries: [
-      { name: 'overview', to: '/', icon: IconLayoutDashboard, key: 'o' },
-      { name: 'issues', to: '/issues', icon: IconAlertTriangle, key: 'i' },
-    ],
-  },
-  {
-    group: 'watch',
-    entries: [
-      { name: 'alerts', to: '/alerts', icon: IconBell, key: 'a' },
-      { name: 'signals', to: '/signals', icon: IconActivity, key: 's' },
-      { name: 'domains', to: '/domains', icon: IconWorld, key: 'd' },
-    ],
-  },
-  {
-    group: 'understand',
-    entries: [
-      { name: 'explore', to: '/explore/dictionary', under: '/explore', icon: IconCompass, key: 'e' },
-      { name: 'changes', to: '/changes', icon: IconGitCommit, key: 'c' },
-      { name: 'compliance', to: '/compliance', icon: IconShieldCheck, key: 'p' },
-      { name: 'tests', to: '/tests', icon: IconFlask, key: 't' },
-    ],
-  },
-  {
-    group: 'connect',
-    entries: [
-      { name: 'integrations', to: '/integrations', icon: IconPlug, key: 'n' },
-      { name: 'deliveries', to: '/deliveries', icon: IconSend, key: 'l' },
-    ],
-  },
-]
+const IN_NAVIGATION = pages.flatMap(({ path, menu }) => {
+  const { title, navigation } = menu ?? {}
+  return title && navigation ? [{ path, title, ...navigation }] : []
+})
 
 /** Links to all pages. `onGo` is called on a click. */
 export function Navigation({ onGo }: { onGo?: () => void }) {
   const open = useOpenIssues()
   return (
     <nav aria-label={messages.shell.main} className={classes.navigation}>
-      {NAVIGATION.map(({ group, entries }) => (
+      {NAVIGATION_GROUPS.map((group) => (
         <div key={group} className={classes.group}>
-          {group && <div className={classes.title}>{messages.shell.groups[group]}</div>}
-          {entries.map((entry) => (
-            <PageLink key={entry.name} entry={entry} count={entry.name === 'issues' ? open : 0} onGo={onGo} />
+          {group !== 'first' && <div className={classes.title}>{messages.shell.groups[group]}</div>}
+          {IN_NAVIGATION.filter((entry) => entry.group === group).map((entry) => (
+            <PageLink
+              key={entry.path}
+              {...entry}
+              count={entry.path === PAGE_PATHS.issues.list ? open : 0}
+              onGo={onGo}
+            />
           ))}
         </div>
       ))}
@@ -82,23 +37,23 @@ export function Navigation({ onGo }: { onGo?: () => void }) {
   )
 }
 
-function PageLink({
-  entry: { name, to, under, icon: Icon },
-  count,
-  onGo,
-}: {
-  entry: Entry
+/** The first segment of a path, which the pages of an entry have in common. */
+const sectionOf = (path: string) => path.split('/')[1]
+
+interface PageLinkProps extends Pick<MenuEntry, 'title'> {
+  path: PagePath
+  icon: ComponentType<IconProps>
   count: number
   onGo?: () => void
-}) {
-  const path = useLocation({ select: ({ pathname }) => pathname })
-  const isBelow = useMatchRoute()({ to, fuzzy: to !== '/' }) !== false
-  const isHere = under === undefined ? isBelow : path.startsWith(`${under}/`)
-  const label = messages.shell.pages[name]
+}
+
+function PageLink({ path, title, icon: Icon, count, onGo }: PageLinkProps) {
+  const isHere = useLocation({ select: ({ pathname }) => sectionOf(pathname) }) === sectionOf(path)
+  const label = title()
   return (
     <NavLink
       component={Link}
-      to={to}
+      to={path}
       active={isHere}
       aria-current={isHere ? 'page' : undefined}
       aria-label={count > 0 ? `${label}, ${count}` : label}

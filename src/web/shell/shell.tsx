@@ -1,23 +1,26 @@
-import { Drawer, Kbd, Modal, Table } from '@mantine/core'
+import { Drawer } from '@mantine/core'
 import { useDisclosure, useMediaQuery } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
 import { Outlet, useNavigate } from '@tanstack/react-router'
 import { lazy, Suspense, useSyncExternalStore } from 'react'
+import { PAGE_PATHS } from '../../contract/page-paths.ts'
 import { live } from '../api/change-stream.ts'
 import { whoamiQuery } from '../api/whoami.ts'
 import { LazyMount } from '../components/lazy-mount.tsx'
 import { messages } from '../messages.ts'
+import { pages } from '../pages/index.ts'
 import { type Bindings, useKeyBindings } from '../state/key-bindings.ts'
 import { notices } from '../state/notices.ts'
 import { RANGES, type Range } from '../url-state/search-params.ts'
 import { useSharedParams } from '../url-state/use-search-params.ts'
 import { scopeOf } from './alert-scope-from-page.ts'
 import { Header } from './header.tsx'
-import { NAVIGATION, Navigation } from './navigation.tsx'
+import { Navigation } from './navigation.tsx'
 import classes from './shell.module.css'
 
 // Loaded on first use.
 const Palette = lazy(async () => ({ default: (await import('./command-palette.tsx')).Palette }))
+const Shortcuts = lazy(async () => ({ default: (await import('./shortcuts-dialog.tsx')).Shortcuts }))
 
 /** The frame of all pages for signed-in users. */
 export function Shell() {
@@ -60,7 +63,13 @@ export function Shell() {
         )}
       </LazyMount>
       <NewIssues />
-      <LazyMount isOpen={areKeysShown}>{(isOpen) => <Shortcuts isOpen={isOpen} close={keys.close} />}</LazyMount>
+      <LazyMount isOpen={areKeysShown}>
+        {(isOpen) => (
+          <Suspense>
+            <Shortcuts isOpen={isOpen} close={keys.close} />
+          </Suspense>
+        )}
+      </LazyMount>
     </>
   )
 }
@@ -79,15 +88,16 @@ function useShellKeys(showShortcuts: () => void, showPalette: () => void): void 
     String(index + 1),
     () => setShared({ range, from: null, to: null }),
   ])
-  const pages = [...NAVIGATION.flatMap(({ entries }) => entries), { key: 'r', to: '/report' } as const].map(
-    ({ key, to }) => [`g ${key}`, () => void navigate({ to })],
+  const openPage = pages.flatMap(({ path, menu }) =>
+    menu?.keys ? [[menu.keys, () => void navigate({ to: path })] as const] : [],
   )
   const bindings: Bindings = {
-    ...Object.fromEntries([...ranges, ...pages]),
+    ...Object.fromEntries([...ranges, ...openPage]),
     '?': showShortcuts,
     'Control+k': showPalette,
     z: () => notices.undoLast(),
-    c: () => void navigate({ to: '/alerts/new', search: scopeOf(location) as never }),
+    // In addition to opening the page, passes the scope of the current page.
+    c: () => void navigate({ to: PAGE_PATHS.alerts.new, search: scopeOf(location) as never }),
     '/': () => document.querySelector<HTMLInputElement>('input[type=search]')?.focus(),
   }
   useKeyBindings(bindings)
@@ -109,40 +119,5 @@ function NewIssues() {
         </span>
       )}
     </div>
-  )
-}
-
-/** Dialog with all keyboard shortcuts. */
-function Shortcuts({ isOpen, close }: { isOpen: boolean; close(): void }) {
-  return (
-    <Modal
-      opened={isOpen}
-      onClose={close}
-      title={messages.shell.shortcuts}
-      size="lg"
-      closeButtonProps={{ 'aria-label': messages.shell.close }}
-    >
-      {messages.keys.map(({ title, keys }) => (
-        <Table key={title} captionSide="top" mb="md">
-          <Table.Caption ta="start" fw={600}>
-            {title}
-          </Table.Caption>
-          <Table.Tbody>
-            {keys.map(({ key, action }) => (
-              <Table.Tr key={key}>
-                <Table.Th scope="row" w={160} fw={400}>
-                  {key.split(' ').map((part) => (
-                    <Kbd key={part} mr={4} translate="no">
-                      {part}
-                    </Kbd>
-                  ))}
-                </Table.Th>
-                <Table.Td>{action}</Table.Td>
-              </Table.Tr>
-            ))}
-          </Table.Tbody>
-        </Table>
-      ))}
-    </Modal>
   )
 }

@@ -1,4 +1,16 @@
-/** The pages of this folder are bundled as one chunk. */
-export { AuditPage } from './audit-page.tsx'
-export { AuditsPage } from './audits-page.tsx'
-export { NewAuditPage } from './new-audit-page.tsx'
+import { getAuditOptions } from '#client/@tanstack/react-query.gen'
+import { PAGE_PATHS } from '../../../contract/page-paths.ts'
+import { lazyViews, page } from '../page.ts'
+
+const paths = PAGE_PATHS.audits
+const view = lazyViews(() => import('./views.ts'))
+
+export const auditsPages = [
+  page({ path: paths.list, view: view('AuditsPage') }),
+  page({ path: paths.new, view: view('NewAuditPage') }),
+  page({
+    path: paths.item,
+    queries: ({ id }) => [getAuditOptions({ path: { id } })],
+    view: view('AuditPage'),
+  }),
+] as const

@@ -39,16 +39,6 @@ export interface ExploreParams {
   event?: string
 }
 
-/** Drops the search parameters that don't affect the query. */
-export const exploreParams = ({ project, range, from, domainId, vendor, event }: ExploreParams): ExploreParams => ({
-  project: project ?? '',
-  range,
-  from: from ?? null,
-  domainId: domainId ?? '',
-  vendor: vendor ?? '',
-  event: event ?? '',
-})
-
 const HOUR_MS = 3_600_000
 
 /** Maximum time range that the API allows, in hours. */

@@ -1,3 +1,31 @@
-/** The pages of this folder are bundled as one chunk. */
-export { IssuePage } from './issue/issue-page.tsx'
-export { IssuesPage } from './issues-page.tsx'
+import { IconAlertTriangle } from '@tabler/icons-react'
+import { getIssueOptions, investigateIssueOptions } from '#client/@tanstack/react-query.gen'
+import { PAGE_PATHS } from '../../../contract/page-paths.ts'
+import { sharedQueries } from '../../api/queries.ts'
+import { SHOW_PARAM } from '../../charts/show-param.ts'
+import { messages } from '../../messages.ts'
+import { lazyViews, page } from '../page.ts'
+import { ISSUES, issuesQuery } from './queries.ts'
+
+const paths = PAGE_PATHS.issues
+const view = lazyViews(() => import('./views.ts'))
+
+export const issuesPages = [
+  page({
+    path: paths.list,
+    menu: {
+      title: () => messages.shell.pages.issues,
+      keys: 'g i',
+      navigation: { group: 'first', icon: IconAlertTriangle },
+    },
+    search: ISSUES,
+    queries: (values) => [issuesQuery(values), sharedQueries.domains()],
+    view: view('IssuesPage'),
+  }),
+  page({
+    path: paths.item,
+    search: SHOW_PARAM,
+    queries: ({ id }) => [getIssueOptions({ path: { id } }), investigateIssueOptions({ path: { id } })],
+    view: view('IssuePage'),
+  }),
+] as const

@@ -1,6 +1,5 @@
-import { getIssueOptions, investigateIssueOptions, listIssuesInfiniteOptions } from '#client/@tanstack/react-query.gen'
+import { listIssuesInfiniteOptions } from '#client/@tanstack/react-query.gen'
 import { CURSOR_PAGINATION } from '../../api/pagination.ts'
-import { prefetch } from '../../api/queries.ts'
 import { displayNames } from '../../messages/display-names.ts'
 import type { ValuesOf } from '../../url-state/param-types.ts'
 import { choice, multiple, nameList, text } from '../../url-state/param-types.ts'
@@ -47,10 +46,4 @@ export function issuesQuery({ q, status, severity, domainId, alertType, alertId,
     }),
     ...CURSOR_PAGINATION,
   }
-}
-
-/** Prefetches an issue and its evidence. */
-export function preloadIssue(id: string): void {
-  prefetch(getIssueOptions({ path: { id } }))
-  prefetch(investigateIssueOptions({ path: { id } }))
 }

@@ -8,7 +8,7 @@ import {
   listIssuesOptions,
   listSignalsOptions,
 } from '#client/@tanstack/react-query.gen'
-import { prefetch, STALE_MS } from '../../api/queries.ts'
+import { STALE_MS } from '../../api/queries.ts'
 import { FIRST_PARAMS } from './preload-urls.ts'
 
 const SHOWN_CHANGES = 5
@@ -25,16 +25,4 @@ export const overviewQueries = {
   changes: (project: string) => listChangesOptions({ query: { limit: SHOWN_CHANGES, ...within(project) } }),
   value: () => ({ ...getOrgValueOptions(), staleTime: STALE_MS.insight }),
   alerts: () => listAlertsOptions({ query: { limit: 1 } }),
-}
-
-/** Prefetches the data of the page. */
-export function preloadOverview(project: string): void {
-  prefetch(overviewQueries.issues(project))
-  prefetch(overviewQueries.domains(project))
-  prefetch(overviewQueries.signals(project))
-  prefetch(overviewQueries.causes(project))
-  prefetch(overviewQueries.scores(project))
-  prefetch(overviewQueries.changes(project))
-  prefetch(overviewQueries.value())
-  prefetch(overviewQueries.alerts())
 }

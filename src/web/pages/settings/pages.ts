@@ -1,10 +1,23 @@
-/** The pages of this folder are bundled as one chunk. */
+import { PAGE_PATHS } from '../../../contract/page-paths.ts'
+import { messages } from '../../messages.ts'
+import { lazyViews, page } from '../page.ts'
 
-export { ApiKeysPage } from './api-keys-page.tsx'
-export { AuditLogPage } from './audit-log-page.tsx'
-export { DigestPage } from './digest-page.tsx'
-export { MembersPage } from './members-page.tsx'
-export { OrganizationPage } from './organization-page.tsx'
-export { PreferencesPage } from './preferences-page.tsx'
-export { ProjectsPage } from './projects-page.tsx'
-export { UsagePage } from './usage-page.tsx'
+const paths = PAGE_PATHS.settings
+const view = lazyViews(() => import('./views.ts'))
+
+/** The menu entry of a settings page. */
+const settingsMenu = (name: keyof typeof paths) => ({
+  title: () => messages.settings.pages[name],
+  keywords: () => messages.shell.settings,
+})
+
+export const settingsPages = [
+  page({ path: paths.organization, menu: settingsMenu('organization'), view: view('OrganizationPage') }),
+  page({ path: paths.projects, menu: settingsMenu('projects'), view: view('ProjectsPage') }),
+  page({ path: paths.members, menu: settingsMenu('members'), view: view('MembersPage') }),
+  page({ path: paths.keys, menu: settingsMenu('keys'), view: view('ApiKeysPage') }),
+  page({ path: paths.digest, menu: settingsMenu('digest'), view: view('DigestPage') }),
+  page({ path: paths.usage, menu: settingsMenu('usage'), view: view('UsagePage') }),
+  page({ path: paths['audit-log'], menu: settingsMenu('audit-log'), view: view('AuditLogPage') }),
+  page({ path: paths.preferences, menu: settingsMenu('preferences'), view: view('PreferencesPage') }),
+] as const

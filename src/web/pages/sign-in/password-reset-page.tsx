@@ -4,9 +4,9 @@ import { useState } from 'react'
 import { forgotPassword, resetPassword } from '#client/sdk.gen'
 import { keepSession, useLinkParams } from '../../api/bootstrap.ts'
 import { messages } from '../../messages.ts'
-import { EmailField, PasswordField } from '../../shell/sign-in/fields.tsx'
-import { Card, EntryForm } from '../../shell/sign-in/sign-in-card.tsx'
 import { notices } from '../../state/notices.ts'
+import { EmailField, PasswordField } from './fields.tsx'
+import { Card, EntryForm } from './sign-in-card.tsx'
 
 /** `/reset`: requests a password reset e-mail. When opened from that e-mail, sets the password. */
 export function ResetPage() {

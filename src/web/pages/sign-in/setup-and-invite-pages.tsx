@@ -5,10 +5,10 @@ import { listSignInMethodsOptions } from '#client/@tanstack/react-query.gen'
 import { acceptInvitation, setUp } from '#client/sdk.gen'
 import { keepSession, useLinkParams } from '../../api/bootstrap.ts'
 import { messages } from '../../messages.ts'
-import { EmailField, NameField, OrganizationField, PasswordField } from '../../shell/sign-in/fields.tsx'
-import { SignIn } from '../../shell/sign-in/sign-in.tsx'
-import { Card, EntryForm } from '../../shell/sign-in/sign-in-card.tsx'
 import { notices } from '../../state/notices.ts'
+import { EmailField, NameField, OrganizationField, PasswordField } from './fields.tsx'
+import { Card, EntryForm } from './sign-in-card.tsx'
+import { SignIn } from './sign-in-form.tsx'
 
 /** `/setup`: creates the first organization and its owner. Opened from a link in the server's log. */
 export function SetUpPage() {

@@ -1,0 +1,3 @@
+/** The pages in this folder are bundled as one chunk. */
+export { ChangePage } from './change-page.tsx'
+export { ChangesPage } from './changes-page.tsx'

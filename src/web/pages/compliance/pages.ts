@@ -1,0 +1,22 @@
+import { IconShieldCheck } from '@tabler/icons-react'
+import { PAGE_PATHS } from '../../../contract/page-paths.ts'
+import { sharedQueries } from '../../api/queries.ts'
+import { messages } from '../../messages.ts'
+import { lazyViews, page } from '../page.ts'
+import { COMPLIANCE, findingsQueries } from './queries.ts'
+
+const view = lazyViews(() => import('./compliance-page.tsx'))
+
+export const compliancePages = [
+  page({
+    path: PAGE_PATHS.compliance.findings,
+    menu: {
+      title: () => messages.shell.pages.compliance,
+      keys: 'g p',
+      navigation: { group: 'understand', icon: IconShieldCheck },
+    },
+    search: COMPLIANCE,
+    queries: (values) => [...Object.values(findingsQueries(values)), sharedQueries.domains()],
+    view: view('CompliancePage'),
+  }),
+] as const

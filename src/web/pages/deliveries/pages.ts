@@ -1,0 +1,22 @@
+import { IconSend } from '@tabler/icons-react'
+import { PAGE_PATHS } from '../../../contract/page-paths.ts'
+import { integrationNamesQuery } from '../../components/integration-names-query.ts'
+import { messages } from '../../messages.ts'
+import { lazyViews, page } from '../page.ts'
+import { DELIVERIES, deliveriesQuery, inboxQuery } from './queries.ts'
+
+const view = lazyViews(() => import('./deliveries-page.tsx'))
+
+export const deliveriesPages = [
+  page({
+    path: PAGE_PATHS.deliveries.list,
+    menu: {
+      title: () => messages.shell.pages.deliveries,
+      keys: 'g l',
+      navigation: { group: 'connect', icon: IconSend },
+    },
+    search: DELIVERIES,
+    queries: (values) => [deliveriesQuery(values), inboxQuery, integrationNamesQuery()],
+    view: view('DeliveriesPage'),
+  }),
+] as const
