@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { toBase32 } from './base32.ts'
 import type { Instant } from './clock.ts'
 
 export type IdPrefix =
@@ -18,22 +19,13 @@ export type IdPrefix =
   | 'dlv'
   | 'prj'
 
-const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz'
-
-/** Returns the value in Crockford base 32 with `length` digits, most significant first. */
-function base32(value: bigint, length: number): string {
-  let text = ''
-  for (let rest = value; text.length < length; rest >>= 5n) text = ALPHABET[Number(rest & 31n)] + text
-  return text
-}
-
 /**
  * Returns `<prefix>_` followed by 26 characters, which encode 48 bits of time and 80 random bits. Ids sort by creation
  * time in milliseconds.
  */
 export function newId(prefix: IdPrefix, at: Instant): string {
   const random = BigInt(`0x${randomBytes(10).toString('hex')}`)
-  return `${prefix}_${base32(BigInt(at), 10)}${base32(random, 16)}`
+  return `${prefix}_${toBase32(BigInt(at), 10)}${toBase32(random, 16)}`
 }
 
 /**

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { NewIssueCollector, openedAt } from './new-issue-collector.ts'
+import { NewIssueCollector } from './new-issue-collector.ts'
 
 const START = 1_767_600_000_000
 const DIGITS = '0123456789abcdefghjkmnpqrstvwxyz'
@@ -21,11 +21,6 @@ function hearing(...issues: ReturnType<typeof moved>[]) {
   news.hear('pulse', { at: START })
   return { news, due: issues.map((issue) => news.hear('issue', issue)) }
 }
-
-test('the opening time of an issue is read from its ID', () => {
-  expect(openedAt(idOf('iss', START))).toBe(START)
-  for (const none of ['', 'iss_0', 'iss_tooShortAndCapital', idOf('alr', START)]) expect(openedAt(none)).toBeNaN()
-})
 
 test('issues opened since the page loaded are counted once, with the highest severity', () => {
   const again = moved(START + 4)

@@ -1,4 +1,5 @@
 import type { Issue, IssueMoved, StreamPulse } from '#client/types.gen'
+import { timeOfId } from '../../contract/id-time.ts'
 import { SEVERITIES_DESCENDING } from '../../contract/severities.ts'
 
 /** New issues that are announced together. */
@@ -14,14 +15,6 @@ const GATHER_MS = 2000
 /** Minimum time between announcements. */
 const PAUSE_MS = 60_000
 
-const DIGITS = '0123456789abcdefghjkmnpqrstvwxyz'
-
-/** Returns the opening time encoded in the id, in milliseconds since the epoch; NaN without one. */
-export function openedAt(id: string): number {
-  const time = /^iss_([0-9a-hjkmnp-tv-z]{10})/.exec(id)?.[1] ?? ''
-  return time === '' ? Number.NaN : [...time].reduce((sum, digit) => sum * 32 + DIGITS.indexOf(digit), 0)
-}
-
 /** Collects newly opened issues for announcements. Times are milliseconds since the epoch. */
 export class NewIssueCollector {
   /** Server time of the first pulse; issues opened earlier are not announced. */
@@ -36,7 +29,7 @@ export class NewIssueCollector {
     if (name !== 'issue' || this.since === null) return this.open.size > 0
     const { id, status, severity } = data as IssueMoved
     if (status !== 'open') this.open.delete(id)
-    else if (openedAt(id) >= this.since && !this.told.has(id)) this.open.set(id, severity)
+    else if (timeOfId('iss', id) >= this.since && !this.told.has(id)) this.open.set(id, severity)
     return this.open.size > 0
   }
 
