@@ -1,3 +1,4 @@
+import { SENSITIVITY } from '../contract/limits.ts'
 import { DAY_MS, HOUR_MS, type Instant } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
 import { Closed, InstantSchema, Int, Nullable, OneOf, type Static, Type } from '../core/schema.ts'
@@ -22,7 +23,7 @@ export const AlertBacktestInputSchema = Closed(
       Type.Union([Type.Literal(7), Type.Literal(14), Type.Literal(30)], { default: 14, description: '7, 14 or 30' }),
     ),
     sensitivities: Type.Optional(
-      Type.Array(Type.Number({ minimum: 2, maximum: 8 }), {
+      Type.Array(Type.Number({ minimum: SENSITIVITY.min, maximum: SENSITIVITY.max }), {
         minItems: 1,
         maxItems: 13,
         description: `Additional sensitivities to try. Only for ${kindsWith(({ evaluated }) => evaluated === 'along a series')}`,

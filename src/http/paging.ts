@@ -1,17 +1,18 @@
+import { MAX_PAGE_SIZE } from '../contract/limits.ts'
 import { AppError } from '../core/error.ts'
 import { Int, Nullable, Type } from '../core/schema.ts'
 import { type Db, prepared } from '../store/database.ts'
 
+export const DEFAULT_LIMIT = 50
+
 /** Query parameters that every list accepts. */
 export const pagingFields = {
-  limit: Type.Optional(Int({ minimum: 1, maximum: 200, default: 50 })),
+  limit: Type.Optional(Int({ minimum: 1, maximum: MAX_PAGE_SIZE, default: DEFAULT_LIMIT })),
   cursor: Type.Optional(Type.String({ maxLength: 500 })),
 }
 
 /** Schema of the field `nextCursor`, which the response of every list has. */
 export const NextCursorSchema = Nullable(Type.String())
-
-export const DEFAULT_LIMIT = 50
 
 /** The requested page of a list: at most `limit` items after `cursor`. Without a cursor, the first page. */
 export interface PageRequest {

@@ -1,3 +1,4 @@
+import { MAX_EMAIL_LENGTH, PASSWORD_LENGTH } from '../contract/limits.ts'
 import { Closed, Nullable, Text, Type } from '../core/schema.ts'
 import { OK, OkSchema, publicRoute, type Route, route } from '../http/route.ts'
 import { changePassword, sessionOf } from './change-password.ts'
@@ -7,17 +8,15 @@ import { EndedSchema, endSession, endSessionUrlOf, SignedInAnewSchema, SignedInS
 import { sessionRoutes } from './session-routes.ts'
 import { auditEverywhere, signIn } from './sign-in.ts'
 
-const PASSWORD_LENGTH_MAX = 1000
-
 const CredentialsSchema = Closed(
-  { email: Text(1, 254), password: Text(1, PASSWORD_LENGTH_MAX) },
+  { email: Text(1, MAX_EMAIL_LENGTH), password: Text(1, PASSWORD_LENGTH.max) },
   { $id: 'Credentials', examples: [{ email: 'ann@example.com', password: 'correct horse battery staple' }] },
 )
 
 const PasswordChangeSchema = Closed(
   {
-    currentPassword: Text(1, PASSWORD_LENGTH_MAX),
-    newPassword: Type.String({ maxLength: PASSWORD_LENGTH_MAX, description: 'At least 10 characters' }),
+    currentPassword: Text(1, PASSWORD_LENGTH.max),
+    newPassword: Type.String({ maxLength: PASSWORD_LENGTH.max, description: 'At least 10 characters' }),
   },
   {
     $id: 'PasswordChange',
@@ -26,14 +25,14 @@ const PasswordChangeSchema = Closed(
 )
 
 const ForgotPasswordSchema = Closed(
-  { email: Text(1, 254) },
+  { email: Text(1, MAX_EMAIL_LENGTH) },
   { $id: 'ForgotPassword', examples: [{ email: 'ann@example.com' }] },
 )
 
 const PasswordResetSchema = Closed(
   {
     token: Text(1, 200, { description: 'Token in the e-mailed link' }),
-    password: Type.String({ maxLength: PASSWORD_LENGTH_MAX, description: 'At least 10 characters' }),
+    password: Type.String({ maxLength: PASSWORD_LENGTH.max, description: 'At least 10 characters' }),
   },
   {
     $id: 'PasswordReset',

@@ -1,4 +1,5 @@
 import { timingSafeEqual } from 'node:crypto'
+import { MAX_EMAIL_LENGTH, MAX_NAME_LENGTH, PASSWORD_LENGTH } from '../contract/limits.ts'
 import { AppError } from '../core/error.ts'
 import { newSecret } from '../core/id.ts'
 import { Closed, type Static, Text, Type } from '../core/schema.ts'
@@ -14,9 +15,9 @@ export const SetUpInputSchema = Closed(
   {
     token: Text(1, 200),
     orgName: OrgNameSchema,
-    email: Text(1, 254),
-    password: Type.String({ maxLength: 1000, description: 'At least 10 characters' }),
-    name: Type.Optional(Text(1, 200)),
+    email: Text(1, MAX_EMAIL_LENGTH),
+    password: Type.String({ maxLength: PASSWORD_LENGTH.max, description: 'At least 10 characters' }),
+    name: Type.Optional(Text(1, MAX_NAME_LENGTH)),
   },
   {
     $id: 'SetUpInput',

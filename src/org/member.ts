@@ -1,3 +1,4 @@
+import { MAX_EMAIL_LENGTH, MAX_NAME_LENGTH, PASSWORD_LENGTH } from '../contract/limits.ts'
 import { ROLES } from '../contract/roles.ts'
 import { DAY_MS } from '../core/clock.ts'
 import { Closed, InstantSchema, Nullable, OneOf, type Static, Text, Type } from '../core/schema.ts'
@@ -34,7 +35,7 @@ export const MemberSchema = Closed(
 export type MemberRecord = Static<typeof MemberSchema> & { email: string }
 
 export const MemberInputSchema = Closed(
-  { email: Text(1, 254), role: OneOf(ROLES) },
+  { email: Text(1, MAX_EMAIL_LENGTH), role: OneOf(ROLES) },
   { $id: 'MemberInput', examples: [{ email: 'ben@example.com', role: 'member' }] },
 )
 export const MemberPatchSchema = Closed({ role: OneOf(ROLES) }, { $id: 'MemberPatch', examples: [{ role: 'admin' }] })
@@ -64,10 +65,10 @@ export const AcceptanceSchema = Closed(
     token: Text(1, 200),
     password: Type.String({
       minLength: 1,
-      maxLength: 1000,
+      maxLength: PASSWORD_LENGTH.max,
       description: "The user's password; for a user without one, the password to set, with at least 10 characters",
     }),
-    name: Type.Optional(Text(1, 200)),
+    name: Type.Optional(Text(1, MAX_NAME_LENGTH)),
   },
   {
     $id: 'InvitationAcceptance',

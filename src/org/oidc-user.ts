@@ -1,4 +1,5 @@
 import type { GroupRole } from '../config.ts'
+import { MAX_NAME_LENGTH } from '../contract/limits.ts'
 import { ROLES, type Role } from '../contract/roles.ts'
 
 /** A user as described by the identity provider. */
@@ -19,7 +20,6 @@ export type UserOfClaims = Omit<CompanyUser, 'groups'> & { groups: readonly stri
 
 export type Claims = Readonly<Record<string, unknown>>
 
-const NAME_LENGTH_MAX = 200
 /** Maximum length of the subject: https://openid.net/specs/openid-connect-core-1_0.html#IDToken */
 const SUBJECT_LENGTH_MAX = 255
 
@@ -85,7 +85,7 @@ export function userOf(idToken: Claims, userinfo: Claims, groupsClaim: string): 
     subject: sub,
     email,
     emailVerified: email !== null && addressed.email_verified === true,
-    name: textOf(idToken.name, NAME_LENGTH_MAX) ?? textOf(userinfo.name, NAME_LENGTH_MAX),
+    name: textOf(idToken.name, MAX_NAME_LENGTH) ?? textOf(userinfo.name, MAX_NAME_LENGTH),
     groups: knownGroups([idToken, userinfo], groupsClaim),
   }
 }

@@ -1,13 +1,12 @@
 import { randomBytes } from 'node:crypto'
+import { MAX_NAME_LENGTH } from '../contract/limits.ts'
 import { ROLES } from '../contract/roles.ts'
 import type { Instant } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
 import { loadPhoneLibrary } from '../core/load-phone-library.ts'
 import { Closed, InstantSchema, Nullable, OneOf, type Static, Text, Type } from '../core/schema.ts'
 
-const NAME_LENGTH_MAX = 200
-
-export const OrgNameSchema = Text(1, NAME_LENGTH_MAX)
+export const OrgNameSchema = Text(1, MAX_NAME_LENGTH)
 
 /** An organization as used by other modules. */
 export interface Org {
@@ -112,7 +111,7 @@ export type Membership = Static<typeof MembershipSchema>
 
 /** Fields that users may change about themselves. */
 export const WhoamiPatchSchema = Closed(
-  { name: Text(1, NAME_LENGTH_MAX) },
+  { name: Text(1, MAX_NAME_LENGTH) },
   { $id: 'WhoamiPatch', examples: [{ name: 'Ann Example' }] },
 )
 
@@ -178,7 +177,7 @@ export function newCustomerSalt(): string {
  * Returns the trimmed name. Throws `invalid`, naming `field`, when the trimmed name is empty or longer than `lengthMax`
  * characters.
  */
-export function checkName(name: string, field: string, lengthMax: number = NAME_LENGTH_MAX): string {
+export function checkName(name: string, field: string, lengthMax: number = MAX_NAME_LENGTH): string {
   const trimmed = name.trim()
   if (!trimmed) throw new AppError('invalid', `${field}: must not be blank`)
   if (trimmed.length > lengthMax) throw new AppError('invalid', `${field}: is longer than ${lengthMax} characters`)

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { PASSWORD_LENGTH } from '../contract/limits.ts'
 import { AppError } from '../core/error.ts'
 import { FairQueue } from '../core/fair-queue.ts'
 
@@ -8,10 +9,6 @@ export interface User {
   /** Null until the user has set one. */
   name: string | null
 }
-
-const PASSWORD_LENGTH_MIN = 10
-/** Far longer than any passphrase. Limits the cost of hashing. */
-const PASSWORD_LENGTH_MAX = 1000
 
 /**
  * Hashing cost of 64 MiB and two passes, above the OWASP minimum: https://cheatsheetseries.owasp.org (Password
@@ -39,11 +36,11 @@ const normalized = (password: string) => password.normalize('NFKC')
 /** Throws `invalid`, naming `field`, when the password has fewer than 10 or more than 1,000 characters. */
 export function checkPassword(password: string, field = 'password'): void {
   const length = [...normalized(password)].length
-  if (length < PASSWORD_LENGTH_MIN) {
-    throw new AppError('invalid', `${field}: must have at least ${PASSWORD_LENGTH_MIN} characters`)
+  if (length < PASSWORD_LENGTH.min) {
+    throw new AppError('invalid', `${field}: must have at least ${PASSWORD_LENGTH.min} characters`)
   }
-  if (length > PASSWORD_LENGTH_MAX) {
-    throw new AppError('invalid', `${field}: must have at most ${PASSWORD_LENGTH_MAX} characters`)
+  if (length > PASSWORD_LENGTH.max) {
+    throw new AppError('invalid', `${field}: must have at most ${PASSWORD_LENGTH.max} characters`)
   }
 }
 

@@ -1,3 +1,4 @@
+import { SENSITIVITY } from '../contract/limits.ts'
 import type { Clock } from '../core/clock.ts'
 import { Closed, Int, Nullable, OneOf, Text, Type } from '../core/schema.ts'
 import { OK, OkSchema, type Route, route } from '../http/route.ts'
@@ -14,8 +15,8 @@ const SignalInputSchema = Closed(
     sensitivity: Type.Optional(
       Nullable(
         Int({
-          minimum: 2,
-          maximum: 8,
+          minimum: SENSITIVITY.min,
+          maximum: SENSITIVITY.max,
           description: '2 is the most sensitive. Null: the sensitivity of the alert. Omitted: unchanged',
         }),
       ),

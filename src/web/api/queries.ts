@@ -1,5 +1,6 @@
 import { type FetchInfiniteQueryOptions, QueryClient, type QueryKey } from '@tanstack/react-query'
 import { listDomainsOptions, listFormsOptions } from '#client/@tanstack/react-query.gen'
+import { MAX_PAGE_SIZE } from '../../contract/limits.ts'
 import { ApiError, isTransient } from './api-error.ts'
 import { session } from './session.ts'
 
@@ -27,13 +28,10 @@ export const queries = new QueryClient({
   },
 })
 
-/** Maximum page size that the API allows. */
-const MOST = 200
-
 /** Queries that several pages share, with the same key. */
 export const sharedQueries = {
   /** Domains, for fields and columns that show their names. */
-  domains: () => ({ ...listDomainsOptions({ query: { limit: MOST } }), staleTime: STALE_MS.insight }),
+  domains: () => ({ ...listDomainsOptions({ query: { limit: MAX_PAGE_SIZE } }), staleTime: STALE_MS.insight }),
   forms: () => ({ ...listFormsOptions(), staleTime: STALE_MS.dictionary }),
 }
 

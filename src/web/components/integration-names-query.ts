@@ -1,11 +1,9 @@
 import { listIntegrationsOptions } from '#client/@tanstack/react-query.gen'
+import { MAX_PAGE_SIZE } from '../../contract/limits.ts'
 import { STALE_MS } from '../api/queries.ts'
-
-/** Maximum number of integrations to load. */
-const MOST = 200
 
 /** Query for the names of integrations. */
 export const integrationNamesQuery = () => ({
-  ...listIntegrationsOptions({ query: { limit: MOST } }),
+  ...listIntegrationsOptions({ query: { limit: MAX_PAGE_SIZE } }),
   staleTime: STALE_MS.dictionary,
 })

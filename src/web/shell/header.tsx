@@ -4,6 +4,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { listOrganizationsOptions, listProjectsOptions } from '#client/@tanstack/react-query.gen'
 import { signOut } from '#client/sdk.gen'
+import { MAX_PAGE_SIZE } from '../../contract/limits.ts'
 import { session, useSessionState } from '../api/session.ts'
 import { useWhoami } from '../api/whoami.ts'
 import { dataOption } from '../components/data-text.tsx'
@@ -47,7 +48,7 @@ export function Header({ openMenu, showShortcuts, showPalette }: HeaderProps) {
 
 function ProjectField() {
   const [{ project }, setShared] = useSharedParams()
-  const { data } = useQuery(listProjectsOptions({ query: { limit: 200 } }))
+  const { data } = useQuery(listProjectsOptions({ query: { limit: MAX_PAGE_SIZE } }))
   const options = (data?.projects ?? []).map(({ id, name }) => dataOption(id, name))
   return (
     <NativeSelect
@@ -146,7 +147,7 @@ function Organizations() {
   const state = useSessionState()
   const queries = useQueryClient()
   const who = useWhoami()
-  const { data } = useQuery(listOrganizationsOptions({ query: { limit: 200 } }))
+  const { data } = useQuery(listOrganizationsOptions({ query: { limit: MAX_PAGE_SIZE } }))
   const others = (data?.orgs ?? []).filter(({ id }) => id !== who?.orgId)
   if (state.is !== 'open' || others.length === 0) return null
   const change = (orgId: string) => {

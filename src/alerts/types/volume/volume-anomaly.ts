@@ -1,3 +1,4 @@
+import { SENSITIVITY } from '../../../contract/limits.ts'
 import { DAY_MS, type Instant } from '../../../core/clock.ts'
 import { AppError } from '../../../core/error.ts'
 import { Closed, parser, Type } from '../../../core/schema.ts'
@@ -27,8 +28,8 @@ const AnomalySchema = Closed(
     event: CountedEventSchema,
     sensitivity: Type.Optional(
       Type.Number({
-        minimum: 2,
-        maximum: 8,
+        minimum: SENSITIVITY.min,
+        maximum: SENSITIVITY.max,
         default: 4,
         'x-unit': 'deviations',
         description: 'Robust standard deviations from the expected count: 2 is the most sensitive, 8 the least',

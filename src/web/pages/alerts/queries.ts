@@ -2,6 +2,7 @@ import type { InfiniteData } from '@tanstack/react-query'
 import { listAlertsInfiniteOptions, listSuggestionsOptions } from '#client/@tanstack/react-query.gen'
 import { listAlerts, setAlertEnabled } from '#client/sdk.gen'
 import type { Alert, AlertList, ListAlertsData } from '#client/types.gen'
+import { MAX_PAGE_SIZE } from '../../../contract/limits.ts'
 import { mutate } from '../../api/mutate.ts'
 import { CURSOR_PAGINATION } from '../../api/pagination.ts'
 import { STALE_MS } from '../../api/queries.ts'
@@ -25,7 +26,6 @@ export const ALERTS = {
 export const NEW_ALERT = { domainId: text, vendor: text, event: text, parameter: text, template: text }
 
 const PAGE_SIZE = 100
-const MAX_PAGE_SIZE = 200
 
 type AlertKinds = NonNullable<ListAlertsData['query']>['alertType']
 

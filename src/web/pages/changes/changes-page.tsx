@@ -5,6 +5,7 @@ import { useState } from 'react'
 import { listDomainsOptions } from '#client/@tanstack/react-query.gen'
 import { postChange } from '#client/sdk.gen'
 import type { Change } from '#client/types.gen'
+import { MAX_PAGE_SIZE } from '../../../contract/limits.ts'
 import { useHasRole } from '../../api/whoami.ts'
 import { Data, dataOption } from '../../components/data-text.tsx'
 import { FilterBar } from '../../components/filter-bar.tsx'
@@ -77,7 +78,7 @@ export function ChangesPage() {
 }
 
 function Filters() {
-  const { data } = useQuery(listDomainsOptions({ query: { limit: 200 } }))
+  const { data } = useQuery(listDomainsOptions({ query: { limit: MAX_PAGE_SIZE } }))
   const t = messages.changes
   const any = { value: '', label: messages.components.any }
   return (
@@ -129,7 +130,7 @@ function Row({ change: { id, title, domain, occurredAt, status, findings } }: { 
 function RecordForm({ close }: { close(): void }) {
   const queries = useQueryClient()
   const navigate = useNavigate()
-  const { data } = useQuery(listDomainsOptions({ query: { limit: 200 } }))
+  const { data } = useQuery(listDomainsOptions({ query: { limit: MAX_PAGE_SIZE } }))
   const domains = data?.domains ?? []
   const firstId = domains[0]?.id ?? ''
   const t = messages.changes

@@ -1,6 +1,7 @@
 import { listChangesInfiniteOptions } from '#client/@tanstack/react-query.gen'
 import { listChanges } from '#client/sdk.gen'
 import type { Change } from '#client/types.gen'
+import { MAX_PAGE_SIZE } from '../../../contract/limits.ts'
 import { ApiError } from '../../api/api-error.ts'
 import { CURSOR_PAGINATION, PAGE_SIZE } from '../../api/pagination.ts'
 import { messages } from '../../messages.ts'
@@ -13,8 +14,6 @@ export const CHANGES = {
   domainId: text,
   status: optional(['watching', 'regressed', 'clean', 'unclear']),
 }
-
-const MAX_PAGE_SIZE = 200
 
 /** The query of the list of changes. */
 export function changesQuery({ domainId, status, project }: ValuesOf<typeof CHANGES & SharedParams>) {

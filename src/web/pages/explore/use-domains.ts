@@ -1,11 +1,9 @@
 import { useQuery } from '@tanstack/react-query'
 import { listDomainsOptions } from '#client/@tanstack/react-query.gen'
+import { MAX_PAGE_SIZE } from '../../../contract/limits.ts'
 import { STALE_MS } from '../../api/queries.ts'
 import { useSearchParams, useSharedParams } from '../../url-state/use-search-params.ts'
 import { EXPLORE } from './queries.ts'
-
-/** Maximum page size that the API allows. */
-const MAX_PAGE_SIZE = 200
 
 /** The domains of the selected project, or of all projects. */
 export function useDomains() {

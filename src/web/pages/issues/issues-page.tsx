@@ -4,6 +4,7 @@ import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-qu
 import { useEffect, useMemo, useRef, useState } from 'react'
 import { listAlertsOptions, listSignalsOptions } from '#client/@tanstack/react-query.gen'
 import type { Issue } from '#client/types.gen'
+import { MAX_PAGE_SIZE } from '../../../contract/limits.ts'
 import { STALE_MS, sharedQueries } from '../../api/queries.ts'
 import { useHasRole } from '../../api/whoami.ts'
 import type { Filter } from '../../components/filter-bar.tsx'
@@ -27,10 +28,6 @@ import classes from './issues-page.module.css'
 import { rememberList } from './list-position.ts'
 import { MuteMenu } from './mute-menu.tsx'
 import { ISSUES, issuesQuery, SORTS } from './queries.ts'
-
-const MAX_ALERTS = 200
-
-const MAX_COUNTED = 200
 
 /** `/issues`: the list of issues. */
 export function IssuesPage() {
@@ -144,7 +141,7 @@ function useIssueFilters(): readonly Filter<keyof typeof ISSUES>[] {
   const [{ alertId }] = useSearchParams(ISSUES)
   const domains = useQuery(sharedQueries.domains()).data?.domains
   const alerts = useQuery({
-    ...listAlertsOptions({ query: { limit: MAX_ALERTS } }),
+    ...listAlertsOptions({ query: { limit: MAX_PAGE_SIZE } }),
     staleTime: STALE_MS.insight,
     enabled: alertId.length > 0,
   }).data?.alerts
@@ -167,8 +164,8 @@ function useIssueFilters(): readonly Filter<keyof typeof ISSUES>[] {
 
 /** Message that there are no issues, with the number of monitored signals and alerts. */
 function NoIssues() {
-  const signals = useQuery(listSignalsOptions({ query: { limit: MAX_COUNTED } })).data
-  const alerts = useQuery(listAlertsOptions({ query: { enabled: true, limit: MAX_COUNTED } })).data
+  const signals = useQuery(listSignalsOptions({ query: { limit: MAX_PAGE_SIZE } })).data
+  const alerts = useQuery(listAlertsOptions({ query: { enabled: true, limit: MAX_PAGE_SIZE } })).data
   return (
     <Stack align="center" gap="xs" p="xl">
       <IconCircleCheck size={24} stroke={1.75} color="var(--tw-ok-solid)" aria-hidden />

@@ -1,7 +1,7 @@
+import { MAX_PAGE_SIZE } from '../../../contract/limits.ts'
+
 /** Number of issues under "Needs attention". */
 const SHOWN_ISSUES = 5
-/** Maximum page size that the API allows. */
-const MAX_PAGE_SIZE = 200
 
 /** Parameters of the first requests that the Overview sends for all projects. `queries.ts` uses them too. */
 export const FIRST_PARAMS = {

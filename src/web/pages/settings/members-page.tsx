@@ -4,6 +4,7 @@ import { useState } from 'react'
 import { listMembersInfiniteOptions } from '#client/@tanstack/react-query.gen'
 import { changeMemberRole, inviteMember, removeMember } from '#client/sdk.gen'
 import type { Member } from '#client/types.gen'
+import { MAX_EMAIL_LENGTH } from '../../../contract/limits.ts'
 import { ROLES, type Role } from '../../../contract/roles.ts'
 import { errorMessage } from '../../api/api-error.ts'
 import { CURSOR_PAGINATION, PAGE_SIZE } from '../../api/pagination.ts'
@@ -179,7 +180,14 @@ function InviteForm({ show, refresh }: { show(link: string): void; refresh(): Pr
   return (
     <Form submission={sending} button={t.send}>
       <Stack gap="md">
-        <TextInput type="email" label={t.email} {...field('email')} required maxLength={254} data-autofocus />
+        <TextInput
+          type="email"
+          label={t.email}
+          {...field('email')}
+          required
+          maxLength={MAX_EMAIL_LENGTH}
+          data-autofocus
+        />
         <NativeSelect label={t.role} {...field('role')} data={roles} />
         <Text c="dimmed" fz="sm">
           {t.roles[values.role]}

@@ -3,6 +3,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { getOrganizationOptions, getOrganizationQueryKey } from '#client/@tanstack/react-query.gen'
 import { rotateWebhookSecret, updateOrganization } from '#client/sdk.gen'
 import type { Organization } from '#client/types.gen'
+import { MAX_NAME_LENGTH } from '../../../contract/limits.ts'
 import { errorMessage } from '../../api/api-error.ts'
 import { useHasRole } from '../../api/whoami.ts'
 import { Form } from '../../components/form.tsx'
@@ -40,7 +41,7 @@ function OrganizationForm({ organization }: { organization: Organization }) {
   const fields = (
     <fieldset disabled={!may} className="plain">
       <Stack gap="md">
-        <TextInput label={messages.settings.fields.name} {...field('name')} required maxLength={200} />
+        <TextInput label={messages.settings.fields.name} {...field('name')} required maxLength={MAX_NAME_LENGTH} />
         <Select
           label={messages.settings.fields.currency}
           description={messages.settings.organization.currencyHint}

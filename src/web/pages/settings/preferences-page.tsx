@@ -14,6 +14,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { listSessionsOptions } from '#client/@tanstack/react-query.gen'
 import { changePassword, changeWhoami, endSession } from '#client/sdk.gen'
 import type { Session, Whoami } from '#client/types.gen'
+import { MAX_NAME_LENGTH, PASSWORD_LENGTH } from '../../../contract/limits.ts'
 import { useHasRole, useWhoami } from '../../api/whoami.ts'
 import { Form } from '../../components/form.tsx'
 import { LabelledSwitch } from '../../components/labelled-switch.tsx'
@@ -111,7 +112,7 @@ function NameForm({ who }: { who: Whoami }) {
       <TextInput
         label={messages.settings.preferences.yourName}
         {...field('name')}
-        maxLength={200}
+        maxLength={MAX_NAME_LENGTH}
         autoComplete="name"
         required
       />
@@ -120,7 +121,6 @@ function NameForm({ who }: { who: Whoami }) {
 }
 
 const NO_PASSWORDS = { currentPassword: '', newPassword: '' }
-const MAX_LENGTH = 1000
 
 function PasswordForm() {
   const { field, set, sending } = useFormFields(NO_PASSWORDS, async (body) => {
@@ -135,7 +135,7 @@ function PasswordForm() {
         autoComplete="current-password"
         {...field('currentPassword')}
         required
-        maxLength={MAX_LENGTH}
+        maxLength={PASSWORD_LENGTH.max}
       />
       <PasswordInput
         label={messages.settings.preferences.password}
@@ -143,7 +143,7 @@ function PasswordForm() {
         autoComplete="new-password"
         {...field('newPassword')}
         required
-        maxLength={MAX_LENGTH}
+        maxLength={PASSWORD_LENGTH.max}
       />
     </Form>
   )

@@ -4,6 +4,7 @@ import { useState } from 'react'
 import { listDomainsOptions, listProjectsInfiniteOptions } from '#client/@tanstack/react-query.gen'
 import { createProject, deleteProject, updateProject } from '#client/sdk.gen'
 import type { Project } from '#client/types.gen'
+import { MAX_PAGE_SIZE } from '../../../contract/limits.ts'
 import { CURSOR_PAGINATION, PAGE_SIZE } from '../../api/pagination.ts'
 import { useHasRole } from '../../api/whoami.ts'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
@@ -136,7 +137,7 @@ interface ProjectFormProps {
 }
 
 function ProjectForm({ project, close, refresh }: ProjectFormProps) {
-  const { data } = useQuery(listDomainsOptions({ query: { limit: 200 } }))
+  const { data } = useQuery(listDomainsOptions({ query: { limit: MAX_PAGE_SIZE } }))
   const t = messages.settings.projects
   const saved = { name: project?.name ?? '', domainIds: project?.domainIds ?? [] }
   const isHere = useIsMounted()

@@ -37,10 +37,6 @@ export function signalsQuery(values: ValuesOf<typeof SIGNALS & SharedParams>) {
   return { ...listSignalsInfiniteOptions({ query }), ...CURSOR_PAGINATION }
 }
 
-/** Range of the sensitivity. */
-export const MIN_SENSITIVITY = 2
-export const MAX_SENSITIVITY = 8
-
 type Part = Partial<Pick<Signal, 'mode' | 'sensitivity'>>
 
 /** Changes the mode or sensitivity of a signal optimistically, with undo. */

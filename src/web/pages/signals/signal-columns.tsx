@@ -2,6 +2,7 @@ import { Anchor, NativeSelect, NumberInput } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import { useMemo } from 'react'
 import type { Signal } from '#client/types.gen'
+import { SENSITIVITY } from '../../../contract/limits.ts'
 import { useHasRole } from '../../api/whoami.ts'
 import { Sparkline } from '../../charts/sparkline.tsx'
 import { Data, Dot } from '../../components/data-text.tsx'
@@ -13,7 +14,7 @@ import { TimeAgo } from '../../components/time-ago.tsx'
 import type { Column } from '../../components/virtual-table.tsx'
 import { messages } from '../../messages.ts'
 import classes from './columns.module.css'
-import { changeSignal, MAX_SENSITIVITY, MIN_SENSITIVITY } from './queries.ts'
+import { changeSignal } from './queries.ts'
 
 /** The mark of each state. */
 const STATE_MARKS: Record<Signal['state'], StatusIcon> = {
@@ -155,8 +156,8 @@ function SensitivityField({ signal }: { signal: Signal }) {
       maw={90}
       aria-label={messages.signals.sensitivityOf(vendor, event)}
       defaultValue={sensitivity}
-      min={MIN_SENSITIVITY}
-      max={MAX_SENSITIVITY}
+      min={SENSITIVITY.min}
+      max={SENSITIVITY.max}
       step={0.5}
       clampBehavior="blur"
       onBlur={({ currentTarget }) => {

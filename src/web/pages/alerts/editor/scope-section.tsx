@@ -2,6 +2,7 @@ import { Autocomplete, NativeSelect, Stack, TagsInput, TextInput } from '@mantin
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { listDomainsOptions } from '#client/@tanstack/react-query.gen'
+import { MAX_PAGE_SIZE } from '../../../../contract/limits.ts'
 import { STALE_MS } from '../../../api/queries.ts'
 import { Card } from '../../../components/card.tsx'
 import { asData, Sentence } from '../../../components/data-text.tsx'
@@ -24,7 +25,6 @@ import type { SectionProps } from './section-props.ts'
 import { useNames } from './use-name-suggestions.ts'
 import { operatorLabel } from './use-saving.ts'
 
-const MAX_DOMAINS = 200
 /** The option "several domains", which shows a second field. */
 const MANY = 'many'
 
@@ -107,7 +107,7 @@ function Scope({ draft, change, form, errorOf }: Omit<SectionProps, 'forms' | 'p
 
 /** Selects the monitored domains: all, one or several. */
 function DomainField({ draft, change, errorOf }: Pick<SectionProps, 'draft' | 'change' | 'errorOf'>) {
-  const { data } = useQuery({ ...listDomainsOptions({ query: { limit: MAX_DOMAINS } }), staleTime: STALE_MS.insight })
+  const { data } = useQuery({ ...listDomainsOptions({ query: { limit: MAX_PAGE_SIZE } }), staleTime: STALE_MS.insight })
   const ids = domainsOf(draft)
   const [wantsMany, wantMany] = useState(false)
   const isMany = wantsMany || ids.length > 1

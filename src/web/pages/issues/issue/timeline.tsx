@@ -2,6 +2,7 @@ import { Text, Timeline } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { listMembersOptions } from '#client/@tanstack/react-query.gen'
 import type { Delivery } from '#client/types.gen'
+import { MAX_PAGE_SIZE } from '../../../../contract/limits.ts'
 import { STALE_MS } from '../../../api/queries.ts'
 import { ChannelTarget } from '../../../components/channel-target.tsx'
 import { Data, Sentence } from '../../../components/data-text.tsx'
@@ -118,7 +119,10 @@ function Detail({
 
 /** Names of the organization's members by id. */
 function useMemberNames(): (id: string) => string | null {
-  const { data } = useQuery({ ...listMembersOptions({ query: { limit: 200 } }), staleTime: STALE_MS.dictionary })
+  const { data } = useQuery({
+    ...listMembersOptions({ query: { limit: MAX_PAGE_SIZE } }),
+    staleTime: STALE_MS.dictionary,
+  })
   return (id) => {
     const member = data?.members.find((one) => one.id === id)
     return member ? (member.name ?? member.email) : null
