@@ -55,7 +55,7 @@ const OPENERS: readonly Opener[] = [
 ]
 
 /** Dialogs that are not opened by a button: a key opens them, or they appear when a session ends. */
-const WITHOUT_BUTTON = ['shell/auth-gate.tsx']
+const WITHOUT_BUTTON = ['shell/auth-gate.tsx', 'shell/shortcuts-dialog.tsx']
 /** A shared component, which is tested through the dialogs that use it. */
 const SHARED = ['components/confirm-dialog.tsx']
 
