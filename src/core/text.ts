@@ -92,3 +92,21 @@ const DIRECTIONS = /[\u200e\u200f\u061c\u202a-\u202e\u2066-\u2069]/g
 export function oneLine(text: string, maxLength: number): string {
   return cutText(text.toWellFormed().replace(DIRECTIONS, '').replace(BREAKS, ' ').trim(), maxLength, '…')
 }
+
+/**
+ * Returns external text as one escaped line of at most `max`, in the unit of `lengthOf`. Truncated text ends with `…`.
+ */
+export function escapedLine(
+  text: string,
+  max: number,
+  markup: { escape(text: string): string; lengthOf(text: string): number },
+): string {
+  for (let length = max; length > 0; ) {
+    const escaped = markup.escape(oneLine(text, length))
+    const over = markup.lengthOf(escaped) - max
+    if (over <= 0) return escaped
+    // One character becomes at most six after escaping.
+    length -= Math.ceil(over / 6)
+  }
+  return ''
+}

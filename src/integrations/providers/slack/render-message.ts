@@ -1,4 +1,4 @@
-import { oneLine } from '../../../core/text.ts'
+import { escapedLine } from '../../../core/text.ts'
 import type { IssueStatus } from '../../../issues/issue.ts'
 import { MAX_NAMED, summarizeGroup } from '../../message/grouped-message-text.ts'
 import type { Message } from '../../message/message.ts'
@@ -181,16 +181,8 @@ export const jsonLength = (text: string) => JSON.stringify(text).length - 2
 /**
  * Returns untrusted text as one escaped line of at most `max` characters in JSON. Longer text is truncated with `…`.
  */
-export function plain(text: string, max: number): string {
-  for (let length = max; length > 0; ) {
-    const escaped = escapeMrkdwn(oneLine(text, length))
-    const over = jsonLength(escaped) - max
-    if (over <= 0) return escaped
-    // One character becomes at most six after escaping.
-    length -= Math.ceil(over / 6)
-  }
-  return ''
-}
+export const plain = (text: string, max: number): string =>
+  escapedLine(text, max, { escape: escapeMrkdwn, lengthOf: jsonLength })
 
 const NEW_LINE_LENGTH = 2
 
