@@ -4,6 +4,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { CONNECTORS } from '../../src/connectors.ts'
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../src/core/clock.ts'
+import { PRODUCTS } from '../../src/integrations/providers/webhook/formats/products.fixture.ts'
 import { callTool, connect } from '../../src/mcp/mcp-endpoint.fixture.ts'
 import type { Outbound, Reply } from '../../src/transport/transport.ts'
 import { type TestApp, testApp } from '../test-app.ts'
@@ -35,6 +36,13 @@ const PLANTED: readonly Planted[] = [
     config: { url: 'https://hooks.example.com/in', secret: whsec },
     secrets: [whsec, whsec.slice(6)],
   },
+  ...PRODUCTS.map(({ format, path, secret }) => ({
+    provider: 'webhook',
+    channel: 'webhook',
+    config: { url: `https://product.example.com${path}`, format: format.name, secret },
+    // Admins can read the URL.
+    secrets: secret === undefined ? [] : [secret],
+  })),
   {
     provider: 'team_chat',
     channel: 'team_chat',

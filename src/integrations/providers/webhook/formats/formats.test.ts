@@ -5,6 +5,7 @@ import { SEVERITIES, type Severity } from '../../../../contract/severities.ts'
 import { MINUTE_MS, SECOND_MS } from '../../../../core/clock.ts'
 import type { Transition } from '../../../../issues/issue.ts'
 import { setStatus } from '../../../../issues/store.ts'
+import { receiver } from '../../../../transport/receiver.fixture.ts'
 import type { HttpOutbound } from '../../../../transport/transport.ts'
 import { groupFixture } from '../../../delivery/group.fixture.ts'
 import { sendTest } from '../../../delivery/send-test.ts'
@@ -84,6 +85,19 @@ describe.each(named(PRODUCTS))('%s', (_name, product) => {
     expect(deliveries().map(({ status }) => status)).toEqual(Array(count + 1).fill('delivered'))
     expect(server.requests).toHaveLength(product.format.shows === 'messages' ? 2 : count + 1)
   })
+})
+
+test.each(named(PRODUCTS))('credentials that %s echoes are not in the delivery log', async (_name, product) => {
+  await using server = receiver(({ path, headers, body }) => {
+    const error = `${path} ${headers.authorization} ${body}`
+    const echo = { ok: false, success: false, message: error, error, description: error, errors: [error] }
+    return Response.json(product.format.name === 'google_chat' ? { error: echo } : echo, { status: 400 })
+  })
+  const { open, deliver, channels, deliveries, db } = worldOf(product, server.url)
+  open('iss_1', channels)
+  await deliver(1)
+  expect(deliveries()).toMatchObject([{ status: 'failed', lastError: expect.stringMatching(/^HTTP 400: .*…/) }])
+  expect(db.serialize().toString('latin1')).not.toContain('planted')
 })
 
 /** Every kind of message. */

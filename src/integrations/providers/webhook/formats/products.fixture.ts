@@ -47,7 +47,7 @@ const refusal = (status: number, body: object, headers: Record<string, string> =
 
 const ISSUE_URL = Type.String({ pattern: '^https://' })
 
-const DISCORD_PATH = '/api/webhooks/1159013241337/planted-discord-tokenA_b'
+const DISCORD_PATH = '/api/webhooks/1159013241337/planted-discord-keyA_b'
 const DiscordBody = Closed({
   embeds: Type.Array(
     Closed({
@@ -61,7 +61,7 @@ const DiscordBody = Closed({
   allowed_mentions: Closed({ parse: Type.Array(Type.String(), { maxItems: 0 }) }),
 })
 
-const GOOGLE_PATH = '/v1/spaces/AAAA/messages?key=planted-google-key-1&token=planted-google-token'
+const GOOGLE_PATH = '/v1/spaces/AAAA/messages?key=planted-google-key-1&token=planted-google-key-2'
 const GoogleBody = Closed({
   fallbackText: Text(1, 4096),
   cardsV2: Type.Array(
@@ -77,7 +77,7 @@ const GoogleBody = Closed({
   thread: Type.Optional(Closed({ threadKey: Text(1, 4000) })),
 })
 
-const TELEGRAM_PATH = '/bot110201543:planted-telegram-token/sendMessage'
+const TELEGRAM_PATH = '/bot110201543:planted-telegram-key/sendMessage'
 const TelegramBody = Closed({
   chat_id: Text(1, 100),
   message_thread_id: Text(1, 20),
@@ -295,9 +295,9 @@ export const PRODUCTS: readonly Product[] = [
   },
   {
     format: rocketChat,
-    path: '/hooks/65f0c1/planted-rocket-token',
+    path: '/hooks/65f0c1/planted-rocket-key',
     check(request) {
-      bodyOf(request, '/hooks/65f0c1/planted-rocket-token', Closed({ text: Text(1, 5000) }))
+      bodyOf(request, '/hooks/65f0c1/planted-rocket-key', Closed({ text: Text(1, 5000) }))
     },
     accepted: () => Response.json({ success: true }),
     rows: [
