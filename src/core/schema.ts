@@ -9,6 +9,8 @@ export interface FieldNotes {
   description?: string
   /** Unit of a number in forms, such as `s` or `%`. */
   'x-unit'?: string
+  /** Labels of the values of `OneOf` in forms. Default: derived from the value. */
+  'x-titles'?: Readonly<Record<string, string>>
 }
 
 /** A whole number. `Type.Integer()` is not used, because Elysia doesn't convert query strings for it. */

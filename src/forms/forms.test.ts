@@ -17,7 +17,7 @@ const all = Object.entries(forms).flatMap(([group, some]) =>
 
 function judge() {
   const ajv = new Ajv2020({ strict: true, strictTypes: false, strictRequired: false, allErrors: true })
-  for (const word of ['x-order', 'x-unit', 'x-secret', 'x-integration']) ajv.addKeyword(word)
+  for (const word of ['x-order', 'x-unit', 'x-secret', 'x-titles', 'x-integration']) ajv.addKeyword(word)
   return ajv
 }
 

@@ -15,7 +15,7 @@ const FormSchema = Closed(
       description:
         'JSON Schema 2020-12 of an object, without references. Every field has a `title` and an `x-order` (its ' +
         'position, from 1). Optional keywords: `description`, `x-unit` (unit of a number), `x-secret` (the value is ' +
-        'never returned) and `x-integration` (the field also accepts the id of an integration with this provider)',
+        'never returned), `x-titles` (labels of the values in `enum`) and `x-integration` (the field also accepts the id of an integration with this provider)',
     }),
   },
   {

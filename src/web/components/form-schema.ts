@@ -19,6 +19,8 @@ export interface FormSchema {
   'x-unit'?: string
   'x-order'?: number
   'x-secret'?: boolean
+  /** Labels of values in `enum`. */
+  'x-titles'?: Readonly<Record<string, string>>
   /** If set, ids of this provider's integrations are also valid values. */
   'x-integration'?: string
 }

@@ -130,7 +130,8 @@ function labelOf(props: SchemaFieldProps): ReactNode {
   return props.isRequired ? requiredLabel(label) : label
 }
 
-const sayValue = (value: unknown) => messages.forms.values[String(value)] ?? String(value).replaceAll('_', ' ')
+const sayValue = (value: unknown, titles: FormSchema['x-titles'] = {}) =>
+  titles[String(value)] ?? messages.forms.values[String(value)] ?? String(value).replaceAll('_', ' ')
 
 function TextField(props: SchemaFieldProps) {
   const { name, schema, value, change, suggest } = props
@@ -240,7 +241,7 @@ function OneField(props: SchemaFieldProps) {
       {...around(props)}
       value={value === undefined ? '' : String(value)}
       onChange={({ currentTarget }) => change(values.find((one) => String(one) === currentTarget.value))}
-      data={[...left, ...values.map((one) => ({ value: String(one), label: sayValue(one) }))]}
+      data={[...left, ...values.map((one) => ({ value: String(one), label: sayValue(one, schema['x-titles']) }))]}
     />
   )
 }

@@ -7,6 +7,7 @@ import { isSigningSecret, newSecret, SECRET_FORMAT } from './standard-webhooks.t
 
 /** Signed JSON following Standard Webhooks, the only format that is not in `FORMATS`. */
 export const STANDARD = 'standard'
+const STANDARD_TITLE = 'Standard Webhooks'
 
 /** The secret is always present in the format `standard`. */
 export interface WebhookSettings {
@@ -27,25 +28,29 @@ export const WebhookConfigSchema = Closed(
       OneOf([STANDARD, ...FORMATS.map(({ name }) => name)], {
         default: STANDARD,
         title: 'Format',
-        description: `Format of the messages; \`${STANDARD}\`: signed JSON following Standard Webhooks, otherwise the product that receives them`,
+        description: 'Signed JSON following Standard Webhooks, or the format of the product that receives the messages',
+        'x-titles': {
+          [STANDARD]: STANDARD_TITLE,
+          ...Object.fromEntries(FORMATS.map(({ name, title }) => [name, title])),
+        },
       }),
     ),
     secret: Type.Optional(
       Type.String({
         maxLength: 200,
         title: 'Secret',
-        description: `For \`${STANDARD}\`: the signing secret, ${SECRET_FORMAT.replace('whsec_', '`whsec_`')}; generated if omitted. ${secretsOfFormats()}`,
+        description: `For ${STANDARD_TITLE}: the signing secret, ${SECRET_FORMAT.replace('whsec_', '`whsec_`')}; generated if omitted. ${secretsOfFormats()}. Not used in other formats.`,
       }),
     ),
   },
   { $id: 'WebhookConfig' },
 )
 
-/** Describes the secrets of all formats: `For pagerduty: the integration key. …`. */
+/** Describes the secrets of all formats: `For PagerDuty: the integration key. …`. */
 function secretsOfFormats(): string {
-  return FORMATS.flatMap(({ name, secret }) =>
-    secret.use === 'none' ? [] : [`For \`${name}\`: the ${secret.name}${secret.use === 'optional' ? ', if any' : ''}.`],
-  ).join(' ')
+  return FORMATS.flatMap(({ title, secret }) =>
+    secret.use === 'none' ? [] : [`For ${title}: the ${secret.name}${secret.use === 'optional' ? ', if any' : ''}`],
+  ).join('. ')
 }
 
 const parse = parser(WebhookConfigSchema)
