@@ -143,7 +143,11 @@ test.each([
 test('titles, units and positions appear only in forms, at every depth', () => {
   const schema = Closed({
     fromHour: Int({ minimum: 0, 'x-unit': 'h', description: 'From then on' }),
-    parts: Type.Optional(Type.Array(Closed({ name: Text(1, 9, { title: 'Its name' }), kind: OneOf(['a', 'b']) }))),
+    parts: Type.Optional(
+      Type.Array(
+        Closed({ name: Text(1, 9, { title: 'Its name' }), kind: OneOf(['a', 'b'], { 'x-titles': { a: 'First' } }) }),
+      ),
+    ),
   })
   expect(formOf(schema, ['fromHour'])).toEqual({
     type: 'object',
@@ -169,7 +173,7 @@ test('titles, units and positions appear only in forms, at every depth', () => {
           required: ['name', 'kind'],
           properties: {
             name: { type: 'string', minLength: 1, maxLength: 9, title: 'Its name', 'x-order': 1 },
-            kind: { type: 'string', enum: ['a', 'b'], title: 'Kind', 'x-order': 2 },
+            kind: { type: 'string', enum: ['a', 'b'], title: 'Kind', 'x-titles': { a: 'First' }, 'x-order': 2 },
           },
         },
       },

@@ -21,7 +21,7 @@ export const IntegrationInputSchema = Closed(
     label: Type.Optional(Type.String({ minLength: 1, maxLength: 100, default: DEFAULT_LABEL })),
     config: Type.Record(Type.String(), Type.Unknown(), {
       description:
-        `${PROVIDER_TYPES.map((type) => `For ${type}: ${PROVIDER_CONFIGS[type]}`).join('; ')}. Providers that send notifications also accept \`notify\`, a list of opened, reopened, repeated and resolved (default: all). ` +
+        `Settings of each provider: ${PROVIDER_TYPES.map((type) => `${type}: ${PROVIDER_CONFIGS[type]}`).join('; ')}. Providers that send notifications also accept \`notify\`, a list of opened, reopened, repeated and resolved (default: all). ` +
         'A resolution is sent only if the opening was sent',
     }),
   },

@@ -1,6 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { FORMATS } from '../../src/integrations/providers/webhook/formats/index.ts'
 import { PRODUCTS } from '../../src/integrations/providers/webhook/formats/products.fixture.ts'
 import { type TestApp, testApp } from '../test-app.ts'
+import { exampleRequest } from './webhook-format-examples.fixture.ts'
 
 /* `config.format` of webhooks in the API. */
 
@@ -87,3 +91,15 @@ test('a webhook without a format keeps the format standard', async () => {
   const named = await create({ url: URLS.standard, format: 'standard' })
   expect([named.status, named.body.config]).toEqual([201, { url: URLS.standard }])
 })
+
+const guide = readFileSync(join(import.meta.dir, '../../docs/connect/webhook-formats.md'), 'utf8')
+
+test.each(FORMATS.map((format) => [format.name, format] as const))(
+  'the guide shows an actual body in the format %s',
+  (name, format) => {
+    const section = guide.split(/^## /m).find((one) => one.includes(`"format": "${name}"`)) ?? ''
+    const [, shown = ''] = /```json\n([\s\S]*?)\n```\n/.exec(section) ?? []
+    expect(JSON.parse(shown)).toEqual(JSON.parse(exampleRequest(format).body ?? ''))
+    expect(guide).toContain(format.reference)
+  },
+)

@@ -22,7 +22,7 @@ export const discord: ChatFormat = {
   intervalMs: 2 * SECOND_MS,
   markup: {
     ...MARKDOWN,
-    escape: (text) => withoutMentions(text).replace(/[\\`*_~|[\]()<>!#-]/g, String.raw`\$&`),
+    escape: (text) => withoutMentions(text).replace(/[\\`*_~|[\]<>!#]/g, String.raw`\$&`),
   },
   // Description of an embed: https://docs.discord.com/developers/resources/message#embed-object-embed-limits
   maxLength: 4096,

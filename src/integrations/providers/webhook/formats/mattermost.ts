@@ -17,7 +17,7 @@ export const mattermost: ChatFormat = {
   markup: {
     ...MARKDOWN,
     // Backslashes do not escape `<` and `&`: https://docs.mattermost.com/collaborate/format-messages.html
-    escape: (text) => escapeHtml(withoutMentions(text).replace(/[\\`*_~|[\]()!#-]/g, String.raw`\$&`)),
+    escape: (text) => escapeHtml(withoutMentions(text).replace(/[\\`*_~|[\]!#]/g, String.raw`\$&`)),
   },
   // A post has at most 16,383 characters, including the headline with its link.
   maxLength: 14_000,
