@@ -83,7 +83,9 @@ function keyOf({ kind, issue, at }: Message): string {
 
 /** Sends a request, no faster than the format allows. */
 async function send(context: Context, format: WebhookFormat, outbound: HttpOutbound): Promise<Outcome> {
-  const waitMs = reserveSlot(context.settings.url, context.now(), format.intervalMs)
+  const { url, secret } = destinationOf(context.settings)
+  // All integrations with PagerDuty have the same URL.
+  const waitMs = reserveSlot(`${url} ${secret}`, context.now(), format.intervalMs)
   if (waitMs > 0) return { verdict: 'wait', waitMs }
   return outcomeOfReply(context, format, outbound)
 }

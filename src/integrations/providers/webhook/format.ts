@@ -38,7 +38,7 @@ interface FormatBase {
   secret: SecretRule
   /** Fails with `invalid` if the URL can't be one of the product's. The message follows the field name: `must …`. */
   checkUrl(url: URL): void
-  /** Minimum interval between two requests to the same URL, from the product's rate limit. */
+  /** Minimum interval between two requests with the same URL and secret, from the product's rate limit. */
   intervalMs: number
   /** Reads the product's own error, which can also be in a 2xx response. Null if there is none. */
   errorIn(answer: ProductAnswer): ProductError | null

@@ -27,7 +27,8 @@ export const discord: ChatFormat = {
   // Description of an embed: https://docs.discord.com/developers/resources/message#embed-object-embed-limits
   maxLength: 4096,
   post: ({ headline, url, text, severity }, to) =>
-    postJson(to.url, {
+    // Earlier versions, including the default one, request delays in ms instead of seconds.
+    postJson(to.url.replace(/\/api\/(v\d+\/)?webhooks\//, '/api/v10/webhooks/'), {
       embeds: [
         {
           title: headline,

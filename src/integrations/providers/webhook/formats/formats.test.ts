@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { AlertChannel } from '../../../../alerts/alert.ts'
+import { createAlert } from '../../../../alerts/alert-store.ts'
 import { SEVERITIES, type Severity } from '../../../../contract/severities.ts'
 import { MINUTE_MS, SECOND_MS } from '../../../../core/clock.ts'
 import type { Transition } from '../../../../issues/issue.ts'
@@ -314,6 +315,36 @@ describe.each(named(INCIDENTS))('incidents in %s', (name, product) => {
     tell('resolved', 'iss_1', { channels })
     await deliver()
     expect(server.requests.map(seen)).toEqual(['trigger iss_1', 'resolve iss_1'])
+  })
+
+  test('of a message that was lost on another channel are separate', async () => {
+    await using server = startProduct(product)
+    await using other = receiver(() => new Response('', { status: 404 }))
+    const { db, clock, orgId, issue, tell, deliver, channels } = worldOf(product, server.url)
+    const both: AlertChannel[] = [{ type: 'webhook', target: `${other.url}/in` }, ...channels]
+    const input = { name: 'Purchase', alertType: 'data_validation', period: '1h', channels: both } as const
+    issue('iss_1', createAlert(db, clock, orgId, input).id)
+    tell('opened', 'iss_1', { channels: both })
+    await deliver()
+    expect(server.faults).toEqual([])
+    expect(server.requests.map(seen).toSorted()).toEqual(['trigger iss_1', 'trigger iss_1-delivery_failed'])
+  })
+
+  test('of two integrations are sent at the same time', async () => {
+    await using server = startProduct(product)
+    const world = worldOf(product, server.url)
+    const { config, secrets } = settingsFor(product, server.url)
+    const other = insertIntegration(world.db, world.box, {
+      orgId: world.orgId,
+      provider: 'webhook',
+      label: 'Other',
+      createdAt: world.clock.now(),
+      config,
+      secrets: { secret: `${secrets.secret}`.replace('planted', 'another') },
+    })
+    world.open('iss_1', [...world.channels, { type: 'webhook', target: other.id }])
+    await world.deliver(1)
+    expect(server.requests).toHaveLength(2)
   })
 
   test('of a test are separate and are resolved at once', async () => {

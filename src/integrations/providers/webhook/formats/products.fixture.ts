@@ -139,7 +139,7 @@ export const PRODUCTS: readonly Product[] = [
     format: discord,
     path: DISCORD_PATH,
     check(request) {
-      const { embeds } = bodyOf(request, DISCORD_PATH, DiscordBody)
+      const { embeds } = bodyOf(request, DISCORD_PATH.replace('/api/', '/api/v10/'), DiscordBody)
       atMost(
         6000,
         (embeds as { title: string; description: string }[]).flatMap((one) => one.title + one.description).join('')
