@@ -15,7 +15,8 @@ function textOf(part: Part): string {
   if (part === null || part === false) return ''
   if (part instanceof Html) return part.text
   if (typeof part === 'object') return part.map(textOf).join('')
-  return String(part).replace(/[&<>"']/g, (character) => ENTITIES[character] ?? character)
+  return escapeHtml(String(part))
 }
 
-const ENTITIES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }
+/** Escapes text for use as element content and in quoted attributes. */
+export const escapeHtml = (text: string): string => Bun.escapeHTML(text)

@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test'
+import { addressGuard } from '../transport/address-guard.ts'
 import type { MailOutbound, Outbound, Reply } from '../transport/transport.ts'
 import { emailDigest } from './email-digest.ts'
 
@@ -37,4 +38,10 @@ test('an unavailable mail server is tried only once, and not at all without reci
   const { outcome, sentTo } = await tried(['ann@example.com', 'bob@example.org'], [DOWN])
   expect([outcome?.verdict, sentTo.length]).toEqual(['retry', 1])
   expect((await tried([])).outcome).toMatchObject({ verdict: 'broken' })
+})
+
+test('recipients are required', () => {
+  const prepare = (config: object) => emailDigest.configuration.prepare(config, addressGuard([]), config)
+  expect(() => prepare({})).toThrow('config.to: is missing')
+  expect(prepare({ to: ['ann@example.com'], hourUtc: 7 })).toEqual({ to: ['ann@example.com'], hourUtc: 7, context: '' })
 })

@@ -8,6 +8,9 @@ import { NO_SECRETS } from '../integrations/providers/channel.ts'
 import { connector } from '../integrations/providers/connector.ts'
 import type { IntegrationContext } from '../integrations/providers/provider-context.ts'
 import { sendOutbound } from '../integrations/providers/send-outbound.ts'
+import { NO_EXTRAS } from '../mail/mail-document.ts'
+import { renderMailHtml } from '../mail/render-mail-html.ts'
+import { renderMailText } from '../mail/render-mail-text.ts'
 import type { MailOutbound } from '../transport/transport.ts'
 
 export interface EmailDigestConfig {
@@ -117,12 +120,14 @@ async function sendTests(context: IntegrationContext<EmailDigestConfig>): Promis
   return { verdict: 'delivered', note: first ? `${refusals.length} of ${to.length} addresses rejected` : null }
 }
 
+const TEST_MAIL = { ...NO_EXTRAS, subject: 'Tagwarden: test digest', headline: TEST }
+
 const testMail = (address: string): MailOutbound => ({
   kind: 'mail',
   to: [address],
-  subject: 'Tagwarden: test digest',
-  text: `${TEST}\n`,
-  html: `<p>${TEST}</p>`,
+  subject: TEST_MAIL.subject,
+  text: renderMailText(TEST_MAIL),
+  html: renderMailHtml(TEST_MAIL),
   messageId: randomUUID(),
   threadId: null,
 })

@@ -177,7 +177,6 @@ describe('an integration', () => {
     ['an unknown provider', { provider: 'pigeon', config: {} }, 'provider: must be one of tag_manager, '],
     ['a channel type without integrations', { provider: 'email', config: {} }, 'provider: must be one of '],
     ['an issue_tracker without a URL', { provider: 'issue_tracker', config: {} }, 'config.url: is missing'],
-    ['an email_digest without recipients', { provider: 'email_digest', config: {} }, 'config.to: is missing'],
     [
       'a team_chat without credentials',
       { provider: 'team_chat', config: {} },

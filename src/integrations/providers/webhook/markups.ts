@@ -1,4 +1,4 @@
-import { escapeHtml } from '../../../core/text.ts'
+import { escapeHtml } from '../../../core/html.ts'
 import type { Markup } from './chat-text.ts'
 
 /** Zero-width space, which breaks up markup and is invisible. */

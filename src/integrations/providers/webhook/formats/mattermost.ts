@@ -1,5 +1,5 @@
 import { SECOND_MS } from '../../../../core/clock.ts'
-import { escapeHtml } from '../../../../core/text.ts'
+import { escapeHtml } from '../../../../core/html.ts'
 import { type ChatFormat, postJson, productError, requireUrl } from '../format.ts'
 import { MARKDOWN, withoutMentions } from '../markups.ts'
 
