@@ -28,7 +28,7 @@ export function webBundle(): Promise<WebBundle> {
 
 /** Builds the server's pages after generating the API client that they import. Throws when the pages do not compile. */
 export async function buildPages(options: FileOptions = {}): Promise<WebBundle> {
-  await generateClient()
+  generateClient()
   const web = await buildWeb(PAGES, { ...options, dashboard: DASHBOARD })
   return withDocs(web, options)
 }

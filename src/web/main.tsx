@@ -6,11 +6,10 @@ import { RouterProvider } from '@tanstack/react-router'
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import { bootstrap, type LinkParams, LinkParamsContext } from './api/bootstrap.ts'
-import { configureClient } from './api/configure-client.ts'
 import { prefetch, queries } from './api/queries.ts'
 import { whoamiQuery } from './api/whoami.ts'
 import { isolateArguments } from './bidi-isolation.ts'
-import { english, messages, setMessages } from './messages.ts'
+import { english, setMessages } from './messages.ts'
 import { router } from './router.ts'
 import { listenToKeys } from './state/key-bindings.ts'
 import { preferences } from './state/preferences.ts'
@@ -25,7 +24,6 @@ void begin()
 async function begin(): Promise<void> {
   const isPseudo = preferences.read().language === 'pseudo'
   setMessages(isolateArguments(isPseudo ? (await import('./pseudo-localization.ts')).pseudo(english) : english))
-  configureClient(() => messages.shell.unreachable)
   listenToKeys()
   const arrival = await bootstrap()
   prefetch(whoamiQuery())

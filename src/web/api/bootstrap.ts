@@ -58,7 +58,7 @@ async function arriveFromProvider(given: URLSearchParams, arrival: LinkParams): 
   const code = given.get('signin')
   if (code === null) return
   try {
-    const { data } = await redeemSignIn({ body: { code }, throwOnError: true })
+    const { data } = await redeemSignIn({ body: { code } })
     keepSession(data)
     history.replaceState(null, '', beganAt)
   } catch (error) {

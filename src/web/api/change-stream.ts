@@ -1,5 +1,4 @@
 import { useSyncExternalStore } from 'react'
-import type { StreamEvent } from '#client/core/serverSentEvents.gen'
 import { streamChanges } from '#client/sdk.gen'
 import type { StreamPulse } from '#client/types.gen'
 import { Invalidator } from './invalidation.ts'
@@ -145,17 +144,15 @@ class Follower {
     const silence = new AbortController()
     let timer = setTimeout(() => silence.abort(), SILENCE_MS)
     let heard = false
-    const onSseEvent = ({ event, id, data }: StreamEvent) => {
-      clearTimeout(timer)
-      timer = setTimeout(() => silence.abort(), SILENCE_MS)
-      heard = true
-      if (event !== undefined) tell({ is: 'event', name: event, id: id ?? null, data })
-    }
     const headers = this.lastId === null ? {} : { 'Last-Event-ID': this.lastId }
     try {
       const signal = AbortSignal.any([silence.signal, network.signal, until])
-      const { stream } = await streamChanges({ headers, signal, onSseEvent, sseMaxRetryAttempts: 1 })
-      for await (const _data of stream);
+      for await (const { event, id, data } of streamChanges({ headers, signal })) {
+        clearTimeout(timer)
+        timer = setTimeout(() => silence.abort(), SILENCE_MS)
+        heard = true
+        if (event !== null) tell({ is: 'event', name: event, id, data })
+      }
     } catch {
       // The calling function reconnects after any error.
     }

@@ -3,7 +3,7 @@ export const PAGE_SIZE = 100
 
 /** Options for infinite queries of API lists, whose responses contain `nextCursor`. */
 export const CURSOR_PAGINATION = {
-  initialPageParam: {},
+  initialPageParam: null as string | null,
   getNextPageParam: ({ nextCursor }: { nextCursor: string | null }): string | undefined => nextCursor ?? undefined,
 }
 

@@ -1,7 +1,7 @@
 import { Skeleton, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { client } from '#client/client.gen'
 import { errorMessage } from '../api/api-error.ts'
+import { send } from '../api/request.ts'
 import { Data } from './data-text.tsx'
 
 interface PictureProps {
@@ -16,9 +16,8 @@ export function ApiImage({ path, name }: PictureProps) {
   const { data, error } = useQuery({
     queryKey: [{ _id: 'picture', path }],
     queryFn: async ({ signal }) => {
-      const security = [{ scheme: 'bearer', type: 'http' } as const]
-      const { data } = await client.get({ url: path, parseAs: 'blob', security, signal, throwOnError: true })
-      return await addressOf(data as Blob)
+      const response = await send({ method: 'GET', path }, { signal })
+      return await addressOf(await response.blob())
     },
     staleTime: Number.POSITIVE_INFINITY,
   })

@@ -24,7 +24,7 @@ export function ImportDialog({ isOpen, close }: { isOpen: boolean; close(): void
   const sending = useSubmit(['file'], async () => {
     const alerts = parseAlertsFile((await file?.text()) ?? '')
     if (!alerts) throw new ApiError(`file: ${t.notJson}`, 400, null)
-    const { data } = await createAlerts({ body: { alerts: alerts as AlertInput[] }, throwOnError: true })
+    const { data } = await createAlerts({ body: { alerts: alerts as AlertInput[] } })
     finish({ result: data, names: alerts.map((alert) => ('name' in alert ? String(alert.name) : '')) })
     await queries.invalidateQueries({ queryKey: [{ _id: 'listAlerts' }] })
   })

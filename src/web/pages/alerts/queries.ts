@@ -53,7 +53,7 @@ export async function toggleAlert(alert: Pick<Alert, 'id' | 'name'>, enabled: bo
   const { id, name } = alert
   const change = (one: Alert) => (one.id === id ? { ...one, enabled } : one)
   await mutate({
-    send: () => setAlertEnabled({ path: { id }, body: { enabled }, throwOnError: true }),
+    send: () => setAlertEnabled({ path: { id }, body: { enabled } }),
     optimistic: [
       {
         queryKey: [{ _id: 'listAlerts' }],
@@ -75,7 +75,7 @@ export async function loadAlertsForExport(): Promise<object[]> {
   let cursor: string | null = null
   do {
     const query: { limit: number; cursor?: string } = { limit: MAX_PAGE_SIZE, ...(cursor && { cursor }) }
-    const { data }: { data: AlertList } = await listAlerts({ query, throwOnError: true })
+    const { data }: { data: AlertList } = await listAlerts({ query })
     alerts.push(...data.alerts)
     cursor = data.nextCursor
   } while (cursor !== null)

@@ -54,7 +54,7 @@ function AuditDetailView({ audit }: { audit: AuditDetail }) {
   const queries = useQueryClient()
   const t = messages.tests
   const cancel = async () => {
-    await cancelAudit({ path: { id: audit.id }, throwOnError: true })
+    await cancelAudit({ path: { id: audit.id } })
     await queries.invalidateQueries({ queryKey: [{ _id: 'getAudit' }] })
     notices.say(t.auditCancelled)
   }
@@ -155,7 +155,6 @@ function Pages({ id }: { id: string }) {
   const query = useInfiniteQuery({
     ...listAuditPagesInfiniteOptions({ path: { id }, query: { limit: PAGE_SIZE } }),
     ...CURSOR_PAGINATION,
-    initialPageParam: { path: { id } },
   })
   return (
     <section>

@@ -47,7 +47,7 @@ function AuditForm() {
   const t = messages.tests
   const { values, field, set, sending } = useFormFields(EMPTY, async ({ sitemap, schedule, ...given }) => {
     const body = { ...given, sitemap: sitemap || null, schedule: schedule || null }
-    const { data } = await createAudit({ body, throwOnError: true })
+    const { data } = await createAudit({ body })
     await queries.invalidateQueries({ queryKey: [{ _id: 'listAudits' }] })
     notices.say(t.auditStarted)
     await goOn({ to: '/audits/$id', params: { id: data.id } })

@@ -137,7 +137,7 @@ function RecordForm({ close }: { close(): void }) {
   const isHere = useIsMounted()
   const { field, sending } = useFormFields({ domainId: '', title: '', ref: '' }, async ({ domainId, title, ref }) => {
     const body = { domainId: domainId || firstId, source: SOURCE, ref: ref || title, title }
-    const answer = await postChange({ body, throwOnError: true })
+    const answer = await postChange({ body })
     await queries.invalidateQueries({ queryKey: [{ _id: 'listChanges' }] })
     notices.say(t.recorded)
     if (!isHere()) return

@@ -36,7 +36,7 @@ export const changeQuery = (id: string) => ({
     let cursor: string | null = null
     do {
       const query: { limit: number; cursor?: string } = { limit: MAX_PAGE_SIZE, ...(cursor && { cursor }) }
-      const { data } = await listChanges({ query, signal, throwOnError: true })
+      const { data } = await listChanges({ query, signal })
       const found = data.changes.find((change) => change.id === id)
       if (found) return found
       cursor = data.nextCursor

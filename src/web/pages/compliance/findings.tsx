@@ -157,7 +157,7 @@ async function decide(finding: ComplianceFinding, action: Action): Promise<void>
     }),
   }))
   await mutate({
-    send: () => decideFinding({ body: { vendor, key, kind, action }, throwOnError: true }),
+    send: () => decideFinding({ body: { vendor, key, kind, action } }),
     optimistic: changes,
     invalidates: [[{ _id: 'listIssues' }], [{ _id: 'getScores' }]],
     message: texts[action],

@@ -182,7 +182,7 @@ function Replay({ delivery: { id, status, transition } }: { delivery: Delivery }
   if (status !== 'failed' && status !== 'delivered') return null
   const replay = () =>
     mutate({
-      send: () => replayDelivery({ path: { id }, throwOnError: true }),
+      send: () => replayDelivery({ path: { id } }),
       invalidates: [[{ _id: 'listDeliveries' }]],
       message: t.replayed,
     })

@@ -33,7 +33,7 @@ function AddForm() {
   const goOn = useNavigateIfMounted()
   const t = messages.domains
   const { field, sending } = useFormFields(EMPTY, async (body) => {
-    const { data } = await createDomain({ body, throwOnError: true })
+    const { data } = await createDomain({ body })
     await queries.invalidateQueries({ queryKey: [{ _id: 'listDomains' }] })
     await goOn({ to: '/domains/$id/setup', params: { id: data.id } })
   })

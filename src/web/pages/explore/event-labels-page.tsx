@@ -45,7 +45,7 @@ export function EventLabelsPage() {
   const [leaving, leave] = useState<Label | null>(null)
   const t = messages.explore.labels
   const remove = async ({ id, label }: Label) => {
-    await deleteLabel({ path: { id }, throwOnError: true })
+    await deleteLabel({ path: { id } })
     await queries.invalidateQueries({ queryKey: LIST })
     notices.say(t.deleted(label))
   }
@@ -160,7 +160,7 @@ function Members({ label: { label, members }, mayTake }: { label: Label; mayTake
   const t = messages.explore.labels
   const take = (member: Member) =>
     mutate({
-      send: () => unassignLabel({ body: { label, members: [member] }, throwOnError: true }),
+      send: () => unassignLabel({ body: { label, members: [member] } }),
       invalidates: [LIST],
       message: t.saved(label),
       undo: () => void addToLabel(label, member),
@@ -188,7 +188,7 @@ function Members({ label: { label, members }, mayTake }: { label: Label; mayTake
 
 const addToLabel = (label: string, member: Member) =>
   mutate({
-    send: () => assignLabel({ body: { label, members: [member] }, throwOnError: true }),
+    send: () => assignLabel({ body: { label, members: [member] } }),
     invalidates: [LIST],
     message: messages.explore.labels.saved(label),
   })
@@ -207,7 +207,7 @@ function LabelForm({ label, close }: { label: Label | null; close(): void }) {
   const sending = useSubmit(['label', 'kind', 'color', 'members[0].vendor', 'members[0].event'], async () => {
     const { vendor, event, color, ...rest } = given
     const body = { ...rest, ...(color && { color }), members: [{ vendor, event }] }
-    await assignLabel({ body, throwOnError: true })
+    await assignLabel({ body })
     await queries.invalidateQueries({ queryKey: LIST })
     notices.say(t.saved(given.label))
     if (isHere()) close()

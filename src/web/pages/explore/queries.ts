@@ -76,7 +76,7 @@ const dictionaryParams = (params: ExploreParams, hours = dictionaryHours(params)
 /** Keys that appeared or disappeared within the time range, compared with the last 7 days. */
 async function loadChangedKeys(params: ExploreParams, signal: AbortSignal) {
   const about = async (hours: number) =>
-    (await getFlatDictionary({ query: dictionaryParams(params, hours), signal, throwOnError: true })).data
+    (await getFlatDictionary({ query: dictionaryParams(params, hours), signal })).data
   // The week is requested first, so that keys first seen between the two requests don't count as gone.
   const week = await about(DICTIONARY_HOURS)
   return changedKeys(week, await about(dictionaryHours(params)))

@@ -70,7 +70,7 @@ interface NewFormProps {
 function NewForm({ form, show }: NewFormProps) {
   const goOn = useNavigateIfMounted()
   const send: Parameters<typeof IntegrationForm>[0]['send'] = async (body) => {
-    const { data } = await createIntegration({ body, throwOnError: true })
+    const { data } = await createIntegration({ body })
     await queries.invalidateQueries({ queryKey: [{ _id: 'listIntegrations' }] })
     notices.say(messages.integrations.wasConnected)
     if (data.secret ?? data.webhookUrl) show(data)

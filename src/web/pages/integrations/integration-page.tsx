@@ -45,7 +45,7 @@ function Detail({ integration }: { integration: IntegrationDetail }) {
   const Action = PROVIDER_ACTIONS[provider]
   const t = messages.integrations
   const remove = async () => {
-    await deleteIntegration({ path: { id }, throwOnError: true })
+    await deleteIntegration({ path: { id } })
     await goOn({ to: '/integrations' })
     await queries.invalidateQueries({ queryKey: [{ _id: 'listIntegrations' }] })
     notices.say(t.deleted(label))
@@ -85,7 +85,7 @@ function Settings({ integration: { id, label, provider, config, secrets } }: { i
   const query = useQuery({ ...listFormsOptions(), staleTime: STALE_MS.dictionary })
   const t = messages.integrations
   const send: Parameters<typeof IntegrationForm>[0]['send'] = async (body) => {
-    await replaceIntegration({ path: { id }, body, throwOnError: true })
+    await replaceIntegration({ path: { id }, body })
     await queries.invalidateQueries({ queryKey: [{ _id: 'getIntegration' }] })
     await queries.invalidateQueries({ queryKey: [{ _id: 'listIntegrations' }] })
     notices.say(t.saved)

@@ -24,7 +24,7 @@ export function titleOf(provider: string): string {
 export function TestButton({ id, label }: { id: string; label: string }) {
   const test = () =>
     mutate({
-      send: () => testIntegration({ path: { id }, throwOnError: true }),
+      send: () => testIntegration({ path: { id } }),
       invalidates: [[{ _id: 'listIntegrations' }], [{ _id: 'getIntegration' }], [{ _id: 'listDeliveries' }]],
       message: messages.integrations.tested,
     })

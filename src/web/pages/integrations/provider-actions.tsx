@@ -20,7 +20,7 @@ export const PROVIDER_ACTIONS: Readonly<Partial<Record<ProviderType, ComponentTy
 function ChannelForm({ id, choose }: { id: string; choose: typeof chooseTeamChatChannel }) {
   const t = messages.integrations
   const { field, sending } = useFormFields({ channelId: '', channelName: '' }, async (body) => {
-    await choose({ path: { id }, body, throwOnError: true })
+    await choose({ path: { id }, body })
     await queries.invalidateQueries({ queryKey: [{ _id: 'getIntegration' }] })
     notices.say(t.channelSaved)
   })

@@ -58,7 +58,7 @@ export function inputOf({
 export async function deploy(body: TagDeployInput, signal: AbortSignal): Promise<TagDeployment> {
   for (;;) {
     try {
-      return (await deployTags({ body, signal, throwOnError: true })).data
+      return (await deployTags({ body, signal })).data
     } catch (error) {
       const waitS = error instanceof ApiError && error.status === 503 ? error.retryAfterS : null
       if (waitS === null || signal.aborted) throw error

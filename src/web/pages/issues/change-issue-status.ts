@@ -57,12 +57,12 @@ async function send(issues: readonly AnyIssue[], status: IssueStatus, mutedUntil
   if (issues.length === 1 || status === 'muted') {
     for (const { id } of issues) {
       const body = { status, ...(status === 'muted' && { mutedUntil }) }
-      await changeIssue({ path: { id }, body, throwOnError: true })
+      await changeIssue({ path: { id }, body })
     }
     return []
   }
   const body = { ids: issues.map(({ id }) => id), status }
-  return (await changeIssues({ body, throwOnError: true })).data.errors.map(({ error }) => error)
+  return (await changeIssues({ body })).data.errors.map(({ error }) => error)
 }
 
 /** Restores the previous status of each issue. */

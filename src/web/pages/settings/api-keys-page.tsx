@@ -35,7 +35,7 @@ export function ApiKeysPage() {
   const t = messages.settings.keys
   const may = useHasRole('viewer')
   const remove = async ({ id, name }: Key) => {
-    await revokeKey({ path: { id }, throwOnError: true })
+    await revokeKey({ path: { id } })
     await queries.invalidateQueries({ queryKey: [{ _id: 'listKeys' }] })
     notices.say(t.revoked(name))
   }
@@ -136,7 +136,7 @@ function NewKeyForm({ show }: { show(secret: string): void }) {
   const t = messages.settings.keys
   const { field, check, sending } = useFormFields(NEW_KEY, async ({ name, expiresInDays: expires, readOnly }) => {
     const expiresInDays = expires === 'never' ? null : Number(expires)
-    show((await createKey({ body: { name, expiresInDays, readOnly }, throwOnError: true })).data.secret)
+    show((await createKey({ body: { name, expiresInDays, readOnly } })).data.secret)
     await queries.invalidateQueries({ queryKey: [{ _id: 'listKeys' }] })
   })
   return (

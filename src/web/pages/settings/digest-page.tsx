@@ -34,7 +34,7 @@ function DigestForm({ subscription }: { subscription: DigestSubscription }) {
   const t = messages.settings.digest
   const { subscribed, context, hourUtc } = subscription
   const { values, field, check, sending } = useFormFields({ subscribed, context, hourUtc }, async (body) => {
-    const { data } = await setMyDigest({ body, throwOnError: true })
+    const { data } = await setMyDigest({ body })
     queries.setQueryData(getMyDigestQueryKey(), data)
     notices.say(t.saved)
   })
@@ -78,7 +78,7 @@ function DigestForm({ subscription }: { subscription: DigestSubscription }) {
 function Preview({ context }: { context: string }) {
   const t = messages.settings.digest
   const preview = useMutation({
-    mutationFn: async () => (await previewDigest({ body: { context }, throwOnError: true })).data,
+    mutationFn: async () => (await previewDigest({ body: { context } })).data,
   })
   return (
     <Stack gap="md">

@@ -45,7 +45,7 @@ export function MembersPage() {
   const t = messages.settings.members
   const refresh = () => queries.invalidateQueries({ queryKey: [{ _id: 'listMembers' }] })
   const act = async (member: Member) => {
-    await removeMember({ path: { id: member.id }, throwOnError: true })
+    await removeMember({ path: { id: member.id } })
     await refresh()
     notices.say(t.removed(displayName(member)))
   }
@@ -149,7 +149,7 @@ function RoleField({ member }: { member: Member }) {
   const t = messages.settings.members
   const change = async (role: Role) => {
     try {
-      await changeMemberRole({ path: { id: member.id }, body: { role }, throwOnError: true })
+      await changeMemberRole({ path: { id: member.id }, body: { role } })
       notices.say(t.changed(displayName(member)), () => void change(member.role))
     } catch (error) {
       notices.refuse(errorMessage(error), () => void change(role))
@@ -173,7 +173,7 @@ function InviteForm({ show, refresh }: { show(link: string): void; refresh(): Pr
   const roles = useRoles()
   const t = messages.settings.members
   const { values, field, sending } = useFormFields({ email: '', role: 'member' as Role }, async (body) => {
-    show((await inviteMember({ body, throwOnError: true })).data.inviteUrl)
+    show((await inviteMember({ body })).data.inviteUrl)
     await refresh()
     notices.say(t.invited(body.email))
   })

@@ -34,7 +34,7 @@ function OrganizationForm({ organization }: { organization: Organization }) {
   const { name, currency, phoneRegions, consentOptIn } = organization
   const saved = { name, currency, phoneRegions, consentOptIn }
   const { field, check, sending } = useFormFields(saved, async (body) => {
-    queries.setQueryData(getOrganizationQueryKey(), (await updateOrganization({ body, throwOnError: true })).data)
+    queries.setQueryData(getOrganizationQueryKey(), (await updateOrganization({ body })).data)
     await queries.invalidateQueries({ queryKey: [{ _id: 'whoami' }] })
     notices.say(messages.settings.organization.saved)
   })
@@ -83,7 +83,7 @@ function WebhookSecret({ secret }: { secret: string | null }) {
   if (secret === null) return null
   const rotate = async () => {
     try {
-      await rotateWebhookSecret({ throwOnError: true })
+      await rotateWebhookSecret()
       await queries.invalidateQueries({ queryKey: getOrganizationQueryKey() })
       notices.say(messages.settings.organization.secretRotated)
     } catch (error) {

@@ -103,7 +103,7 @@ function BrowserPreferences() {
 function NameForm({ who }: { who: Whoami }) {
   const queries = useQueryClient()
   const { field, sending } = useFormFields({ name: who.name ?? '' }, async (body) => {
-    await changeWhoami({ body, throwOnError: true })
+    await changeWhoami({ body })
     await queries.invalidateQueries({ queryKey: [{ _id: 'whoami' }] })
     notices.say(messages.settings.preferences.nameSaved)
   })
@@ -124,7 +124,7 @@ const NO_PASSWORDS = { currentPassword: '', newPassword: '' }
 
 function PasswordForm() {
   const { field, set, sending } = useFormFields(NO_PASSWORDS, async (body) => {
-    const { revokedKeys } = (await changePassword({ body, throwOnError: true })).data
+    const { revokedKeys } = (await changePassword({ body })).data
     set(NO_PASSWORDS)
     notices.say(messages.signIn.passwordChanged(revokedKeys))
   })
@@ -155,7 +155,7 @@ function SessionsCard() {
   const queries = useQueryClient()
   const t = messages.settings.sessions
   const end = async ({ id }: Session) => {
-    await endSession({ path: { id }, throwOnError: true })
+    await endSession({ path: { id } })
     await queries.invalidateQueries({ queryKey: [{ _id: 'listSessions' }] })
     notices.say(t.ended)
   }

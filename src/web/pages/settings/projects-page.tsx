@@ -35,7 +35,7 @@ export function ProjectsPage() {
   const t = messages.settings.projects
   const refresh = () => queries.invalidateQueries({ queryKey: [{ _id: 'listProjects' }] })
   const act = async ({ id, name }: Project) => {
-    await deleteProject({ path: { id }, throwOnError: true })
+    await deleteProject({ path: { id } })
     await refresh()
     notices.say(t.deleted(name))
   }
@@ -142,8 +142,8 @@ function ProjectForm({ project, close, refresh }: ProjectFormProps) {
   const saved = { name: project?.name ?? '', domainIds: project?.domainIds ?? [] }
   const isHere = useIsMounted()
   const { field, sending } = useFormFields(saved, async (body) => {
-    if (project) await updateProject({ path: { id: project.id }, body, throwOnError: true })
-    else await createProject({ body, throwOnError: true })
+    if (project) await updateProject({ path: { id: project.id }, body })
+    else await createProject({ body })
     await refresh()
     notices.say(project ? t.saved(body.name) : t.created(body.name))
     if (isHere()) close()

@@ -27,7 +27,7 @@ export function ResetPage() {
 function AskForm() {
   const [isSent, sent] = useState(false)
   const send = async ({ email = '' }: Record<string, string>) => {
-    await forgotPassword({ body: { email }, throwOnError: true })
+    await forgotPassword({ body: { email } })
     sent(true)
   }
   if (isSent) return <Alert role="status">{messages.signIn.forgotSent}</Alert>
@@ -44,7 +44,7 @@ function AskForm() {
 function PasswordForm({ token }: { token: string }) {
   const navigate = useNavigate()
   const send = async ({ password = '' }: Record<string, string>) => {
-    const { data } = await resetPassword({ body: { token, password }, throwOnError: true })
+    const { data } = await resetPassword({ body: { token, password } })
     keepSession(data)
     notices.say(messages.signIn.passwordChanged(data.revokedKeys))
     await navigate({ to: '/' })

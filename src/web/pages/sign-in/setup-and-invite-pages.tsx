@@ -20,7 +20,7 @@ export function SetUpPage() {
   if (token === null) return <SignIn />
   const send = async ({ orgName = '', email = '', password = '', name }: Record<string, string>) => {
     const body = { token, orgName, email, password, ...(name ? { name } : {}) }
-    keepSession((await setUp({ body, throwOnError: true })).data)
+    keepSession((await setUp({ body })).data)
     await navigate({ to: '/domains/new' })
   }
   return (
@@ -45,7 +45,7 @@ export function InvitePage() {
   if (token === null) return <SignIn reason={messages.signIn.linkRequired} />
   const send = async ({ password = '', name }: Record<string, string>) => {
     const body = { token, password, ...(name ? { name } : {}) }
-    const { data } = await acceptInvitation({ body, throwOnError: true })
+    const { data } = await acceptInvitation({ body })
     keepSession(data)
     if (data.revokedKeys > 0) notices.say(messages.signIn.passwordChanged(data.revokedKeys))
     await navigate({ to: '/' })

@@ -47,7 +47,7 @@ export function SignInForms({ reason }: { reason: string | null }) {
 
 function PasswordForm() {
   const send = async ({ email = '', password = '' }: Record<string, string>) => {
-    keepSession((await signIn({ body: { email, password }, throwOnError: true })).data)
+    keepSession((await signIn({ body: { email, password } })).data)
   }
   return (
     <EntryForm button={messages.signIn.submitSignIn} send={send}>
@@ -65,7 +65,7 @@ function KeyForm() {
   const send = async ({ key = '' }: Record<string, string>) => {
     const credential = key.trim()
     // Checks the key before storing it.
-    await whoami({ auth: credential, throwOnError: true })
+    await whoami({ auth: credential })
     session.open({ credential, orgId: null })
   }
   return (

@@ -49,7 +49,6 @@ export async function changeSignal(signal: Signal, part: Part): Promise<void> {
     send: () =>
       setSignal({
         body: { domainId, vendor, event, mode: next.mode, sensitivity: next.sensitivity },
-        throwOnError: true,
       }),
     optimistic: [
       {

@@ -25,10 +25,10 @@ export function DraftFrom({ begin }: { begin(draft: FlowDraft): void }) {
     notices.say(t.created(draft.recording.steps.length, draft.expectations.length))
   }
   const ofSession = useSubmit(['sessionId'], async () => {
-    take((await draftFlowTest({ body: { sessionId }, throwOnError: true })).data)
+    take((await draftFlowTest({ body: { sessionId } })).data)
   })
   const ofHar = useSubmit([], async () => {
-    if (har) take((await draftFlowTest({ body: await bodyOf(har), throwOnError: true })).data)
+    if (har) take((await draftFlowTest({ body: await bodyOf(har) })).data)
   })
   // biome-ignore lint/correctness/useExhaustiveDependencies: runs once for the session in the URL
   useEffect(() => {

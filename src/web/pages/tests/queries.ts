@@ -26,7 +26,7 @@ export const runsQuery = (testId: string) => listRunsOptions({ query: { testId, 
  */
 export async function runTest(id: string): Promise<string | null> {
   const answer = await mutate({
-    send: () => runFlowTest({ path: { id }, body: {}, throwOnError: true }),
+    send: () => runFlowTest({ path: { id }, body: {} }),
     invalidates: [[{ _id: 'listRuns' }], [{ _id: 'listFlowTests' }], [{ _id: 'getFlowTest' }]],
     message: messages.tests.runStarted,
   })

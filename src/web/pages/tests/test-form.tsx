@@ -77,9 +77,7 @@ export function TestForm({ test }: { test: FlowTest | null }) {
       const texts = { startUrl: startUrl || null, schedule: schedule || null }
       const typed = enteredSecrets(test, secrets)
       const body = { ...given, ...texts, ...(typed && { secrets: typed }), recording: parsed(recording) }
-      const { data } = test
-        ? await replaceFlowTest({ path: { id: test.id }, body, throwOnError: true })
-        : await createFlowTest({ body, throwOnError: true })
+      const { data } = test ? await replaceFlowTest({ path: { id: test.id }, body }) : await createFlowTest({ body })
       await queries.invalidateQueries({ queryKey: [{ _id: 'listFlowTests' }] })
       await queries.invalidateQueries({ queryKey: [{ _id: 'getFlowTest' }] })
       set({ secrets: {} })

@@ -52,7 +52,7 @@ function TestDetail({ test }: { test: FlowTest }) {
     if (runId) await goOn({ to: '/tests/runs/$id', params: { id: runId } })
   }
   const remove = async () => {
-    await deleteFlowTest({ path: { id: test.id }, throwOnError: true })
+    await deleteFlowTest({ path: { id: test.id } })
     await goOn({ to: '/tests' })
     await queries.invalidateQueries({ queryKey: [{ _id: 'listFlowTests' }] })
     notices.say(t.deleted(test.name))
@@ -140,7 +140,7 @@ function Healing({ test: { id, healing } }: { test: FlowTest }) {
   const t = messages.tests
   const decide = (step: number, approve: boolean) =>
     mutate({
-      send: () => decideHealing({ path: { id }, body: { step, approve }, throwOnError: true }),
+      send: () => decideHealing({ path: { id }, body: { step, approve } }),
       invalidates: [[{ _id: 'getFlowTest' }]],
       message: approve ? t.approved : t.rejected,
     })

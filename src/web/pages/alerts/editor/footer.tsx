@@ -85,7 +85,7 @@ export function DeleteButton({ alert: { id, name }, leaves }: { alert: Alert; le
   const goOn = useNavigateIfMounted()
   const t = messages.alert
   const remove = async () => {
-    await deleteAlert({ path: { id }, throwOnError: true })
+    await deleteAlert({ path: { id } })
     leaves.forget()
     await goOn({ to: '/alerts' })
     for (const _id of ['listAlerts', 'listIssues', 'listSuggestions']) {

@@ -41,7 +41,7 @@ export function useBacktest(
     queryKey: [{ _id: 'previewAlert', rule: previewed }],
     queryFn: async ({ signal }) => {
       const body = { rule: JSON.parse(previewed) as AlertInput, hours: PREVIEW_HOURS }
-      return (await previewAlert({ body, signal, throwOnError: true })).data
+      return (await previewAlert({ body, signal })).data
     },
   })
   const backtest = useQuery({
@@ -51,7 +51,7 @@ export function useBacktest(
     queryFn: async ({ signal }) => {
       const sensitivities = hasSensitivity ? { sensitivities: [...SENSITIVITIES] } : {}
       const body = { rule: JSON.parse(tested) as AlertInput, days, series: hasSensitivity, ...sensitivities }
-      return (await backtestAlert({ body, signal, throwOnError: true })).data
+      return (await backtestAlert({ body, signal })).data
     },
   })
   return { preview: resultOf(preview, previewed !== rule), backtest: resultOf(backtest, tested !== rule) }

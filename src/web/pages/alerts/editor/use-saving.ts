@@ -45,8 +45,8 @@ export function useSaving({ draft, form, saved, paths, isBroken, initial, elemen
     const enabled = isOn.current
     const name = draft.name || suggestedName(draft, form, operatorLabel)
     const body = { ...toInput(draft), name, enabled } as unknown as AlertInput
-    if (saved) await replaceAlert({ path: { id: saved.id }, body, throwOnError: true })
-    else await createAlert({ body, throwOnError: true })
+    if (saved) await replaceAlert({ path: { id: saved.id }, body })
+    else await createAlert({ body })
     isDone.current = true
     for (const _id of ['listAlerts', 'getAlert', 'listSuggestions']) {
       void queries.invalidateQueries({ queryKey: [{ _id }] })

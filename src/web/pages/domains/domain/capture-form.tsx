@@ -30,7 +30,7 @@ function Fields({ domain, settings }: { domain: Domain; settings: CaptureSetting
   const t = messages.domains.settings
   const rateLabels = isApp(domain) ? t.deviceRates : t.sessionRates
   const sending = useSubmit(['enabled', 'sampleRate.prod', 'sampleRate.dev'], async () => {
-    const { data } = await setCapture({ path: { id }, body: given, throwOnError: true })
+    const { data } = await setCapture({ path: { id }, body: given })
     queries.setQueryData(getCaptureQueryKey({ path: { id } }), data)
     // The installation code of apps contains the sampling rates.
     await queries.invalidateQueries({ queryKey: getSnippetQueryKey({ path: { id } }) })

@@ -76,7 +76,7 @@ function NameForm({ domain }: { domain: Domain }) {
   const refresh = useRefresh()
   const t = messages.domains
   const { field, sending } = useFormFields({ name: domain.name }, async (body) => {
-    await renameDomain({ path: { id: domain.id }, body, throwOnError: true })
+    await renameDomain({ path: { id: domain.id }, body })
     await refresh()
     notices.say(t.settings.renamed)
   })
@@ -91,7 +91,7 @@ function Token({ domain }: { domain: Domain }) {
   const refresh = useRefresh()
   const t = messages.domains.settings
   const sending = useSubmit([], async () => {
-    await rotateToken({ path: { id: domain.id }, throwOnError: true })
+    await rotateToken({ path: { id: domain.id } })
     await refresh()
     notices.say(t.rotated)
   })
@@ -112,7 +112,7 @@ function DeleteForm({ domain }: { domain: Domain }) {
   const goOn = useNavigateIfMounted()
   const t = messages.domains.settings
   const { submit, isSending, refusal } = useSubmit([], async () => {
-    await deleteDomain({ path: { id: domain.id }, throwOnError: true })
+    await deleteDomain({ path: { id: domain.id } })
     await goOn({ to: '/domains' })
     await queries.invalidateQueries()
     notices.say(t.removed(domain.name))
@@ -145,7 +145,7 @@ function EndpointForm({ domain: { id, routing, collect } }: { domain: Domain }) 
   const saved = { mode: routing.mode, hostname: collect?.hostname ?? '' }
   const { values, field, sending } = useFormFields(saved, async ({ mode, hostname }) => {
     const body = { mode, ...(mode === 'custom' && hostname ? { hostname } : {}) }
-    await setEndpoint({ path: { id }, body, throwOnError: true })
+    await setEndpoint({ path: { id }, body })
     await queries.invalidateQueries({ queryKey: [{ _id: 'getDomain' }] })
     notices.say(t.saved)
   })

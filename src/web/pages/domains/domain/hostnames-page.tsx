@@ -31,7 +31,6 @@ function Hostnames() {
   const query = useInfiniteQuery({
     ...listHostnamesInfiniteOptions({ path: { id }, query: { limit: PAGE_SIZE } }),
     ...CURSOR_PAGINATION,
-    initialPageParam: { path: { id } },
   })
   const judge = useJudge(id)
   const t = messages.domains.hostnames
@@ -107,7 +106,7 @@ function useJudge(id: string): Judge {
     const { hostname, status } = host
     show(hostname, verdict)
     try {
-      await judgeHostname({ path: { id, hostname }, body: { status: verdict }, throwOnError: true })
+      await judgeHostname({ path: { id, hostname }, body: { status: verdict } })
       const undo = status === 'unreviewed' ? null : () => void judge({ ...host, status: verdict }, status)
       notices.say(verdict === 'approved' ? t.approved(hostname) : t.denied(hostname), undo)
     } catch (error) {

@@ -48,7 +48,7 @@ function SamplingForm({ id, sampling }: { id: string; sampling: PageViewSampling
   const t = messages.domains.sampling
   const sending = useSubmit(['prodRate', 'devRate'], async () => {
     const body = { prodRate: given.prodRate as Rate, devRate: given.devRate as Rate }
-    const { data } = await setPageViewSampling({ path: { id }, body, throwOnError: true })
+    const { data } = await setPageViewSampling({ path: { id }, body })
     queries.setQueryData(getPageViewSamplingQueryKey({ path: { id } }), data)
     notices.say(t.saved)
   })

@@ -30,7 +30,7 @@ export function Note({ issue: { id, notes }, field }: NoteProps) {
     setState('saving')
     const isDone = await mutate({
       optimistic: changesOf(id, text),
-      send: () => changeIssue({ path: { id }, body: { notes: text }, throwOnError: true }),
+      send: () => changeIssue({ path: { id }, body: { notes: text } }),
       onRefused: (error) => setRefusal(errorMessage(error)),
     })
     if (isDone === undefined) return false

@@ -52,7 +52,7 @@ function RunDetailView({ run }: { run: RunDetail }) {
   const queries = useQueryClient()
   const t = messages.tests
   const cancel = async () => {
-    await cancelRun({ path: { id: run.id }, throwOnError: true })
+    await cancelRun({ path: { id: run.id } })
     await queries.invalidateQueries({ queryKey: [{ _id: 'getRun' }] })
     notices.say(t.runCancelled)
   }

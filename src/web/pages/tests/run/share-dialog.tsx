@@ -67,12 +67,12 @@ function ShareForm({ id, shares, steps = [], show }: ShareProps & { show(link: s
   const initial = { expiresInDays: DAYS, screenshotSteps: [] as number[] }
   const { field, values, set, sending } = useFormFields(initial, async ({ expiresInDays, screenshotSteps }) => {
     const body = { expiresInDays, ...(screenshotSteps.length > 0 && { screenshots: true, screenshotSteps }) }
-    show((await shareRun({ path: { id }, body, throwOnError: true })).data.url)
+    show((await shareRun({ path: { id }, body })).data.url)
     for (const queryKey of asksAgain) await queries.invalidateQueries({ queryKey })
   })
   const end = () =>
     mutate({
-      send: () => shareRun({ path: { id }, body: { revoke: true }, throwOnError: true }),
+      send: () => shareRun({ path: { id }, body: { revoke: true } }),
       invalidates: asksAgain,
       message: t.linksRevoked,
     })
