@@ -24,7 +24,7 @@ function project(path: string): (...args: string[]) => string[] {
 }
 
 const EVERYTHING = 'install --frozen-lockfile --ignore-scripts --silent'
-const PROGRAM = 'install --production --frozen-lockfile --ignore-scripts --silent'
+const PROGRAM = 'install --production --omit=peer --frozen-lockfile --ignore-scripts --silent'
 
 test.each([[['src/main.ts', 'demo']], [['build.ts']]])(
   'for %j, packages required only by tests are not added, but are kept if already installed',
