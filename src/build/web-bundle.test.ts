@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { temporaryFolder } from '../../test/run-program.ts'
 import { PAGE_PATHS } from '../contract/page-paths.ts'
-import { buildPages, buildWeb } from './web-bundle.ts'
+import { buildPages, buildWeb, withoutUnusedStyles } from './web-bundle.ts'
 
 /** A typical application: two pages, styles, and shared and dynamically imported modules. */
 const SOURCES: Record<string, string> = {
@@ -83,4 +83,18 @@ test('pages are small, except those of the documentation', async () => {
   const { pages } = await buildPages()
   const others = Object.entries(pages).filter(([name]) => !name.startsWith('docs/'))
   for (const [, file] of others) expect(file.body.length).toBeLessThan(10_000)
+})
+
+test.each([
+  ['a class named in a script is kept', '.m_aaaaaaaa{color:red}', '.m_aaaaaaaa{color:red}'],
+  ['a class named in no script is removed', '.m_bbbbbbbb{color:red}', ''],
+  ['both parts of a selector are required', '.m_aaaaaaaa .m_bbbbbbbb{color:red}', ''],
+  ['an excluded class is not required', '.own:not(.m_bbbbbbbb){color:red}', '.own:not(.m_bbbbbbbb){color:red}'],
+  ['one of several selectors is enough', '.m_bbbbbbbb,.own{color:red}', '.m_bbbbbbbb,.own{color:red}'],
+  ['rules of other files are kept', 'h1:before{content:"}.m_bbbbbbbb{"}', 'h1:before{content:"}.m_bbbbbbbb{"}'],
+  ['a condition without rules is removed', '@media print{.m_bbbbbbbb{color:red}}', ''],
+  ['animations are kept', '@keyframes m_cccccccc{0%{color:red}}', '@keyframes m_cccccccc{0%{color:red}}'],
+  ['logical properties are not replaced', '.own{inset-inline-end:1px}', '.own{inset-inline-end:1px}'],
+])('unused CSS rules are removed: %s', (_name, css, kept) => {
+  expect(withoutUnusedStyles(css, '{root:"m_aaaaaaaa"}')).toBe(kept)
 })

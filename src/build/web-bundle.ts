@@ -1,9 +1,9 @@
 import { join } from 'node:path'
+import { transform } from 'lightningcss'
 import { type FileOptions, type StaticFile, staticFile } from '../http/static-files.ts'
 import { ASSETS_PATH, type WebBundle } from '../http/web-pages.ts'
 import { fillShell, renderDocs } from './docs-pages.ts'
 import { generateClient } from './generate-api-client.ts'
-import { withoutUnused } from './remove-unused-styles.ts'
 
 const SOURCES = join(import.meta.dir, '../web')
 const DOCS = join(import.meta.dir, '../../docs')
@@ -101,8 +101,20 @@ async function textsOf(outputs: readonly Bun.BuildArtifact[]): Promise<Map<strin
 async function stylesOf(main: string, scripts: string): Promise<{ name: string; css: string }> {
   const { outputs } = await bundle([main], { target: 'bun' })
   const written = await Promise.all(outputs.filter(({ path }) => path.endsWith('.css')).map((output) => output.text()))
-  const css = withoutUnused(written.join(''), scripts)
+  const css = withoutUnusedStyles(written.join(''), scripts)
   return { name: `styles-${Bun.hash(css).toString(36).padStart(8, '0').slice(-8)}.css`, css }
+}
+
+/**
+ * Returns a style sheet without the rules of Mantine components that no script contains. Their classes have names such
+ * as `m_8bffd616`. The browser matches every remaining rule against the page on each change.
+ */
+export function withoutUnusedStyles(css: string, scripts: string): string {
+  const used = new Set(scripts.match(/\bm_[0-9a-f]{6,}\b/g))
+  const classes = css.match(/(?<=\.)m_[0-9a-f]{6,}\b/g) ?? []
+  const unusedSymbols = [...new Set(classes)].filter((name) => !used.has(name))
+  const { code } = transform({ filename: 'styles.css', code: Buffer.from(css), minify: true, unusedSymbols })
+  return code.toString()
 }
 
 /**
