@@ -1,6 +1,5 @@
 import { TypeCompiler } from '@sinclair/typebox/compiler'
 import type { Instant } from '../core/clock.ts'
-import { compileCheck } from '../core/compile-schema-check.ts'
 import { EVENT_STATUSES, type StoredEvent } from '../core/event.ts'
 import { Closed, describeError, OneOf, type Static, Text, Type } from '../core/schema.ts'
 import { IMPLAUSIBLE_TIME, isPlausible, toTimestamp } from '../core/timestamp.ts'
@@ -64,8 +63,7 @@ const LineSchema = Closed({
 })
 type Line = Static<typeof LineSchema>
 
-const fits = compileCheck(LineSchema)
-const fullCheck = TypeCompiler.Compile(LineSchema)
+const check = TypeCompiler.Compile(LineSchema)
 
 /** Rules that determine which imported events are accepted. */
 export interface ImportRules {
@@ -100,9 +98,9 @@ const refused = (error: string): ReadLine => ({ event: null, error })
 export function readLine(value: unknown, row: number, rules: ImportRules): ReadLine {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return refused('is not a JSON object')
   const given = withoutNulls(value)
-  const line = fits(given) ? given : asExported(given)
-  if (!fits(line)) {
-    const first = fullCheck.Errors(line).First()
+  const line = check.Check(given) ? given : asExported(given)
+  if (!check.Check(line)) {
+    const first = check.Errors(line).First()
     return refused(first ? describeError(first) : 'does not match its schema')
   }
   const receivedAt = Math.round(toTimestamp(line.receivedAt))

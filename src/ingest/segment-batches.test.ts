@@ -44,22 +44,6 @@ test('a log returns the same responses as a map of its batches, and null for oth
   )
 })
 
-test('a log grows with the number of its batches', () => {
-  const answer = { accepted: 1, rejected: 0, errors: [] }
-  const batchOf = (n: number): BatchRecord => ({
-    key: `batch ${n}`,
-    orgId: 'org_1',
-    domainId: 'dom_1',
-    receivedAt: n,
-    ledger: [],
-    answer: { ...answer, accepted: n },
-  })
-  const log = BatchLog.of(Array.from({ length: 20_000 }, (_, n) => batchOf(n)))
-  const accepted = (n: number) => log.answerOf(hashOf(`batch ${n}`))?.accepted ?? null
-  for (let n = 0; n < 21_000; n++) expect(accepted(n)).toBe(n < 20_000 ? n : null)
-  expect([...log.knownBatches()].map((batch) => batch.accepted)).toEqual(Array.from({ length: 20_000 }, (_, n) => n))
-})
-
 test('a hash is split into two halves', () => {
   expect([lowHalf(-1n), highHalf(-1n)]).toEqual([0xffffffff, 0xffffffff])
   expect([lowHalf(0x1_0000_0002n), highHalf(0x1_0000_0002n)]).toEqual([2, 1])

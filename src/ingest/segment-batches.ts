@@ -1,6 +1,6 @@
 import type { Instant } from '../core/clock.ts'
 import type { BatchAnswer } from './batch.ts'
-import { hashOf, highHalf, lowHalf } from './batch-hash.ts'
+import { hashOf } from './batch-hash.ts'
 import type { BatchRecord } from './segment-file.ts'
 
 /** A batch that has an id. Its sender may send it again. */
@@ -15,13 +15,7 @@ export type Refused = Omit<BatchAnswer, 'accepted'>
 
 export const NOTHING_REFUSED: Refused = { rejected: 0, errors: [] }
 
-const FIRST_CAPACITY = 512
-
-/**
- * The batches in one segment, until the warehouse has loaded the segment. Batches without rejected items are stored as
- * numbers in a hash table, because thousands of short-lived objects would fragment memory and make each request 10 %
- * slower (measured).
- */
+/** The batches in one segment, until the warehouse has loaded the segment. */
 export class BatchLog {
   /** Number of batches, including batches without an id. */
   size = 0
@@ -31,16 +25,7 @@ export class BatchLog {
   lastReceivedAt: Instant = 0
   /** Batches stored in full, because they have ledger entries or page timings. */
   readonly notable: BatchRecord[] = []
-  private readonly refusedBy = new Map<bigint, Refused>()
-  private known = 0
-  /** Two numbers for each hash, lower half first. */
-  private halves = new Uint32Array(2 * FIRST_CAPACITY)
-  private accepted = new Uint32Array(FIRST_CAPACITY)
-  /**
-   * Open addressing (Knuth, The Art of Computer Programming 3, 6.4). Each slot contains the index of the batch plus
-   * one; 0 means free.
-   */
-  private slots = new Uint32Array(4 * FIRST_CAPACITY)
+  private readonly known = new Map<bigint, KnownBatch>()
 
   static of(batches: Iterable<BatchRecord>): BatchLog {
     const log = new BatchLog()
@@ -55,65 +40,28 @@ export class BatchLog {
     this.firstReceivedAt = Math.min(this.firstReceivedAt, receivedAt)
     this.lastReceivedAt = Math.max(this.lastReceivedAt, receivedAt)
     if (ledger.length > 0 || pages.length > 0) this.notable.push(batch)
-    if (key !== null) this.remember(hashOf(key), answer)
+    if (key === null) return
+    const hash = hashOf(key)
+    if (!this.known.has(hash)) this.known.set(hash, knownBatch(hash, answer))
   }
 
   /** Returns the response to a batch; null if the batch is unknown. */
   answerOf(hash: bigint): BatchAnswer | null {
-    const entry = this.slots[this.slotOf(lowHalf(hash), highHalf(hash))] ?? 0
-    if (entry === 0) return null
-    const refused = this.refusedBy.get(hash) ?? NOTHING_REFUSED
-    return { accepted: this.accepted[entry - 1] ?? 0, ...refused }
+    const batch = this.known.get(hash)
+    return batch ? { accepted: batch.accepted, ...(batch.refused ?? NOTHING_REFUSED) } : null
   }
 
   /** Batches that have an id, in order of arrival. */
-  *knownBatches(): Generator<KnownBatch> {
-    const hashes = new BigInt64Array(this.halves.buffer, 0, this.known)
-    for (const [index, hash] of hashes.entries()) {
-      yield { hash, accepted: this.accepted[index] ?? 0, refused: this.refusedBy.get(hash) ?? null }
-    }
+  knownBatches(): Iterable<KnownBatch> {
+    return this.known.values()
   }
 
   /** Number of batches that have an id. */
   get knownCount(): number {
-    return this.known
-  }
-
-  private remember(hash: bigint, { accepted, ...refused }: BatchAnswer): void {
-    if (this.known === this.accepted.length) this.grow()
-    const [low, high] = [lowHalf(hash), highHalf(hash)]
-    const slot = this.slotOf(low, high)
-    if (this.slots[slot] !== 0) return
-    this.halves[2 * this.known] = low
-    this.halves[2 * this.known + 1] = high
-    this.accepted[this.known] = accepted
-    this.slots[slot] = ++this.known
-    if (refused.rejected > 0 || refused.notes) this.refusedBy.set(hash, refused)
-  }
-
-  /** Returns the slot that contains the hash, or the free slot where the hash would be inserted. */
-  private slotOf(low: number, high: number): number {
-    const { slots, halves } = this
-    const mask = slots.length - 1
-    for (let slot = low & mask; ; slot = (slot + 1) & mask) {
-      const entry = slots[slot] ?? 0
-      if (entry === 0 || (halves[2 * entry - 2] === low && halves[2 * entry - 1] === high)) return slot
-    }
-  }
-
-  private grow(): void {
-    this.halves = twice(this.halves)
-    this.accepted = twice(this.accepted)
-    this.slots = new Uint32Array(2 * this.slots.length)
-    for (let index = 0; index < this.known; index++) {
-      const slot = this.slotOf(this.halves[2 * index] ?? 0, this.halves[2 * index + 1] ?? 0)
-      this.slots[slot] = index + 1
-    }
+    return this.known.size
   }
 }
 
-function twice(numbers: Uint32Array<ArrayBuffer>): Uint32Array<ArrayBuffer> {
-  const more = new Uint32Array(2 * numbers.length)
-  more.set(numbers)
-  return more
+function knownBatch(hash: bigint, { accepted, ...refused }: BatchAnswer): KnownBatch {
+  return { hash, accepted, refused: refused.rejected > 0 || refused.notes ? refused : null }
 }
