@@ -3,7 +3,7 @@ import { Html, html } from './html.ts'
 
 test('special characters are escaped in content and attributes', () => {
   expect(html`<a title="${`<a href="x" title='y'>&amp;`}">${'<b>'}</a>`.text).toBe(
-    '<a title="&lt;a href=&quot;x&quot; title=&#39;y&#39;&gt;&amp;amp;">&lt;b&gt;</a>',
+    '<a title="&lt;a href=&quot;x&quot; title=&#x27;y&#x27;&gt;&amp;amp;">&lt;b&gt;</a>',
   )
 })
 

@@ -134,7 +134,7 @@ test('external text is escaped in HTML, plain text and subject', () => {
   })
   const html = renderMailHtml(write(facts, 'developer'))
   expect(html).not.toMatch(/<img|<script|onerror=alert\(1\)>/)
-  expect(html).toContain('&lt;img src=x onerror=alert(1)&gt; &quot;&#39;&amp;')
+  expect(html).toContain('&lt;img src=x onerror=alert(1)&gt; &quot;&#x27;&amp;')
   expect(renderMailText(write(facts, 'developer'))).toContain(evil)
 })
 

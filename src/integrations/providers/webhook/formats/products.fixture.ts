@@ -369,7 +369,7 @@ export const PRODUCTS: readonly Product[] = [
   },
 ]
 
-const ENTITIES: Record<string, string> = { '&lt;': '<', '&gt;': '>', '&amp;': '&', '&quot;': '"', '&#39;': "'" }
+const ENTITIES: Record<string, string> = { '&lt;': '<', '&gt;': '>', '&amp;': '&', '&quot;': '"', '&#x27;': "'" }
 
 /** Text of Telegram's HTML. Fails on markup that Telegram rejects. */
 export function parsedHtml(html: string): string {
