@@ -2,14 +2,16 @@ import { NativeSelect, Stack, TagsInput, Text, TextInput, Title } from '@mantine
 import { useQuery } from '@tanstack/react-query'
 import { useEffect, useRef, useState } from 'react'
 import { getTagDeploymentOptions, listDomainsOptions } from '#client/@tanstack/react-query.gen'
-import type { TagDeployment, TagDeployStatus } from '#client/types.gen'
+import { deployTags } from '#client/sdk.gen'
+import type { TagDeployInput, TagDeployment, TagDeployStatus } from '#client/types.gen'
+import { ApiError } from '../../api/api-error.ts'
 import { queries } from '../../api/queries.ts'
 import { Data, dataOption } from '../../components/data-text.tsx'
 import { Form, useSubmit } from '../../components/form.tsx'
 import { TimeAgo } from '../../components/time-ago.tsx'
 import { messages } from '../../messages.ts'
 import { ContainerTags } from './container-tags.tsx'
-import { containerPathOf, type DeploymentDraft, deploy, inputOf, NO_DEPLOYMENT } from './tag-deployment.ts'
+import { containerPathOf, type DeploymentDraft, inputOf, NO_DEPLOYMENT } from './tag-deployment.ts'
 
 const POLL_INTERVAL_MS = 2000
 const MAX_DOMAINS = 200
@@ -177,4 +179,21 @@ function Result({ done: { workspaceName, tag, monitoredTags } }: { done: TagDepl
       </Text>
     </Stack>
   )
+}
+
+/**
+ * Deploys the tag. Retries while the server responds with 503. A long deployment continues in the meantime, and the
+ * repeated request waits for it to finish.
+ */
+async function deploy(body: TagDeployInput, signal: AbortSignal): Promise<TagDeployment> {
+  for (;;) {
+    try {
+      return (await deployTags({ body, signal })).data
+    } catch (error) {
+      const waitS = error instanceof ApiError && error.status === 503 ? error.retryAfterS : null
+      if (waitS === null || signal.aborted) throw error
+      await new Promise((done) => setTimeout(done, waitS * 1000))
+      signal.throwIfAborted()
+    }
+  }
 }

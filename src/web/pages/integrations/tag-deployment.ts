@@ -1,6 +1,4 @@
-import { deployTags } from '#client/sdk.gen'
-import type { TagDeployInput, TagDeployment } from '#client/types.gen'
-import { ApiError } from '../../api/api-error.ts'
+import type { TagDeployInput } from '#client/types.gen'
 
 /** Extracts `accounts/6/containers/71` from any Tag Manager URL; null when the URL contains no container path. */
 export const containerPathOf = (text: string): string | null => /accounts\/\d+\/containers\/\d+/.exec(text)?.[0] ?? null
@@ -48,22 +46,5 @@ export function inputOf({
     ...(selectedTags && {
       selectedTags: Object.fromEntries(Object.entries(selectedTags).map(([id, names]) => [id, [...names]])),
     }),
-  }
-}
-
-/**
- * Deploys the tag. Retries while the server responds with 503. A long deployment continues in the meantime, and the
- * repeated request waits for it to finish.
- */
-export async function deploy(body: TagDeployInput, signal: AbortSignal): Promise<TagDeployment> {
-  for (;;) {
-    try {
-      return (await deployTags({ body, signal })).data
-    } catch (error) {
-      const waitS = error instanceof ApiError && error.status === 503 ? error.retryAfterS : null
-      if (waitS === null || signal.aborted) throw error
-      await new Promise((done) => setTimeout(done, waitS * 1000))
-      signal.throwIfAborted()
-    }
   }
 }
