@@ -75,7 +75,7 @@ export function decodedOf(vendor: string, carried: Iterable<DecodedEvent>): Deco
 }
 
 function flatten({ event, account, kind = 'event', params }: DecodedEvent): FlatEvent {
-  const flat = flattenParams(params, false, account)
+  const flat = flattenParams(params, account)
   addConsent(flat.params)
   return { event: name(event), account: account && name(account), kind, ...flat }
 }

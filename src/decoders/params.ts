@@ -46,41 +46,13 @@ function isClean(text: string): boolean {
  * Flattens nested values to dotted keys: `{items: [{id: 7}]}` becomes `items.0.id = "7"`. Numbers and booleans become
  * their JSON text, and null becomes an empty string. Empty objects, empty lists and undefined are omitted. The limits
  * above apply. Credentials are removed here, because all stored parameters pass through this function.
- * @param isKnownClean true when no string can contain characters that `cleanText` replaces
  * @param account a public id that is not removed under any key, because some vendors use the id of the project as the
  * API key
  */
-export function flattenParams(source: object, isKnownClean = false, account: string | null = null): Flattened {
-  const copy = copyOfFlat(source, isKnownClean)
-  if (copy) return { params: copy, cut: [] }
+export function flattenParams(source: object, account: string | null = null): Flattened {
   const flattening: Flattening = { params: emptyParams(), cut: new Set(), left: MAX_PARAMS, account }
   addAll(flattening, '', source)
   return { params: flattening.params, cut: [...flattening.cut] }
-}
-
-/**
- * Returns a copy of an object that is already flat, short and clean; null for any other object. Most traffic has such
- * objects, and `for in` reads a newly parsed object several times faster than `Object.entries` (measured).
- */
-function copyOfFlat(source: object, isKnownClean: boolean): Params | null {
-  const from = source as Record<string, unknown>
-  const params = emptyParams()
-  let left = MAX_PARAMS
-  for (const key in from) {
-    const value = from[key]
-    if (typeof value !== 'string' || value.length > MAX_VALUE_LENGTH || key.length > MAX_KEY_LENGTH) return null
-    if (left-- === 0 || isCredentialKey(key) || !(isKnownClean || isClean(key))) return null
-    if (isKnownClean ? hideCredentials(value) !== value : !staysAsSent(value)) return null
-    params[key] = value
-  }
-  return params
-}
-
-/** Characters without which a value is clean and contains no credential. One search for them replaces three. */
-const SUSPICIOUS = /[\0\uD800-\uDFFF="%]/
-
-function staysAsSent(value: string): boolean {
-  return !SUSPICIOUS.test(value) || (isClean(value) && hideCredentials(value) === value)
 }
 
 interface Flattening {

@@ -157,12 +157,12 @@ export class Collector {
   private take(text: string, known: CollectorDomain | null): BatchAnswer | Promise<BatchAnswer> {
     const batch = parseBatch(parseJson(text))
     const domain = known ?? this.domainOf(batch.token ?? null)
-    if (batch.batchId === undefined) return this.store(batch, domain, null, text)
+    if (batch.batchId === undefined) return this.store(batch, domain, null)
     const key = `${domain.id} ${batch.batchId}`
     const earlier = this.inFlight.get(key)
     if (earlier) return earlier.stored.then(() => earlier.answer)
     const hash = hashOf(key)
-    return this.answerOf(hash) ?? this.store(batch, domain, key, text)
+    return this.answerOf(hash) ?? this.store(batch, domain, key)
   }
 
   private domainOf(token: string | null): CollectorDomain {
@@ -189,9 +189,9 @@ export class Collector {
     return spool.answerOf(hash) ?? batches.answerOf(hash) ?? late?.answerOf(hash) ?? null
   }
 
-  private async store(batch: Batch, domain: CollectorDomain, key: string | null, text: string): Promise<BatchAnswer> {
+  private async store(batch: Batch, domain: CollectorDomain, key: string | null): Promise<BatchAnswer> {
     const receivedAt = this.parts.spool.arrivalAt()
-    const { isLate, events, answer, ledger, pages } = this.decode(batch, domain, receivedAt, text)
+    const { isLate, events, answer, ledger, pages } = this.decode(batch, domain, receivedAt)
     const record = { key, orgId: domain.orgId, domainId: domain.id, receivedAt, answer, ledger }
     const whole = { events, record: pages.length > 0 ? { ...record, pages } : record }
     const stored = isLate ? this.postpone(whole) : this.save(whole)
@@ -212,7 +212,7 @@ export class Collector {
    * Decodes a batch and evaluates its rules. `isLate` is true if evaluation took too long or earlier batches from the
    * organization are waiting.
    */
-  private decode(batch: Batch, domain: CollectorDomain, receivedAt: Instant, text: string) {
+  private decode(batch: Batch, domain: CollectorDomain, receivedAt: Instant) {
     const { spool, domains, late } = this.parts
     const isBehind = late?.has(domain.orgId) ?? false
     const judging = this.parts.judge(domain.orgId)
@@ -222,8 +222,6 @@ export class Collector {
       nextSeq: () => spool.nextSeq(),
       isDenied: (domainId, hostname) => domains.isDenied(domainId, hostname),
       judge: isBehind ? NOT_JUDGED : judging.judge,
-      // In JSON, NUL and lone surrogates can only occur as escapes: https://www.rfc-editor.org/rfc/rfc8259#section-7
-      isClean: !text.includes('\\u'),
     })
     judging.end()
     return { ...decoded, isLate: late !== undefined && (isBehind || judging.isOutOfTime) }

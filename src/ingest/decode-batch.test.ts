@@ -28,7 +28,6 @@ function arrival(parts: Partial<BatchContext> = {}): BatchContext {
     domain: DOMAIN,
     receivedAt: NOW,
     nextSeq: () => ++seq,
-    isClean: false,
     isDenied: () => false,
     judge: () => [],
     ...parts,

@@ -49,8 +49,6 @@ export interface BatchContext {
   nextSeq(): number
   isDenied(domainId: string, hostname: string): boolean
   judge: Judge
-  /** True if no string in the batch contains lone surrogates or NUL, according to a single search of the body. */
-  isClean: boolean
 }
 
 /** A decoded batch, ready to be stored. */
@@ -133,8 +131,8 @@ class BatchDecoder {
     const page = this.page(batch.page?.url)
     this.host = page?.host ?? null
     this.path = page?.path ?? null
-    this.title = batch.page?.title === undefined ? null : this.clean(batch.page.title)
-    this.sessionId = batch.sessionId === undefined ? null : this.clean(batch.sessionId)
+    this.title = batch.page?.title === undefined ? null : cleanText(batch.page.title)
+    this.sessionId = batch.sessionId === undefined ? null : cleanText(batch.sessionId)
     this.customerId =
       batch.customerId === undefined ? null : hashCustomer(arrival.domain.customerSalt, batch.customerId)
     this.skewMs = batch.sentAt === undefined ? 0 : arrival.receivedAt - toTimestamp(batch.sentAt)
@@ -148,7 +146,7 @@ class BatchDecoder {
     const { item, error, reason } = checkEvent(value)
     if (error !== null) return this.report.refuse(reason, '', error)
     const sample = `${item.vendor} ${item.event ?? ''}`
-    const params = this.flatten(item.params ?? {}, sample, this.arrival.isClean, item.account)
+    const params = this.flatten(item.params ?? {}, sample, item.account)
     this.report.accept()
     this.store(item, this.eventFields(item), params)
   }
@@ -156,8 +154,8 @@ class BatchDecoder {
   tag(value: unknown): void {
     const { item, error, reason } = checkTag(value)
     if (error !== null) return this.report.refuse(reason, '', error)
-    const own = { tagId: this.clean(String(item.tagId)), name: this.clean(item.name ?? '') }
-    const params = item.params ? this.flatten(item.params, own.name, this.arrival.isClean) : {}
+    const own = { tagId: cleanText(String(item.tagId)), name: cleanText(item.name ?? '') }
+    const params = item.params ? this.flatten(item.params, own.name) : {}
     this.report.accept()
     this.store(item, this.tagFields(item), { ...params, ...own })
   }
@@ -255,20 +253,14 @@ class BatchDecoder {
       cutText(url.hostname, MAX_NAME_LENGTH)
     // `url` is added first, so a query parameter with the same name becomes `url.1`.
     const query = readQuery(url.search, Object.assign(emptyParams(), { url: sample }))
-    // Percent-encoding can hide characters that the search of the body did not detect.
-    this.store(item, hitFields(item, vendor, '', null, 'hit'), this.flatten(query, sample, false))
-  }
-
-  /** Cleans a string from the batch for storage. */
-  private clean(text: string): string {
-    return this.arrival.isClean ? text : cleanText(text)
+    this.store(item, hitFields(item, vendor, '', null, 'hit'), this.flatten(query, sample))
   }
 
   private eventFields(item: EventItem): Fields {
     return {
-      vendor: this.clean(item.vendor),
-      event: this.clean(item.event ?? ''),
-      account: item.account === undefined ? null : this.clean(item.account),
+      vendor: cleanText(item.vendor),
+      event: cleanText(item.event ?? ''),
+      account: item.account === undefined ? null : cleanText(item.account),
       kind: 'event',
       status: item.status ?? null,
       execMs: item.execMs ?? null,
@@ -280,8 +272,8 @@ class BatchDecoder {
   private tagFields(item: TagItem): Fields {
     return {
       vendor: googleTagManager.vendor,
-      event: this.clean(item.event ?? ''),
-      account: this.clean(item.container),
+      event: cleanText(item.event ?? ''),
+      account: cleanText(item.container),
       kind: 'tag',
       status: item.status ?? null,
       execMs: item.execMs ?? null,
@@ -290,8 +282,8 @@ class BatchDecoder {
     }
   }
 
-  private flatten(params: object, sample: string, isClean: boolean, account?: string): Record<string, string> {
-    const flat = flattenParams(params, isClean, account)
+  private flatten(params: object, sample: string, account?: string): Record<string, string> {
+    const flat = flattenParams(params, account)
     for (const cut of flat.cut) this.report.note(cut, sample)
     return flat.params
   }
@@ -326,7 +318,7 @@ class BatchDecoder {
     const seq = this.arrival.nextSeq()
     const event: StoredEvent = {
       seq,
-      id: item.id === undefined ? '' : this.clean(item.id),
+      id: item.id === undefined ? '' : cleanText(item.id),
       ts: this.correct(item.ts),
       receivedAt,
       orgId: domain.orgId,

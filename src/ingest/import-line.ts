@@ -113,7 +113,7 @@ export function readLine(value: unknown, row: number, rules: ImportRules): ReadL
   const host = line.host ? normalizeHostname(line.host) : null
   if (line.host && host === null) return refused('host: is not a valid hostname')
   if (host !== null && domain.denied.has(host)) return refused('host: is denied')
-  const { params, cut } = flattenParams(objectOf(line.params), false, line.account)
+  const { params, cut } = flattenParams(objectOf(line.params), line.account)
   const at = line.ts === undefined ? receivedAt : Math.round(toTimestamp(line.ts))
   const isTime = isPlausible(at, receivedAt)
   const ts = isTime ? Math.min(at, receivedAt) : receivedAt

@@ -23,7 +23,6 @@ function setUp(rates: { devRate: number; prodRate: number }) {
       nextSeq: () => ++seq,
       isDenied: () => false,
       judge: () => [],
-      isClean: true,
     })
 }
 

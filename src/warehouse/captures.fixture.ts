@@ -41,7 +41,6 @@ export function capturedEvents(folder: string, domain: { id: string; orgId: stri
               nextSeq,
               isDenied: () => false,
               judge: () => [],
-              isClean: false,
             },
           ).events,
       )

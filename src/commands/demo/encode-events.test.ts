@@ -36,7 +36,6 @@ function collected(event: SiteEvent) {
     nextSeq: () => ++seq,
     isDenied: () => false,
     judge: () => [],
-    isClean: false,
   })
   expect(answer.errors).toEqual([])
   return stored.map(factsOf)
