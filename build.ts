@@ -21,6 +21,7 @@ await Bun.build({
   entrypoints: [resolve(import.meta.dir, 'src/main.ts')],
   minify: true,
   // Without bytecode, parsing the source would take more than half of the startup time.
+  // Optimisation: see docs/develop/tuning.md
   bytecode: true,
   format: 'esm',
   compile: {

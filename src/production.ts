@@ -5,6 +5,8 @@ import { glibcFault } from './core/glibc.ts'
 // a message can fail on a malicious body.
 process.env.NODE_ENV = 'production'
 
+// Optimisation: see docs/develop/tuning.md
+
 /**
  * Number of runtime threads for file access and queries. The default is the number of CPU cores, with which two long
  * queries could block all other queries and every `fdatasync`.

@@ -319,6 +319,15 @@ describe('the program', () => {
     expect(others.filter(({ room }) => room !== 'commands').map(({ path }) => path)).toEqual([])
   })
 
+  test('lists every optimisation, with its gain', () => {
+    const marked = [...production, { path: 'build.ts', source: read('build.ts') }]
+      .filter(({ source }) => source.includes('// Optimisation: see docs/develop/tuning.md'))
+      .map(({ path }) => path)
+    const [table = ''] = read('docs/develop/tuning.md').split('## Deleted')
+    const listed = [...table.matchAll(/^\| `(\S+)`/gm)].map(([, path]) => path)
+    expect(listed.sort()).toEqual(marked.sort())
+  })
+
   test('opens connections in one module, and resolves names in one module', () => {
     const clients = /^(?:node:)?(?:http|https|http2|net|tls|dgram|dns|dns\/promises)$|^(?:undici|nodemailer)$/
     const found = program.flatMap(({ path, imports }) =>

@@ -94,6 +94,8 @@ async function textsOf(outputs: readonly Bun.BuildArtifact[]): Promise<Map<strin
   return new Map(await Promise.all(texts))
 }
 
+// Optimisation: see docs/develop/tuning.md
+
 /**
  * Returns the original styles of a script and its imports. The bundler's output is not used, because for old browsers,
  * it replaces each `inset-inline-end` with six rules whose selectors list all right-to-left languages.

@@ -1,5 +1,7 @@
 import type { Atom } from './atom.ts'
 
+// Optimisation: see docs/develop/tuning.md
+
 /**
  * Maximum number of cached texts. Caching is effective because the names of pages, currencies and sessions repeat.
  * Longer texts are not cached.

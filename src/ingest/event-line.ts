@@ -1,6 +1,8 @@
 import type { Instant } from '../core/clock.ts'
 import type { StoredEvent } from '../core/event.ts'
 
+// Optimisation: see docs/develop/tuning.md
+
 /** Maximum number of events per line. Long batches are split, because the engine reads thousands of lines at a time. */
 const MAX_LINE_EVENTS = 20
 /**

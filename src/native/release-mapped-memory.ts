@@ -1,6 +1,7 @@
 import { dlopen, FFIType } from 'bun:ffi'
 import { readFileSync } from 'node:fs'
 
+// Optimisation: see docs/develop/tuning.md
 /** https://man7.org/linux/man-pages/man2/madvise.2.html */
 const MADV_DONTNEED = 4
 /** Smaller mappings are skipped. */
