@@ -10,6 +10,7 @@ export const settings = {
     usage: 'Usage',
     'audit-log': 'Audit log',
     preferences: 'Preferences',
+    about: 'About',
   },
   save: 'Save',
   saved: 'Saved.',

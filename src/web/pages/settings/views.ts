@@ -1,5 +1,6 @@
 /** The pages of this folder are bundled as one chunk. */
 
+export { AboutPage } from './about-page.tsx'
 export { ApiKeysPage } from './api-keys-page.tsx'
 export { AuditLogPage } from './audit-log-page.tsx'
 export { DigestPage } from './digest-page.tsx'
