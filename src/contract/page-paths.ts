@@ -45,7 +45,6 @@ export const PAGE_PATHS = {
     usage: '/settings/usage',
     'audit-log': '/settings/audit-log',
     preferences: '/settings/preferences',
-    about: '/settings/about',
   },
 } as const
 

@@ -10,7 +10,6 @@ export const settings = {
     usage: 'Usage',
     'audit-log': 'Audit log',
     preferences: 'Preferences',
-    about: 'About',
   },
   save: 'Save',
   saved: 'Saved.',

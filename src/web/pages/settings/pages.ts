@@ -20,5 +20,4 @@ export const settingsPages = [
   page({ path: paths.usage, menu: settingsMenu('usage'), view: view('UsagePage') }),
   page({ path: paths['audit-log'], menu: settingsMenu('audit-log'), view: view('AuditLogPage') }),
   page({ path: paths.preferences, menu: settingsMenu('preferences'), view: view('PreferencesPage') }),
-  page({ path: paths.about, menu: settingsMenu('about'), view: view('AboutPage') }),
 ] as const

@@ -1,6 +1,5 @@
 /** The pages of this folder are bundled as one chunk. */
 
-export { AboutPage } from './about-page.tsx'
 export { ApiKeysPage } from './api-keys-page.tsx'
 export { AuditLogPage } from './audit-log-page.tsx'
 export { DigestPage } from './digest-page.tsx'
