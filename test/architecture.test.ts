@@ -369,6 +369,7 @@ const TABLES: Record<string, string> = {
   auditPage: 'audits',
   batch: 'ingest',
   batchGeneration: 'ingest',
+  bookmark: 'bookmarks',
   change: 'changes search',
   clockJump: 'signals',
   clockStep: 'store',
