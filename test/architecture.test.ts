@@ -50,6 +50,7 @@ const ROOMS = [
   'digest',
   'connectors',
   'search',
+  'bookmarks',
   'forms',
   'stream',
   'data-folder',
