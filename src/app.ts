@@ -4,7 +4,6 @@ import { openApi } from './api.ts'
 import { type AppOptions, openBase } from './app/open-base.ts'
 import { openAudits } from './audits/room.ts'
 import type { Room } from './base.ts'
-import { openBookmarks } from './bookmarks/room.ts'
 import { openBrowser } from './browser/room.ts'
 import { openCapture } from './capture/room.ts'
 import { maskedNames } from './changes/change.ts'
@@ -185,7 +184,6 @@ export async function openApp(options: AppOptions): Promise<App> {
     shares,
     digest,
     search,
-    openBookmarks(base),
     forms,
     stream,
   ]

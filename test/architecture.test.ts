@@ -50,7 +50,6 @@ const ROOMS = [
   'digest',
   'connectors',
   'search',
-  'bookmarks',
   'forms',
   'stream',
   'data-folder',
