@@ -369,7 +369,6 @@ const TABLES: Record<string, string> = {
   auditPage: 'audits',
   batch: 'ingest',
   batchGeneration: 'ingest',
-  bookmark: 'bookmarks',
   change: 'changes search',
   clockJump: 'signals',
   clockStep: 'store',
