@@ -4,7 +4,6 @@ import type { Alert, AlertKind } from '../alert.ts'
 import type { AlertType, MeasuredType, SeriesType, WatchedDomain } from './alert-type.ts'
 import { dataValidation } from './data-validation/data-validation.ts'
 import { journey } from './journey/journey.ts'
-import { orderLimit } from './order-limit.ts'
 import { volumeAnomaly } from './volume/volume-anomaly.ts'
 import { tagVolumeChange } from './volume/volume-change.ts'
 import { volumeThreshold } from './volume/volume-threshold.ts'
@@ -16,7 +15,6 @@ export const alertTypes: readonly AlertType[] = [
   volumeThreshold,
   volumeAnomaly,
   journey,
-  orderLimit,
 ]
 
 /** The wire name of each type. */
