@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { startBrowser, type TestBrowser } from '../../browser/chromium.ts'
+import { until } from '../../run-program.ts'
 import { axeFindings } from '../axe.ts'
 import { openScreen, type Screen } from '../screen.ts'
 import { openAs, startTestServer, type TestServer } from '../test-server.ts'
@@ -238,6 +239,8 @@ test('a suggested rule opens in the editor with its backtest; an alert without e
   await screen.press('Disable Refunds')
   await screen.reads('Refunds disabled.')
   expect((await saved(id)).enabled).toBe(false)
+  // A click would miss the link if it moved up at the same moment.
+  await until('the removal of the alert', async () => !(await screen.has('button', 'Disable Refunds')))
   await screen.press('Use this rule: Shop view: sku is present', 'link')
   await screen.sees('heading', 'New alert')
   await screen.reads('Would not have fired in 14 days')
