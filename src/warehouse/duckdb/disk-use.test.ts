@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test'
+import { mkdirSync, rmSync } from 'node:fs'
 import { MINUTE_MS } from '../../core/clock.ts'
 import { useOf } from '../plan-disk-deletions.ts'
 import { HOUR, WarehouseFixture } from '../warehouse.fixture.ts'
@@ -20,4 +21,18 @@ test("an organization's disk usage and oldest event include shared files and the
   expect(Math.abs(first.diskBytes + second.diskBytes - fixture.warehouse.bytes)).toBeLessThanOrEqual(1)
   expect(first.diskBytes).toBeGreaterThan(0)
   expect(await use('org_3')).toEqual({ diskBytes: 0, oldestEventAt: null })
+})
+
+test('disk usage leaves out a spool that cannot be read', async () => {
+  await using fixture = await WarehouseFixture.open()
+  await fixture.add([{ orgId: 'org_1' }])
+  await fixture.flush()
+  const flushed = await fixture.warehouse.pieces()
+  expect(flushed.map(({ kind }) => kind)).toContain('events')
+  await fixture.add([{ orgId: 'org_1' }])
+  for (const path of fixture.spool.files()) {
+    rmSync(path)
+    mkdirSync(path)
+  }
+  expect(await fixture.warehouse.pieces()).toEqual(flushed)
 })

@@ -30,7 +30,7 @@ export class DiskUse {
 
   constructor(
     private readonly parquet: ParquetFiles,
-    /** Called if the organizations in a file can't be determined. */
+    /** Called if the organizations in a file or in the spool can't be determined. */
     private readonly report: (error: unknown, where: string) => void,
   ) {}
 
@@ -43,7 +43,7 @@ export class DiskUse {
 
   /**
    * Disk usage by organization. A file with data from several organizations is divided according to the approximate
-   * size of their rows. Unreadable files are omitted.
+   * size of their rows. Unreadable files and an unreadable spool are omitted.
    */
   async pieces(): Promise<Piece[]> {
     const { files, rollups, pages } = this.parquet.sources()
@@ -70,8 +70,13 @@ export class DiskUse {
     const { spool } = this.parquet.sources()
     if (spool.length === 0) return []
     const bytes = sizeOf(spool)
-    const shares = await this.weigh(spooledEvents(spool), EVENT_BYTES, 'receivedAt')
-    return shares.map(({ orgId, share, from }) => ({ orgId, kind: 'spool', from, bytes: bytes * share, part: null }))
+    try {
+      const shares = await this.weigh(spooledEvents(spool), EVENT_BYTES, 'receivedAt')
+      return shares.map(({ orgId, share, from }) => ({ orgId, kind: 'spool', from, bytes: bytes * share, part: null }))
+    } catch (error) {
+      this.report(error, `disk budget: spool: ${messageOf(error)}`)
+      return []
+    }
   }
 
   private async weigh(source: string, weight: string, time: string): Promise<Shares> {
