@@ -66,7 +66,7 @@ export function findAlert(db: Db, key: OrgRowKey): Alert {
 /** Returns the channels of an alert. Throws `AppError('notFound')` when the organization does not have it. */
 export function findChannels(db: Db, key: OrgRowKey): AlertChannel[] {
   const select = "SELECT input -> '$.channels' AS channels FROM alert"
-  return JSON.parse(findOrgRow<{ channels: string }>(db, select, key, 'no such alert').channels)
+  return JSON.parse(findOrgRow<{ channels: string | null }>(db, select, key, 'no such alert').channels ?? '[]')
 }
 
 /** Selects alerts. Absent fields do not filter. */

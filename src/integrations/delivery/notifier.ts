@@ -2,7 +2,7 @@ import type { Alert, AlertChannel } from '../../alerts/alert.ts'
 import { findAlert } from '../../alerts/alert-store.ts'
 import { isInRunWindow } from '../../alerts/allowed-run-hours.ts'
 import type { Clock, Instant } from '../../core/clock.ts'
-import { AppError } from '../../core/error.ts'
+import { orNull } from '../../core/error.ts'
 import type { Enqueue, NotificationRequest } from '../../issues/issue.ts'
 import { type IssueFacts, issueFacts, lastOpening } from '../../issues/store.ts'
 import { currencyOf } from '../../org/store.ts'
@@ -116,11 +116,5 @@ function recipientsOf(db: Db, issue: IssueFacts['issue']): { channels: AlertChan
 }
 
 /** The issue's alert. Null if it was deleted. */
-function alertOf(db: Db, { orgId, alertId }: IssueFacts['issue']): Alert | null {
-  try {
-    return findAlert(db, { orgId, id: alertId })
-  } catch (error) {
-    if (error instanceof AppError && error.code === 'notFound') return null
-    throw error
-  }
-}
+const alertOf = (db: Db, { orgId, alertId }: IssueFacts['issue']): Alert | null =>
+  orNull(() => findAlert(db, { orgId, id: alertId }))

@@ -1,8 +1,8 @@
 import type { AlertChannel } from '../../alerts/alert.ts'
-import { findAlert } from '../../alerts/alert-store.ts'
+import { findChannels } from '../../alerts/alert-store.ts'
 import { unsealedPart } from '../../alerts/encrypt-channel-target.ts'
 import { HOUR_MS, type Instant } from '../../core/clock.ts'
-import { AppError } from '../../core/error.ts'
+import { orNull } from '../../core/error.ts'
 import { newId } from '../../core/id.ts'
 import { type Db, prepared } from '../../store/database.ts'
 import { findByType, isGrouped, parseTarget } from '../channel-targets.ts'
@@ -66,13 +66,7 @@ function otherChannel(
 
 /** Channels of the alert. Null if the alert does not exist. */
 function channelsOf(db: Db, orgId: string, alertId: string | null): readonly AlertChannel[] | null {
-  if (alertId === null) return null
-  try {
-    return findAlert(db, { orgId, id: alertId }).channels ?? []
-  } catch (error) {
-    if (error instanceof AppError && error.code === 'notFound') return null
-    throw error
-  }
+  return alertId === null ? null : orNull(() => findChannels(db, { orgId, id: alertId }))
 }
 
 /** Channels of an issue that was not opened by an alert. */
