@@ -136,7 +136,11 @@ async function fillHours(ours: OurFiles, month: string): Promise<number> {
       const path = `${hour}-${n}.parquet`
       const part = [from + (n * HOUR_MS) / count, from + ((n + 1) * HOUR_MS) / count] as const
       const rows = await warehouse.parquet.write(path, freshSql(month, ...part))
-      if (rows > 0) ours.manifest.swap([], [await warehouse.parquet.describe(path, rows, 'fresh', null)])
+      if (rows > 0)
+        ours.manifest.swap(
+          [],
+          [await warehouse.parquet.describe(path, { rows, level: 'fresh', keys: null, hasSegments: true })],
+        )
     }
     const before = cpuMs()
     for (const now of [from, from + HOUR_MS + GRACE_MS]) await merge(warehouse, ours, now, isOfHours)

@@ -76,6 +76,14 @@ function hourSql(hour: number, orgId: string, domainIds: readonly string[]): str
     durMs: '(n % 90)::DOUBLE',
     bytes: 'NULL',
     version: '12',
+    browser: `['Chrome', 'Chrome', 'Safari', 'Edge'][session % 4 + 1]`,
+    browserVersion: `(120 + session % 9)::VARCHAR`,
+    os: `['Windows', 'Android', 'iOS', 'Windows'][session % 4 + 1]`,
+    device: `['desktop', 'phone', 'phone', 'desktop'][session % 4 + 1]`,
+    language: `'en'`,
+    consent: `'granted'`,
+    visitor: 'NULL',
+    country: 'NULL',
     weight: '1',
     violations: 'NULL::VARCHAR[]',
   }
@@ -132,7 +140,7 @@ export async function fillMonth(
   for (let hour = 0; hour < DAYS * 24; hour++) {
     const path = `hour-${hour}.parquet`
     const rows = await warehouse.parquet.write(path, hourSql(hour, orgId, domainIds))
-    const file = await warehouse.parquet.describe(path, rows, 'fresh', null)
+    const file = await warehouse.parquet.describe(path, { rows, level: 'fresh', keys: null, hasSegments: true })
     const counted = countsOf(`read_parquet(${quoteText(join(folder, path))})`)
     const counts = await warehouse.parquet.write(`counts/${path}`, counted)
     const rollup = await warehouse.parquet.describeRollup(`counts/${path}`, counts, 'fresh')

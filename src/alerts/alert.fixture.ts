@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { memoryDb } from '../../test/fixtures.ts'
 import { DAY_MS, type Instant } from '../core/clock.ts'
-import { plainEvent } from '../core/event.fixture.ts'
+import { type EventFields, plainEvent } from '../core/event.fixture.ts'
 import type { StoredEvent } from '../core/event.ts'
 import { type BatchRecord, linesOf } from '../ingest/segment-file.ts'
 import { DuckdbWarehouse } from '../warehouse/duckdb/duckdb-warehouse.ts'
@@ -42,7 +42,7 @@ export const domainsNamed = (...ids: string[]): WatchedDomain[] =>
   ids.map((id) => ({ id, createdAt: NOON - 60 * DAY_MS }))
 
 /** Returns an event on the shop domain, received shortly before noon. */
-export function eventOf(values: Partial<StoredEvent> = {}): StoredEvent {
+export function eventOf(values: EventFields = {}): StoredEvent {
   const { receivedAt = NOON - 1000 } = values
   const place = { orgId: 'org_a', domainId: 'dom_shop', host: 'shop.example', path: '/' }
   const seq = receivedAt * 1000

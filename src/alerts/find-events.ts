@@ -1,5 +1,6 @@
 import type { Instant } from '../core/clock.ts'
-import { EVENT_COLUMNS, type StoredEvent } from '../core/event.ts'
+import type { StoredEvent } from '../core/event.ts'
+import { wholeEvent } from '../warehouse/dialect.ts'
 import { type Query, query } from '../warehouse/query.ts'
 import type { History } from '../warehouse/warehouse.ts'
 
@@ -25,7 +26,7 @@ export function eventsQuery(orgId: string, positions: readonly EventPosition[]):
     write(binder) {
       const bound = seqs.map((seq) => binder.bind(seq)).join(', ')
       return {
-        sql: `SELECT ${Object.keys(EVENT_COLUMNS).join(', ')}, params FROM events WHERE seq IN (${bound})`,
+        sql: `SELECT ${wholeEvent(binder.dialect)} FROM events WHERE seq IN (${bound})`,
         wholeParams: true,
       }
     },

@@ -19,6 +19,16 @@ const FIELD_WORDS: Record<EventField, string> = {
   durMs: 'duration in ms',
   bytes: 'size in bytes',
   version: 'version',
+  browser: 'browser',
+  browserVersion: 'browser version',
+  os: 'operating system',
+  device: 'device',
+  language: 'language',
+  release: 'release',
+  pageGroup: 'page group',
+  consent: 'consent',
+  visitor: 'visitor',
+  country: 'country',
 }
 
 const MAX_VALUES = 3

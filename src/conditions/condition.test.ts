@@ -71,7 +71,8 @@ test.each([
   ['$$os', { kind: 'key', key: '$os' }],
   ['$$$', { kind: 'key', key: '$$' }],
   ['a$', { kind: 'key', key: 'a$' }],
-  ['$os', null],
+  ['$os', { kind: 'field', field: 'os' }],
+  ['$sct', null],
   ['$', null],
   ['$seq', null],
   ['$constructor', null],
@@ -108,7 +109,7 @@ describe('checks of conditions that match the schema', () => {
     [condition('custom_pii_regex', '(?=a)'), 'filters[0].values[0]: the pattern does not compile'],
     [condition('regex', String.raw`^\d{3}-\d{4}$`), null],
     [condition('equals', 'a\ud800'), 'filters[0].values[0]: not valid Unicode'],
-    [{ ...condition('equals', 'a'), parameter: '$browser' }, 'filters[0].parameter: $browser is not an event field'],
+    [{ ...condition('equals', 'a'), parameter: '$gclid' }, 'filters[0].parameter: $gclid is not an event field'],
     [{ ...condition('equals', 'a'), parameter: 'a\udc00' }, 'filters[0].parameter: not valid Unicode'],
   ])('report the error for %j: %p', (one, message) => {
     const got = refusal(() => checkConditions([one], 'filters'))

@@ -1,8 +1,8 @@
 import { OPERATORS, type Operator, WITHOUT_VALUES } from '../contract/condition-operators.ts'
 import { AppError, checkAll } from '../core/error.ts'
-import type { StoredEvent } from '../core/event.ts'
+import { NO_SEGMENTS, type Segment, type StoredEvent } from '../core/event.ts'
 import { Closed, OneOf, type Static, Text, Type } from '../core/schema.ts'
-import { readNumber } from './parse-number.ts'
+import { readNumber, spellNumber } from './parse-number.ts'
 import { sizeOfPattern } from './pattern.ts'
 
 /** Negative operators, each with the positive operator of which it is the exact opposite. */
@@ -26,7 +26,7 @@ export const ConditionSchema = Closed(
   {
     parameter: Text(1, 200, {
       description:
-        'Key of an event parameter; `*` for any; a field of the event: `$vendor $event $account $host $path $title $env $status $sessionId $customerId $execMs $durMs $bytes $version`; or `$label` for its labels (`equals` and `not_equals` only). Write a key that begins with `$` as `$$key`',
+        'Key of an event parameter; `*` for any; a field of the event: `$vendor $event $account $host $path $title $env $status $sessionId $customerId $execMs $durMs $bytes $version`, or of its segments: `$browser $browserVersion $os $device $language $release $pageGroup $consent $visitor $country`; or `$label` for its labels (`equals` and `not_equals` only). Write a key that begins with `$` as `$$key`',
       examples: ['ep.transaction_id', '*', '$event', '$$os'],
     }),
     op: OneOf(OPERATORS, {
@@ -118,11 +118,24 @@ export const EVENT_FIELDS = {
   durMs: 'number',
   bytes: 'number',
   version: 'number',
-} as const satisfies Partial<Record<keyof StoredEvent, 'text' | 'number'>>
+  browser: 'text',
+  browserVersion: 'text',
+  os: 'text',
+  device: 'text',
+  language: 'text',
+  release: 'text',
+  pageGroup: 'text',
+  consent: 'text',
+  visitor: 'text',
+  country: 'text',
+} as const satisfies Partial<Record<keyof StoredEvent | Segment, 'text' | 'number'>>
 export type EventField = keyof typeof EVENT_FIELDS
 
+/** True for fields in `segments`. */
+export const isSegment = (field: EventField): field is Segment => Object.hasOwn(NO_SEGMENTS, field)
+
 /** The fields of an event that conditions read. */
-export type ConditionEvent = Pick<StoredEvent, EventField | 'params'>
+export type ConditionEvent = Pick<StoredEvent, Exclude<EventField, Segment> | 'segments' | 'params'>
 
 /** The part of an event that a condition tests: any parameter, one parameter, a field, or its labels. */
 export type Target =
@@ -160,6 +173,13 @@ export function keyReader(key: string): (event: Pick<ConditionEvent, 'params'>) 
   // it.
   if (key in Object.prototype) return ({ params }) => (Object.hasOwn(params, key) ? (params[key] ?? '') : '')
   return ({ params }) => params[key] ?? ''
+}
+
+/** Returns a function that reads a field as text. It returns the empty string when the field is unknown. */
+export function fieldReader(field: EventField): (event: ConditionEvent) => string {
+  if (isSegment(field)) return ({ segments }) => segments[field] ?? ''
+  if (EVENT_FIELDS[field] === 'number') return (event) => spellNumber(event[field] as number | null)
+  return (event) => (event[field] as string | null) ?? ''
 }
 
 const unknownField = (parameter: string) =>

@@ -3,6 +3,7 @@ import { type DuckDBConnection, DuckDBInstance, LIST, MAP, mapValue, VARCHAR } f
 import fc from 'fast-check'
 import { OPERATORS } from '../contract/condition-operators.ts'
 import { EVENT_COLUMNS, type StoredEvent } from '../core/event.ts'
+import { derivedColumns } from '../warehouse/dialect.ts'
 import { newBinder } from '../warehouse/warehouse.fixture.ts'
 import { checkRule, type Rule } from './condition.ts'
 import { violationSql } from './condition-sql.ts'
@@ -25,7 +26,7 @@ beforeAll(async () => {
   const columns = Object.entries(EVENT_COLUMNS).map(([name, type]) => `${dialect.name(name)} ${type}`)
   await connection.run(`CREATE TABLE stored (${columns.join(', ')}, params MAP(VARCHAR, VARCHAR))`)
   const keys = KEYS.map((key) => `params['${key.replaceAll("'", "''")}'] AS ${dialect.key(key)}`)
-  await connection.run(`CREATE VIEW events AS SELECT *, ${keys.join(', ')} FROM stored`)
+  await connection.run(`CREATE VIEW events AS SELECT *, ${derivedColumns(dialect)}, ${keys.join(', ')} FROM stored`)
 })
 afterAll(() => connection.closeSync())
 
@@ -34,7 +35,7 @@ async function store(events: readonly StoredEvent[]): Promise<void> {
   const appender = await connection.createAppender('stored')
   for (const [seq, event] of events.entries()) {
     for (const [name, type] of Object.entries(EVENT_COLUMNS)) {
-      const value = name === 'seq' ? seq : event[name as keyof StoredEvent]
+      const value = name === 'seq' ? seq : { ...event, ...event.segments }[name as keyof typeof EVENT_COLUMNS]
       if (value === null) appender.appendNull()
       else if (type === 'BIGINT') appender.appendBigInt(BigInt(value as number))
       else if (type === 'DOUBLE') appender.appendDouble(value as number)

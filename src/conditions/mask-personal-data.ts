@@ -1,4 +1,13 @@
-import { type Condition, type ConditionEvent, EVENT_FIELDS, targetOf } from './condition.ts'
+import { pageGroupOf } from '../core/derived-segments.ts'
+import {
+  type Condition,
+  type ConditionEvent,
+  EVENT_FIELDS,
+  type EventField,
+  fieldReader,
+  isSegment,
+  targetOf,
+} from './condition.ts'
 import { base64Runs } from './find-base64-runs.ts'
 import { findCards } from './find-card-numbers.ts'
 import { containsEmail, findEmails, type Span } from './find-email-addresses.ts'
@@ -120,6 +129,11 @@ function hideInBase64(text: string, key: string, privacy: Privacy): string {
   return shown
 }
 
+function hideField(event: ConditionEvent, field: EventField): void {
+  if (isSegment(field)) event.segments = { ...event.segments, [field]: HIDDEN }
+  else Object.assign(event, { [field]: HIDDEN })
+}
+
 type ValueTest = (value: string) => boolean
 
 /** Fields whose value is set by senders and may contain anything. */
@@ -159,10 +173,11 @@ export function compileMask(
     }
     for (const { target, tests } of personal) {
       if (target.kind !== 'field' || EVENT_FIELDS[target.field] === 'number') continue
-      const value = event[target.field]
-      if (typeof value === 'string' && tests.some((test) => test(value)))
-        Object.assign(masked, { [target.field]: HIDDEN })
+      const value = fieldReader(target.field)(event)
+      if (value !== '' && tests.some((test) => test(value))) hideField(masked, target.field)
     }
+    // The group repeats parts of the path.
+    if (masked.path !== event.path) masked.segments = { ...event.segments, pageGroup: pageGroupOf(masked.path) }
     return masked
   }
 }

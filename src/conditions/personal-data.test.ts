@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
+import { NO_SEGMENTS } from '../core/event.ts'
 import type { ConditionEvent } from './condition.ts'
 import { containsEmail, findEmails } from './find-email-addresses.ts'
 import { containsPhone, findPhones, phoneRegions } from './find-phone-numbers.ts'
@@ -293,6 +294,7 @@ describe('masking', () => {
     durMs: null,
     bytes: null,
     version: 3,
+    segments: NO_SEGMENTS,
     params: {
       mail: 'jo@a.co',
       ssn: '460-89-9847',
@@ -308,6 +310,7 @@ describe('masking', () => {
       ...event,
       event: 'login j***@a***.co',
       path: '/u/j***@a***.co/orders',
+      segments: { ...event.segments, pageGroup: '/u/:id/orders' },
       title: 'Hello j***@a***.co',
       params: { ...event.params, mail: 'j***@a***.co', ['__proto__']: 'j***@a***.co' },
     })

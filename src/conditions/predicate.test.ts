@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import type { Operator } from '../contract/condition-operators.ts'
+import { NO_SEGMENTS } from '../core/event.ts'
 import type { Condition, ConditionEvent, Rule } from './condition.ts'
 import { compileCondition, compileFilters, compileViolation } from './predicate.ts'
 
@@ -18,6 +19,7 @@ const EVENT: ConditionEvent = {
   durMs: 0,
   bytes: null,
   version: 12,
+  segments: NO_SEGMENTS,
   params: { value: '19.90', currency: 'EUR', empty: '', note: ' \t\u00a0' },
 }
 

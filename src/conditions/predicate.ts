@@ -4,6 +4,7 @@ import {
   type Condition,
   type ConditionEvent,
   EVENT_FIELDS,
+  fieldReader,
   keyReader,
   type Rule,
   targetOf,
@@ -11,7 +12,7 @@ import {
 import { containsEmail } from './find-email-addresses.ts'
 import { containsPhone, type PhoneRegions } from './find-phone-numbers.ts'
 import { memberTest } from './label-conditions.ts'
-import { readNumber, spellNumber } from './parse-number.ts'
+import { readNumber } from './parse-number.ts'
 import { compilePattern } from './pattern.ts'
 import { countCodePoints, isBlank } from './text-length.ts'
 
@@ -91,12 +92,11 @@ function compilePositive(condition: Condition, op: Operator, regions: PhoneRegio
     const { field } = target
     if ((op === 'gt' || op === 'lt') && EVENT_FIELDS[field] === 'number') {
       const test = testNumber(op, values)
-      return (event) => test(event[field] as number | null)
+      return (event) => test(event[field as 'version'])
     }
     const test = compileTest(op, values, regions)
-    if (EVENT_FIELDS[field] === 'number')
-      return (event) => test(spellNumber(event[field] as number | null), condition.parameter)
-    return (event) => test((event[field] as string | null) ?? '', condition.parameter)
+    const read = fieldReader(field)
+    return (event) => test(read(event), condition.parameter)
   }
   const test = compileTest(op, values, regions)
   if (target.kind === 'any') {

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { OPERATORS } from '../contract/condition-operators.ts'
-import type { StoredEvent } from '../core/event.ts'
+import { pageGroupOf, releaseOf } from '../core/derived-segments.ts'
+import { NO_SEGMENTS, type StoredEvent } from '../core/event.ts'
 import type { MembersOf } from '../labels/label.ts'
 import type { Condition, Rule } from './condition.ts'
 import { resolveLabels } from './label-conditions.ts'
@@ -127,34 +128,47 @@ const number = fc.oneof(
 )
 
 /** Events of one domain with strings and numbers that engines might interpret differently. */
-export const anEvent: fc.Arbitrary<StoredEvent> = fc.record({
-  seq: fc.constant(0),
-  id: fc.constant('e'),
-  ts: fc.constant(1),
-  receivedAt: fc.constant(1),
-  orgId: fc.constant('org'),
-  domainId: fc.constant('dom'),
-  env: fc.constantFrom('prod', 'dev'),
-  vendor: fc.constantFrom('GA4', 'ab'),
-  event: text,
-  account: maybe(text),
-  kind: fc.constant('event'),
-  host: maybe(text),
-  path: maybe(text),
-  title: maybe(text),
-  sessionId: maybe(text),
-  customerId: maybe(text),
-  status: maybe(fc.constantFrom('ok', 'failure')),
-  execMs: maybe(number),
-  durMs: maybe(number),
-  bytes: maybe(number),
-  version: maybe(number),
-  weight: fc.constant(1),
-  violations: fc.constant(null),
-  params: fc
-    .array(fc.tuple(fc.constantFrom(...KEYS), text), { maxLength: 5 })
-    .map((entries) => Object.fromEntries(entries)),
-})
+export const anEvent: fc.Arbitrary<StoredEvent> = fc
+  .record({
+    seq: fc.constant(0),
+    id: fc.constant('e'),
+    ts: fc.constant(1),
+    receivedAt: fc.constant(1),
+    orgId: fc.constant('org'),
+    domainId: fc.constant('dom'),
+    env: fc.constantFrom('prod', 'dev'),
+    vendor: fc.constantFrom('GA4', 'ab'),
+    event: text,
+    account: maybe(text),
+    kind: fc.constant('event'),
+    host: maybe(text),
+    path: maybe(text),
+    title: maybe(text),
+    sessionId: maybe(text),
+    customerId: maybe(text),
+    status: maybe(fc.constantFrom('ok', 'failure')),
+    execMs: maybe(number),
+    durMs: maybe(number),
+    bytes: maybe(number),
+    version: maybe(number),
+    weight: fc.constant(1),
+    violations: fc.constant(null),
+    params: fc
+      .array(fc.tuple(fc.constantFrom(...KEYS), text), { maxLength: 5 })
+      .map((entries) => Object.fromEntries(entries)),
+    browser: maybe(text),
+    consent: fc.constantFrom('granted', 'unknown'),
+  })
+  .map(({ browser, consent, ...event }) => ({
+    ...event,
+    segments: {
+      ...NO_SEGMENTS,
+      browser,
+      consent,
+      release: releaseOf(event.version),
+      pageGroup: pageGroupOf(event.path),
+    },
+  }))
 
 const character = fc.constantFrom('a', 'b', 'k', 's', 'é', 'σ', '😀', ' ', '\n', '.', '-', '@', '7', '_', '^', '\u0301')
 const pattern: fc.Arbitrary<Node> = fc.letrec<{ node: Node; leaf: Node }>((tie) => ({

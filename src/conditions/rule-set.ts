@@ -10,11 +10,10 @@ import {
 } from './atom.ts'
 import { type ConditionClause, type ConditionLiteral, clausesOf } from './clauses.ts'
 import type { Condition, Rule } from './condition.ts'
-import { EVENT_FIELDS, type EventField, keyReader, LABEL, targetOf } from './condition.ts'
+import { fieldReader, keyReader, LABEL, targetOf } from './condition.ts'
 import { type Meter, OutOfTime, UNLIMITED } from './evaluation-time-limit.ts'
 import type { PhoneRegions } from './find-phone-numbers.ts'
 import { placesOf } from './label-conditions.ts'
-import { spellNumber } from './parse-number.ts'
 import { compileTest } from './predicate.ts'
 import { indexOf, kindOf } from './text-index.ts'
 
@@ -320,9 +319,4 @@ function finderOfLabels(index: TextIndex): Finder {
     for (const place of placesOf(event)) index.find(place, LABEL, holding, meter)
     return true
   }
-}
-
-function fieldReader(field: EventField): (event: RuleEvent) => string {
-  if (EVENT_FIELDS[field] === 'number') return (event) => spellNumber(event[field] as number | null)
-  return (event) => (event[field] as string | null) ?? ''
 }

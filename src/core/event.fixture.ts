@@ -1,8 +1,15 @@
-import type { StoredEvent } from './event.ts'
+import { pageGroupOf, releaseOf } from './derived-segments.ts'
+import { NO_SEGMENTS, type Segments, type StoredEvent } from './event.ts'
 
-/** Returns an event with defaults for missing fields: received at 0, organization `org_1`, domain `dom_1`. */
-export function plainEvent(fields: Partial<StoredEvent> = {}): StoredEvent {
-  const { seq = 1, receivedAt = 0 } = fields
+/** Event fields that a test sets. */
+export type EventFields = Partial<Omit<StoredEvent, 'segments'>> & { segments?: Partial<Segments> }
+
+/**
+ * Returns an event with defaults for missing fields: received at 0, organization `org_1`, domain `dom_1`, segments that
+ * follow from its version and path.
+ */
+export function plainEvent({ segments, ...fields }: EventFields = {}): StoredEvent {
+  const { seq = 1, receivedAt = 0, path = null, version = null } = fields
   return {
     seq,
     id: `evt_${seq}`,
@@ -29,5 +36,6 @@ export function plainEvent(fields: Partial<StoredEvent> = {}): StoredEvent {
     violations: null,
     params: {},
     ...fields,
+    segments: { ...NO_SEGMENTS, release: releaseOf(version), pageGroup: pageGroupOf(path), ...segments },
   }
 }

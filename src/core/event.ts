@@ -9,6 +9,48 @@ export type Environment = 'prod' | 'dev'
 export const EVENT_STATUSES = ['ok', 'failure', 'exception', 'timeout', 'blocked'] as const
 export type EventStatus = (typeof EVENT_STATUSES)[number]
 
+/**
+ * What is known about the visitor, the page and the release of an event, used to find out who is affected by a problem.
+ * Null means "unknown". Each has its own column in the relation `events`.
+ */
+export const SEGMENTS = [
+  'browser',
+  'browserVersion',
+  'os',
+  'device',
+  'language',
+  'release',
+  'pageGroup',
+  'consent',
+  'visitor',
+  'country',
+] as const
+export type Segment = (typeof SEGMENTS)[number]
+
+/**
+ * `browser`: family, such as `Safari`; `browserVersion`: its major version; `os`: family; `device`: `desktop`, `phone`,
+ * `tablet` or `bot`; `language`: ISO 639 code; `release`: `version` as a string; `pageGroup`: the path with ids replaced
+ * (`/product/:id`); `consent`: `granted`, `denied` or `unknown`; `visitor`: `new` or `returning`; `country`: ISO 3166-1
+ * alpha-2 code.
+ */
+export type Segments = Readonly<Record<Segment, string | null>>
+
+export const NO_SEGMENTS: Segments = {
+  browser: null,
+  browserVersion: null,
+  os: null,
+  device: null,
+  language: null,
+  release: null,
+  pageGroup: null,
+  consent: 'unknown',
+  visitor: null,
+  country: null,
+}
+
+/** The segments that the sender of a batch determines; the others depend on the page or on the event. */
+export type VisitorSegments = Pick<Segments, 'browser' | 'browserVersion' | 'os' | 'device' | 'language' | 'country'>
+
 /** An event. Field names are the same in the API, the spool, Parquet and JSON. Null means "unknown". */
 export interface StoredEvent {
   /** Sequence number in order of arrival, unique in an installation. Increases with `receivedAt`. Always below 2^53. */
@@ -42,6 +84,8 @@ export interface StoredEvent {
   durMs: number | null
   bytes: number | null
   version: number | null
+  /** Events may share this object. */
+  segments: Segments
   /** 1 / sampling rate. Counts are sums of weights. */
   weight: number
   /** Ids of the alerts whose rules the event violated on arrival; null if there are none. */
@@ -49,7 +93,13 @@ export interface StoredEvent {
   params: Record<string, string>
 }
 
-/** Columns of the relation `events` except `params`, in order, with their SQL types. */
+/** Segments that are computed from other fields and therefore not stored. */
+export const DERIVED_SEGMENTS = ['release', 'pageGroup'] as const satisfies readonly Segment[]
+
+/**
+ * Stored columns of the relation `events` except `params`, in order, with their SQL types. Each segment has its own
+ * column.
+ */
 export const EVENT_COLUMNS = {
   seq: 'BIGINT',
   id: 'VARCHAR',
@@ -72,9 +122,20 @@ export const EVENT_COLUMNS = {
   durMs: 'DOUBLE',
   bytes: 'DOUBLE',
   version: 'DOUBLE',
+  browser: 'VARCHAR',
+  browserVersion: 'VARCHAR',
+  os: 'VARCHAR',
+  device: 'VARCHAR',
+  language: 'VARCHAR',
+  consent: 'VARCHAR',
+  visitor: 'VARCHAR',
+  country: 'VARCHAR',
   weight: 'DOUBLE',
   violations: 'VARCHAR[]',
-} as const satisfies Record<Exclude<keyof StoredEvent, 'params'>, string>
+} as const satisfies Record<
+  Exclude<keyof StoredEvent, 'params' | 'segments'> | Exclude<Segment, (typeof DERIVED_SEGMENTS)[number]>,
+  string
+>
 
 /** SQL condition that is true for failed events; NULL if the status is unknown. */
 export const FAILED_SQL = `status IN ('failure', 'exception', 'timeout')`

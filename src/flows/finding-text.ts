@@ -1,4 +1,4 @@
-import { COMPLEMENTS, type Condition, targetOf } from '../conditions/condition.ts'
+import { COMPLEMENTS, type Condition, fieldReader, targetOf } from '../conditions/condition.ts'
 import { conditionText } from '../conditions/condition-text.ts'
 import { compileMask, maskPersonal } from '../conditions/mask-personal-data.ts'
 import type { Privacy } from '../conditions/privacy-settings.ts'
@@ -80,5 +80,5 @@ function shownValue(condition: Condition, seen: MatchedEvent, privacy: Privacy):
   const shown = compileMask([condition], privacy)(conditionEventOf(seen))
   const target = targetOf(condition)
   if (target.kind === 'key') return Object.hasOwn(shown.params, target.key) ? (shown.params[target.key] ?? '') : ''
-  return target.kind === 'field' ? String(shown[target.field] ?? '') : ''
+  return target.kind === 'field' ? fieldReader(target.field)(shown) : ''
 }

@@ -10,9 +10,12 @@ import {
 } from '../conditions/condition.ts'
 import { resolveLabelConditions } from '../conditions/label-conditions.ts'
 import { compileFilters } from '../conditions/predicate.ts'
+import { pageGroupOf } from '../core/derived-segments.ts'
 import { AppError } from '../core/error.ts'
+import { NO_SEGMENTS } from '../core/event.ts'
 import { outcomeOf } from '../ingest/decode-batch.ts'
 import type { LabelMember, MembersOf } from '../labels/label.ts'
+import { consentOf, visitorOf } from '../visitor/visitor-state.ts'
 import type { Expectation } from './expectation.ts'
 
 /** The fields of an expectation that describe a single event. */
@@ -93,6 +96,12 @@ export function conditionEventOf(seen: MatchedEvent): ConditionEvent {
     durMs: null,
     bytes: null,
     version: null,
+    segments: {
+      ...NO_SEGMENTS,
+      pageGroup: pageGroupOf(path),
+      consent: consentOf(seen.params) ?? NO_SEGMENTS.consent,
+      visitor: visitorOf(seen.params),
+    },
   }
 }
 

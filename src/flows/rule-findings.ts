@@ -31,7 +31,10 @@ export interface Rules {
 }
 
 /** Fields that are known for events of real visitors but can't be determined in a test browser. */
-const UNKNOWN_FIELDS: ReadonlySet<string> = new Set(['title', 'customerId', 'execMs', 'durMs', 'bytes', 'version'])
+const UNKNOWN_FIELDS: ReadonlySet<string> = new Set([
+  ...['title', 'customerId', 'execMs', 'durMs', 'bytes', 'version'],
+  ...['browser', 'browserVersion', 'os', 'device', 'language', 'release', 'country'],
+])
 
 /**
  * Returns a finding of kind `rule` for each combination of an active alert and a kind of event (vendor and name) that

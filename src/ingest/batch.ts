@@ -92,6 +92,10 @@ const BatchSchema = Closed({
       title: Type.Optional(Type.String({ maxLength: 4000 })),
     }),
   ),
+  userAgent: Type.Optional(Type.String({ maxLength: 4000 })),
+  // Any object. Only well-known fields of `navigator.userAgentData` and of the headers are read.
+  clientHints: Type.Optional(Type.Object({})),
+  language: Type.Optional(Type.String({ maxLength: 1000 })),
   events: items,
   hits: items,
   tags: items,

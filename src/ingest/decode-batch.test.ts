@@ -4,7 +4,7 @@ import { gzipSync } from 'node:zlib'
 import fc from 'fast-check'
 import { TEST_START } from '../../test/fixtures.ts'
 import { HOUR_MS } from '../core/clock.ts'
-import type { StoredEvent } from '../core/event.ts'
+import { NO_SEGMENTS, type StoredEvent } from '../core/event.ts'
 import type { CollectorDomain } from '../domains/domain-directory.ts'
 import type { Batch } from './batch.ts'
 import { TestCollector } from './collector.fixture.ts'
@@ -78,6 +78,7 @@ test('an event is stored unchanged, with the shared values of its batch', () => 
     durMs: 250.5,
     bytes: null,
     version: 12,
+    segments: { ...NO_SEGMENTS, release: '12', pageGroup: '/cart' },
     weight: 4,
     violations: null,
     params: { value: '9.5', currency: 'EUR' },

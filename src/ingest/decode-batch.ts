@@ -1,5 +1,13 @@
 import type { Instant } from '../core/clock.ts'
-import type { EventKind, EventStatus, StoredEvent } from '../core/event.ts'
+import { pageGroupOf, releaseOf } from '../core/derived-segments.ts'
+import {
+  type EventKind,
+  type EventStatus,
+  NO_SEGMENTS,
+  type Segments,
+  type StoredEvent,
+  type VisitorSegments,
+} from '../core/event.ts'
 import type { StoredPage } from '../core/stored-page-view.ts'
 import { cutText } from '../core/text.ts'
 import { IMPLAUSIBLE_TIME, isPlausible, toTimestamp } from '../core/timestamp.ts'
@@ -12,6 +20,7 @@ import { isPacked, readBody } from '../decoders/request-body.ts'
 import { thirdPartyOf } from '../decoders/third-party-vendor.ts'
 import type { CollectorDomain } from '../domains/domain-directory.ts'
 import type { NameVendor } from '../domains/vendor-pattern.ts'
+import { consentOf, visitorOf } from '../visitor/visitor-state.ts'
 import {
   type Batch,
   type BatchAnswer,
@@ -45,6 +54,8 @@ export interface BatchJudge {
 export interface BatchContext {
   domain: CollectorDomain
   receivedAt: Instant
+  /** Default: unknown. */
+  visitor?: VisitorSegments
   /** Returns a larger number on each call. */
   nextSeq(): number
   isDenied(domainId: string, hostname: string): boolean
@@ -123,6 +134,8 @@ class BatchDecoder {
   /** Approximate number of characters in the batch's shared values, which are repeated in each event. */
   private readonly frameLength: number
   private unpackedBytes = 0
+  /** Segments of the latest event. Events that say nothing about consent and visitor have those of the event before. */
+  private segments: Segments
 
   constructor(
     private readonly batch: Batch,
@@ -139,6 +152,8 @@ class BatchDecoder {
     this.weight = 1 / (batch.sampleRate ?? 1)
     this.pageViewRate = arrival.domain.pageViewRate[batch.env ?? 'prod']
     this.frameLength = 500 + (this.path?.length ?? 0) + (this.title?.length ?? 0)
+    const release = releaseOf(batch.version ?? null)
+    this.segments = { ...NO_SEGMENTS, ...arrival.visitor, release, pageGroup: pageGroupOf(this.path) }
     this.denied = this.host !== null && arrival.isDenied(arrival.domain.id, this.host)
   }
 
@@ -307,6 +322,14 @@ class BatchDecoder {
     return { host: null, path: parsed.pathname }
   }
 
+  private segmentsOf(params: StoredEvent['params']): Segments {
+    const { segments } = this
+    const consent = consentOf(params) ?? segments.consent
+    const visitor = visitorOf(params) ?? segments.visitor
+    if (consent !== segments.consent || visitor !== segments.visitor) this.segments = { ...segments, consent, visitor }
+    return this.segments
+  }
+
   private store(
     item: { id?: string | undefined; ts?: number | undefined },
     fields: Fields,
@@ -338,6 +361,7 @@ class BatchDecoder {
       durMs: fields.durMs,
       bytes: fields.bytes,
       version: this.batch.version ?? null,
+      segments: this.segmentsOf(params),
       weight: isSampled ? this.weight / this.pageViewRate : this.weight,
       violations: null,
       params,

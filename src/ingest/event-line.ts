@@ -1,5 +1,5 @@
 import type { Instant } from '../core/clock.ts'
-import type { StoredEvent } from '../core/event.ts'
+import { NO_SEGMENTS, type StoredEvent } from '../core/event.ts'
 
 // Optimisation: see docs/develop/tuning.md
 
@@ -42,6 +42,12 @@ class EventLine {
   readonly sessionId: string | undefined
   readonly customerId: string | undefined
   readonly version: number | undefined
+  readonly browser: string | undefined
+  readonly browserVersion: string | undefined
+  readonly os: string | undefined
+  readonly device: string | undefined
+  readonly language: string | undefined
+  readonly country: string | undefined
   /** Distance between the `seq` of each event and that of the first event; undefined if the numbers are consecutive. */
   readonly place: number[] | undefined
   id: List<string>
@@ -54,6 +60,8 @@ class EventLine {
   execMs: List<number>
   durMs: List<number>
   bytes: List<number>
+  consent: List<string>
+  visitor: List<string>
   weight: List<number>
   violations: List<string[]>
   readonly params: StoredEvent['params'][] = []
@@ -70,6 +78,13 @@ class EventLine {
     this.sessionId = first.sessionId ?? undefined
     this.customerId = first.customerId ?? undefined
     this.version = first.version ?? undefined
+    const { segments } = first
+    this.browser = segments.browser ?? undefined
+    this.browserVersion = segments.browserVersion ?? undefined
+    this.os = segments.os ?? undefined
+    this.device = segments.device ?? undefined
+    this.language = segments.language ?? undefined
+    this.country = segments.country ?? undefined
     const follow = events.every(({ seq }, index) => seq === first.seq + index)
     this.place = follow ? undefined : events.map(({ seq }) => seq - first.seq)
     for (const event of events) this.add(event, this.vendor.length, events.length)
@@ -87,6 +102,9 @@ class EventLine {
     if (event.execMs !== null) this.execMs = put(this.execMs, event.execMs, at, of)
     if (event.durMs !== null) this.durMs = put(this.durMs, event.durMs, at, of)
     if (event.bytes !== null) this.bytes = put(this.bytes, event.bytes, at, of)
+    const { consent, visitor } = event.segments
+    if (consent !== NO_SEGMENTS.consent) this.consent = put(this.consent, consent, at, of)
+    if (visitor !== null) this.visitor = put(this.visitor, visitor, at, of)
     if (event.weight !== 1) this.weight = put(this.weight, event.weight, at, of)
     if (event.violations !== null) this.violations = put(this.violations, event.violations, at, of)
   }

@@ -8,6 +8,7 @@ import { normalizeHostname } from '../domains/domain.ts'
 import type { ImportDomain } from '../domains/domain-directory.ts'
 import { MAX_URL_LENGTH } from './batch.ts'
 import { hashCustomer } from './customer-hash.ts'
+import { importedSegments, type StoredSegments, segmentFields } from './import-segments.ts'
 
 export const MAX_WEIGHT = 1_000_000
 /** Minimum and maximum lengths of strings in UTF-16 units. */
@@ -55,6 +56,7 @@ const LineSchema = Closed({
   durMs: duration,
   bytes: duration,
   version: Type.Optional(Type.Number()),
+  ...segmentFields,
   weight: Type.Optional(Type.Number({ exclusiveMinimum: 0, maximum: MAX_WEIGHT })),
   params: Type.Optional(Type.Object({})),
   orgId: ignored,
@@ -77,7 +79,7 @@ export interface ImportRules {
 }
 
 /** An imported event without its sequence number. */
-export interface ImportedEvent extends Omit<StoredEvent, 'seq' | 'id' | 'violations'> {
+export interface ImportedEvent extends Omit<StoredEvent, 'seq' | 'id' | 'violations' | 'segments'>, StoredSegments {
   /** Line or row number in the file, starting at 1. */
   row: number
   /** Null if the server assigns the id. */
@@ -140,7 +142,8 @@ function idsOf(line: Line, { id, orgId, customerSalt }: ImportDomain) {
 }
 
 const NUMBERS = ['receivedAt', 'ts', 'execMs', 'durMs', 'bytes', 'version', 'weight']
-const OPTIONAL_TEXTS = ['id', 'sessionId', 'customerId', 'domainId', 'env', 'kind', 'status']
+const SEGMENT_TEXTS = ['browser', 'browserVersion', 'os', 'device', 'language', 'country', 'consent', 'visitor']
+const OPTIONAL_TEXTS = ['id', 'sessionId', 'customerId', 'domainId', 'env', 'kind', 'status', ...SEGMENT_TEXTS]
 
 /**
  * Converts a line from BigQuery's JSON export (https://cloud.google.com/bigquery/docs/exporting-data). INT64 values,
@@ -206,6 +209,7 @@ function fieldsOf(line: Line) {
     durMs: line.durMs ?? null,
     bytes: line.bytes ?? null,
     version: line.version ?? null,
+    ...importedSegments(line),
     weight: line.weight ?? 1,
   }
 }

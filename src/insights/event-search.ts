@@ -5,6 +5,7 @@ import { resolveLabelConditions } from '../conditions/label-conditions.ts'
 import { maskedHistory } from '../conditions/masked-history.ts'
 import { DAY_MS, HOUR_MS } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
+import type { Segment } from '../core/event.ts'
 import { Closed, InstantInput, InstantSchema, Int, Nullable, type Static, Type } from '../core/schema.ts'
 import { domainIdsNamed } from '../domains/project-store.ts'
 import { DEFAULT_LIMIT, decodeCursor, page, pagingFields } from '../http/paging.ts'
@@ -39,6 +40,22 @@ const Input = Closed({
 const texts = Nullable(Type.String())
 const numbers = Nullable(Type.Number())
 
+const SegmentsSchema = Closed(
+  {
+    browser: Nullable(Type.String({ description: 'Family', examples: ['Safari'] })),
+    browserVersion: Nullable(Type.String({ description: 'Major version', examples: ['18'] })),
+    os: Nullable(Type.String({ description: 'Family of the operating system', examples: ['iOS'] })),
+    device: Nullable(Type.String({ description: '`desktop`, `phone`, `tablet` or `bot`', examples: ['phone'] })),
+    language: Nullable(Type.String({ description: 'ISO 639 code', examples: ['de'] })),
+    release: Nullable(Type.String({ description: '`version` as a string', examples: ['12'] })),
+    pageGroup: Nullable(Type.String({ description: '`path` with ids replaced', examples: ['/product/:id'] })),
+    consent: Nullable(Type.String({ description: '`granted`, `denied` or `unknown`', examples: ['granted'] })),
+    visitor: Nullable(Type.String({ description: '`new` or `returning`', examples: ['new'] })),
+    country: Nullable(Type.String({ description: 'ISO 3166-1 alpha-2 code', examples: ['CH'] })),
+  } satisfies Record<Segment, unknown>,
+  { description: 'What is known about the visitor, the page and the release; null if unknown' },
+)
+
 export const EventSchema = Closed(
   {
     seq: Int(),
@@ -61,6 +78,7 @@ export const EventSchema = Closed(
     durMs: numbers,
     bytes: numbers,
     version: numbers,
+    segments: Type.Optional(SegmentsSchema),
     weight: Type.Number(),
     violations: Nullable(
       Type.Array(Type.String(), { description: 'Alerts whose rule the event violated when it was received' }),
@@ -91,6 +109,18 @@ export const EventSchema = Closed(
         durMs: 84,
         bytes: 512,
         version: 12,
+        segments: {
+          browser: 'Safari',
+          browserVersion: '18',
+          os: 'iOS',
+          device: 'phone',
+          language: 'de',
+          release: '12',
+          pageGroup: '/thanks',
+          consent: 'granted',
+          visitor: 'new',
+          country: 'CH',
+        },
         weight: 1,
         violations: ['alr_01ke7jpe008wq2m5x0t4c9r7hv'],
         params: { currency: 'EUR', transaction_id: '7' },

@@ -1,3 +1,6 @@
+import { PAGE_GROUP_STEPS } from '../core/derived-segments.ts'
+import { EVENT_COLUMNS, SEGMENTS, type Segment } from '../core/event.ts'
+
 export type SqlValue = string | number | boolean | null
 
 /**
@@ -111,6 +114,23 @@ export interface Dialect {
 /** Start of the time bucket of this length that contains the instant. */
 export function bucketOf({ quotient }: Pick<Dialect, 'quotient'>, instant: string, lengthMs: number): string {
   return `${quotient(instant, lengthMs)} * ${lengthMs}`
+}
+
+/** SELECT items for the columns of `events` that are computed from stored columns. */
+export function derivedColumns({ numberText, replaceAll }: Pick<Dialect, 'numberText' | 'replaceAll'>): string {
+  // The patterns contain no quotes.
+  const pageGroup = PAGE_GROUP_STEPS.reduce(
+    (group, [pattern, replacement]) => replaceAll(group, `'${pattern}'`, replacement),
+    'path',
+  )
+  return `${numberText('version')} AS release, ${pageGroup} AS pageGroup`
+}
+
+/** SELECT items for a complete event (`StoredEvent`) of the relation `events`. Requires `wholeParams`. */
+export function wholeEvent({ row }: Pick<Dialect, 'row'>): string {
+  const segments = Object.fromEntries(SEGMENTS.map((name) => [name, name])) as Record<Segment, string>
+  const own = Object.keys(EVENT_COLUMNS).filter((name) => !Object.hasOwn(segments, name))
+  return [...own, `${row(segments)} AS segments`, 'params'].join(', ')
 }
 
 /** False for a string with NUL or lone surrogates. Stored strings never contain them, and SQL can't express them. */

@@ -4,11 +4,12 @@ import { dirname, join } from 'node:path'
 import fc from 'fast-check'
 import { memoryDb, TEST_START, testClock } from '../../test/fixtures.ts'
 import { HOUR_MS, type Instant, MINUTE_MS } from '../core/clock.ts'
-import { plainEvent } from '../core/event.fixture.ts'
+import { type EventFields as AnyFields, plainEvent } from '../core/event.fixture.ts'
 import type { StoredEvent } from '../core/event.ts'
 import type { SegmentCount } from '../ingest/segment-counts.ts'
 import { Spool } from '../ingest/spool.ts'
 import { type Db, openDatabase } from '../store/database.ts'
+import { wholeEvent } from './dialect.ts'
 import { compactEvents, runMerge } from './duckdb/compact-events.ts'
 import { compactRollups } from './duckdb/compact-rollups.ts'
 import { duckdbDialect } from './duckdb/duckdb-dialect.ts'
@@ -137,7 +138,7 @@ function storable(text: string): string {
 }
 
 /** Event fields that a test sets. All other fields are filled in. */
-export type EventFields = Partial<Omit<StoredEvent, 'seq' | 'receivedAt'>>
+export type EventFields = Omit<AnyFields, 'seq' | 'receivedAt'>
 
 export const anEvent: fc.Arbitrary<EventFields> = fc.record(
   {
@@ -147,6 +148,16 @@ export const anEvent: fc.Arbitrary<EventFields> = fc.record(
     event: fc.constantFrom('purchase', 'page_view', "it's"),
     env: fc.constantFrom('prod', 'dev'),
     host: fc.constantFrom(null, 'a.example', 'b.example'),
+    path: fc.constantFrom(null, '/', '/cart', '/p/4711/'),
+    segments: fc.record(
+      {
+        browser: fc.constantFrom('Safari', "it's", null),
+        device: fc.constantFrom('phone', null),
+        consent: fc.constantFrom('granted', 'unknown'),
+        visitor: fc.constantFrom('new', null),
+      },
+      { requiredKeys: [] },
+    ),
     version: fc.constantFrom(null, 1, 2, 3.5),
     violations: fc.constantFrom(null, ['alr_1'], ['alr_1', 'alr_2']),
     params: fc.dictionary(aKey, aValue, { maxKeys: 8, noNullPrototype: false }),
@@ -369,7 +380,11 @@ export class WarehouseFixture {
 
   /** Returns whole events in order. */
   wholeEvents(asked: QueryScope = {}): Promise<(StoredEvent & { violated: boolean })[]> {
-    return this.query('SELECT * FROM events ORDER BY seq', {}, { ...asked, wholeParams: true })
+    return this.query(
+      `SELECT ${wholeEvent(duckdbDialect)}, violated FROM events ORDER BY seq`,
+      {},
+      { ...asked, wholeParams: true },
+    )
   }
 
   levels(): EventFile['level'][] {

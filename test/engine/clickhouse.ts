@@ -2,6 +2,7 @@ import { EVENT_COLUMNS, type StoredEvent } from '../../src/core/event.ts'
 import { PAGE_COLUMNS, type StoredPage } from '../../src/core/stored-page-view.ts'
 import { BLANK_PATTERN } from '../../src/core/value-type.ts'
 import { PAGE_VIEWS } from '../../src/decoders/page-view.ts'
+import { derivedColumns } from '../../src/warehouse/dialect.ts'
 import { type Query, type WrittenQuery, writeQuery } from '../../src/warehouse/query.ts'
 import { MARK_BUCKETS } from '../../src/warehouse/relation-columns.ts'
 import { clickhouseDialect, columnName, quoteName, quoteText } from './clickhouse-dialect.ts'
@@ -41,6 +42,7 @@ const SURE = [
   'vendor',
   'event',
   'kind',
+  'consent',
   'weight',
   'violations',
 ]
@@ -84,9 +86,9 @@ export class ClickhouseHistory {
       `CREATE TABLE stored (${COLUMNS.join(', ')}, violated Bool, params Map(String, String))
        ENGINE = MergeTree ORDER BY (orgId, receivedAt, seq)`,
     )
-    const lines = events.map((event) => {
+    const lines = events.map(({ segments, ...event }) => {
       const violations = event.violations ?? []
-      return `${JSON.stringify({ ...event, violations, violated: violations.length > 0 })}\n`
+      return `${JSON.stringify({ ...event, ...segments, violations, violated: violations.length > 0 })}\n`
     })
     await session.insert({ table: 'stored', values: Buffer.from(lines.join('')), format: 'JSONEachRow' })
     session.query(
@@ -160,7 +162,7 @@ function eventsRelation(query: Query, { keys = [], anyTests = [], where }: Writt
     const test = of(null)
     return `${clickhouseDialect.anyValue((value) => test.replaceAll('{value}', () => value))} AS ${quoteName(column)}`
   })
-  const all = `SELECT ${['*', ...parameters, ...any].join(', ')} FROM stored WHERE ${scopeOf(query, 'receivedAt')}`
+  const all = `SELECT ${['*', derivedColumns(clickhouseDialect), ...parameters, ...any].join(', ')} FROM stored WHERE ${scopeOf(query, 'receivedAt')}`
   return where === undefined ? all : `SELECT * FROM (${all}) WHERE ${where}`
 }
 

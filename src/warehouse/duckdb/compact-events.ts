@@ -9,7 +9,7 @@ import { MergeRetries, mergeNotice } from './merge-retries.ts'
 import { joined, shredded, shreddingOf, sortedEvents, wholeEvents } from './parameter-columns.ts'
 import { isOutOfMemory, type ParquetFiles } from './parquet-files.ts'
 import { isCompacted, type Merge, planMerges, unpackedBytesOf } from './plan-merges.ts'
-import { RELATION_COLUMNS, VIOLATED } from './spool-relation.ts'
+import { RELATION_COLUMNS, readFiles, VIOLATED } from './spool-relation.ts'
 
 export interface Compaction {
   parquet: ParquetFiles
@@ -134,19 +134,20 @@ const lookedAt = ([first]: readonly EventFile[]): Pick<EventFile, 'lookedAt'> =>
 /** Columns of events whose parameters are stored as JSON. */
 const UNSHREDDED_COLUMNS = [...RELATION_COLUMNS, 'params'].join(', ')
 
-const parquetOf = (folder: string, files: readonly EventFile[]) =>
-  `read_parquet([${files.map(({ path }) => quoteText(join(folder, path))).join(', ')}])`
-
 const unpackedBytesIn = (files: readonly EventFile[]) => files.reduce((sum, file) => sum + unpackedBytesOf(file), 0)
 
 async function mergeFiles(parquet: ParquetFiles, folder: string, files: readonly EventFile[]): Promise<EventFile> {
   const path = nameOf('m', files)
-  const part = (test: string) => `SELECT ${UNSHREDDED_COLUMNS} FROM ${parquetOf(folder, files)} WHERE ${test}`
+  const part = (test: string) => `SELECT ${UNSHREDDED_COLUMNS} FROM ${readFiles(folder, files)} WHERE ${test}`
   // Evaluation reads violating events only. Storing them together lets it skip most of the other events' data.
   const select = `${part(VIOLATED)} UNION ALL ${part(`NOT ${VIOLATED}`)}`
   const rows = await parquet.write(path, select, { lineage: lineageOf(files), groupBytes: MERGED_GROUP_BYTES })
   const unpackedBytes = unpackedBytesIn(files)
-  return { ...(await parquet.describe(path, rows, 'merged', null)), unpackedBytes, ...lookedAt(files) }
+  return {
+    ...(await parquet.describe(path, { rows, level: 'merged', keys: null, hasSegments: true })),
+    unpackedBytes,
+    ...lookedAt(files),
+  }
 }
 
 /** Row count and value ranges of one organization's events. */
@@ -199,12 +200,12 @@ async function compactUnsorted(
   folder: string,
   files: readonly EventFile[],
 ): Promise<EventFile[]> {
-  const spans = await spansOf(parquet, files, `SELECT * FROM ${parquetOf(folder, files)}`)
+  const spans = await spansOf(parquet, files, `SELECT * FROM ${readFiles(folder, files)}`)
   const added: EventFile[] = []
   for (const [index, [orgId, span]] of spans.entries()) {
     const path = nameOf(`${UNSORTED_PREFIX}${index}`, files)
     const own = spans.length === 1 ? '' : ` WHERE orgId = ${quoteText(orgId)}`
-    const select = `SELECT ${UNSHREDDED_COLUMNS} FROM ${parquetOf(folder, files)}${own}`
+    const select = `SELECT ${UNSHREDDED_COLUMNS} FROM ${readFiles(folder, files)}${own}`
     await parquet.write(path, select, { lineage: lineageOf(files, spans.length), groupBytes: GROUP_BYTES.min })
     added.push(
       await compacted(parquet, files, { path, orgId, ...span, unpackedBytes: shareOf(files, span), keys: null }),
@@ -230,7 +231,14 @@ async function compacted(
   own: Span & Pick<EventFile, 'path' | 'orgId' | 'unpackedBytes' | 'keys'>,
 ): Promise<EventFile> {
   const hour = Math.floor(own.minReceivedAt / HOUR_MS) * HOUR_MS
-  return { ...own, hour, ...(await parquet.measure(own.path)), level: 'compacted', ...lookedAt(files) }
+  return {
+    ...own,
+    hour,
+    ...(await parquet.measure(own.path)),
+    level: 'compacted',
+    hasSegments: true,
+    ...lookedAt(files),
+  }
 }
 
 function spanOf(files: readonly EventFile[]): Span {

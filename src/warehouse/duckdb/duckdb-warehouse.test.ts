@@ -54,6 +54,7 @@ describe('loading a segment', () => {
         sum: expect.any(Number),
         level: 'fresh',
         keys: null,
+        hasSegments: true,
       },
     ])
     expect(fixture.spool.files()).toEqual([])

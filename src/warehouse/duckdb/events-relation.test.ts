@@ -1,9 +1,12 @@
 import { describe, expect, test } from 'bun:test'
+import { renameSync } from 'node:fs'
+import { join } from 'node:path'
 import fc from 'fast-check'
 import { HOUR_MS, MINUTE_MS } from '../../core/clock.ts'
-import type { StoredEvent } from '../../core/event.ts'
+import { EVENT_COLUMNS, NO_SEGMENTS, type StoredEvent } from '../../core/event.ts'
 import type { Query } from '../query.ts'
 import { aKey, anEvent, type EventFields, HOUR, NASTY_KEYS, paramOf, WarehouseFixture } from '../warehouse.fixture.ts'
+import { quoteText } from './duckdb-dialect.ts'
 
 /** Converts parameters to entries, because maps have no order. */
 const entriesOf = (events: readonly StoredEvent[]) =>
@@ -120,7 +123,7 @@ describe('a parameter', () => {
         )
       ).map(({ column_name }) => column_name)
     const empty = await columnsOf()
-    expect(empty.slice(-3)).toEqual(['violations', 'violated', 'p:^a'])
+    expect(empty.slice(-5)).toEqual(['violations', 'violated', 'release', 'pageGroup', 'p:^a'])
     await fixture.add([{ params: { A: '1', b: '2' } }])
     expect(await columnsOf()).toEqual(empty)
     await fixture.flush()
@@ -148,6 +151,16 @@ test('a whole event equals the stored one, including types, wherever it is store
       durMs: 0.1,
       bytes: 1e15,
       version: -1.5,
+      segments: {
+        browser: "it's",
+        browserVersion: '18',
+        os: 'iOS',
+        device: 'phone',
+        language: 'de',
+        consent: 'denied',
+        visitor: 'new',
+        country: 'CH',
+      },
       weight: 1 / 3,
       violations: ['alr_1', 'alr_2'],
       params: { a: '', b: '{"x": [1]}', ['__proto__']: 'p' },
@@ -160,6 +173,47 @@ test('a whole event equals the stored one, including types, wherever it is store
     expect(await fixture.wholeEvents()).toEqual(whole)
   }
 })
+
+/** Rewrites all files without the columns for segments, as earlier versions wrote them. */
+async function removeSegments(fixture: WarehouseFixture): Promise<void> {
+  const segments = Object.keys(EVENT_COLUMNS).filter((name) => Object.hasOwn(NO_SEGMENTS, name))
+  for (const file of fixture.manifest.files()) {
+    const path = join(fixture.folder, file.path)
+    const source = `read_parquet(${quoteText(path)})`
+    await fixture.parquet.run(
+      `COPY (SELECT * EXCLUDE (${segments.join(', ')}) FROM ${source}) TO ${quoteText(`${path}.old`)} (FORMAT parquet)`,
+    )
+    renameSync(`${path}.old`, path)
+    const measured = await fixture.parquet.measure(file.path)
+    fixture.manifest.swap([file], [{ ...file, ...measured, hasSegments: false }])
+  }
+}
+
+test.each(['flush', 'merge', 'compact'])(
+  'events of files without segments are read and merged after %s',
+  async (step) => {
+    await using fixture = await WarehouseFixture.open()
+    const wholeAsStored = () => fixture.events.map((event) => ({ ...event, violated: event.violations !== null }))
+    await fixture.add([{ path: '/p/4711', version: 3, params: { a: '1' } }, { violations: ['alr_1'] }])
+    await fixture.flush()
+    await carryOut(fixture, step)
+    await removeSegments(fixture)
+    expect(await fixture.wholeEvents()).toEqual(wholeAsStored())
+    await fixture.add([{ segments: { browser: 'Safari', consent: 'granted' }, params: { a: '2', b: '3' } }])
+    expect(await fixture.wholeEvents()).toEqual(wholeAsStored())
+    for (const next of ['flush', 'merge', 'compact']) {
+      await carryOut(fixture, next)
+      expect(await fixture.wholeEvents()).toEqual(wholeAsStored())
+      expect(await fixture.valuesOf(['a', 'b'])).toEqual([
+        ['1', null],
+        [null, null],
+        ['2', '3'],
+      ])
+      expect(await fixture.query("SELECT count(*) AS n FROM events WHERE browser = 'Safari'")).toEqual([{ n: 1 }])
+    }
+    expect(fixture.manifest.files().every(({ hasSegments }) => hasSegments)).toBe(true)
+  },
+)
 
 describe('a query', () => {
   test('returns only the events of its organization and window', async () => {

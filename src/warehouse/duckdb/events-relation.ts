@@ -1,5 +1,5 @@
-import { EVENT_COLUMNS } from '../../core/event.ts'
-import { isStorable } from '../dialect.ts'
+import { DERIVED_SEGMENTS, EVENT_COLUMNS } from '../../core/event.ts'
+import { derivedColumns, isStorable } from '../dialect.ts'
 import type { AnyTest, Query, Statement } from '../query.ts'
 import { columnName, duckdbDialect, quoteName, quoteText } from './duckdb-dialect.ts'
 import { type EventFile, isInScope } from './manifest.ts'
@@ -9,6 +9,7 @@ import {
   freshTexts,
   PARAMS,
   RELATION_COLUMNS,
+  readFiles,
   spoolRelation,
   VIOLATED,
 } from './spool-relation.ts'
@@ -23,8 +24,10 @@ export interface Sources {
 
 export type Scope = Omit<Statement, 'sql'> & Pick<Query, 'orgId' | 'window'>
 
-const COLUMNS = RELATION_COLUMNS.join(', ')
-const RESTORED = COMPACTED_COLUMNS.join(', ')
+const DERIVED = derivedColumns(duckdbDialect)
+const COLUMNS = [...RELATION_COLUMNS, DERIVED].join(', ')
+const RESTORED = [...COMPACTED_COLUMNS, DERIVED].join(', ')
+const NAMES = [...RELATION_COLUMNS, ...DERIVED_SEGMENTS].join(', ')
 
 /**
  * The relation `events` as one SELECT, with a branch for each kind of file and the same columns in every branch. Skips
@@ -33,9 +36,9 @@ const RESTORED = COMPACTED_COLUMNS.join(', ')
  */
 export function eventsRelation(sources: Sources, scope: Scope): string {
   const inScope = sources.files.filter((file) => isInScope(file, scope))
-  const branches = groupBy(inScope, (file) => JSON.stringify([shreddedKeys(file, scope), filterFor(file, scope)])).map(
-    (files) => parquetBranch(sources.folder, files, scope),
-  )
+  const branches = groupBy(inScope, (file) =>
+    JSON.stringify([shreddedKeys(file, scope), file.hasSegments, filterFor(file, scope)]),
+  ).map((files) => parquetBranch(sources.folder, files, scope))
   if (sources.spool.length > 0) branches.push(spoolBranch(sources.spool, scope))
   return branches.length > 0 ? branches.join('\nUNION ALL\n') : emptyBranch(scope)
 }
@@ -69,12 +72,12 @@ export function filterFor(file: EventFile, { window, orgId }: Pick<Scope, 'windo
 function parquetBranch(folder: string, files: readonly EventFile[], scope: Scope): string {
   const [first] = files
   if (!first) return emptyBranch(scope)
-  const absolute = files.map((file) => `${folder}/${file.path}`)
-  if (first.keys === null && asksTexts(scope)) return textBranch(absolute, filterFor(first, scope), scope)
-  if (first.keys === null) return branch(`${freshRelation(absolute)}${filterFor(first, scope)}`, [], scope)
+  const filter = filterFor(first, scope)
+  if (first.keys === null && asksTexts(scope)) return textBranch(readFiles(folder, files), filter, scope)
+  if (first.keys === null) return branch(`${freshRelation(readFiles(folder, files))}${filter}`, [], scope)
   const shredded = [...new Set(readsAll(scope) ? files.flatMap((file) => file.keys ?? []) : first.keys)]
   const source = shreddedSource(folder, files, readsAll(scope) ? shredded : [])
-  return branch(`${source}${filterFor(first, scope)}`, shredded, scope, RESTORED)
+  return branch(`${source}${filter}`, shredded, scope, RESTORED)
 }
 
 /**
@@ -83,12 +86,11 @@ function parquetBranch(folder: string, files: readonly EventFile[], scope: Scope
  * its time there.
  */
 export function shreddedSource(folder: string, files: readonly EventFile[], keys: readonly string[]): string {
-  const paths = files.map(({ path }) => quoteText(`${folder}/${path}`)).join(', ')
   const isEach = files.every((file) => {
     const own = new Set(file.keys)
     return keys.every((key) => own.has(key))
   })
-  return `read_parquet([${paths}]${isEach ? '' : ', union_by_name = true'})`
+  return readFiles(folder, files, isEach ? '' : ', union_by_name = true')
 }
 
 /** The columns of `eventsRelation`, from a source of whole events that stores parameters as a map. */
@@ -113,7 +115,7 @@ function branch(source: string, shredded: readonly string[], scope: Scope, said 
   const others = wholeParams ? ['params', ...shredded.filter((key) => !keys.includes(key)).map(columnOf)] : []
   const passed = [...keys.map(columnOf), ...anyTests.map(({ column }) => quoteName(column)), ...params]
   const within = `SELECT ${[said, ...columns, ...answers, ...others].join(', ')} FROM ${source}`
-  return `SELECT ${[COLUMNS, ...passed].join(', ')} FROM (${within}) WHERE ${where}`
+  return `SELECT ${[NAMES, ...passed].join(', ')} FROM (${within}) WHERE ${where}`
 }
 
 /** True if the events can be selected with only the JSON text of their parameters. */
@@ -124,19 +126,18 @@ const asksTexts = ({ keys = [], anyTests = [], either }: Scope) =>
  * Like `branch`, but for files that store parameters as JSON text. Maps are built only for events that pass one of the
  * tests.
  */
-function textBranch(paths: readonly string[], filter: string, scope: Scope): string {
+function textBranch(files: string, filter: string, scope: Scope): string {
   const { wholeParams = false, anyTests = [], either = [] } = scope
   const texts = new Map(
     anyTests.map(({ column, text = '' }) => [column, text.replaceAll('{value}', () => 'params::VARCHAR')]),
   )
-  const files = `read_parquet([${paths.map(quoteText).join(', ')}])`
   // The engine evaluates a test on a single column once per distinct value if there are few distinct values.
   const hits = either.map(
     (test) => `SELECT seq FROM (SELECT seq, ${texts.get(test) ?? test} AS hit FROM ${files}) WHERE hit`,
   )
   const columns = [...texts.keys()].map((column) => `true AS ${quoteName(column)}`)
   const params = wholeParams ? [`params::JSON::${PARAMS} AS params`] : []
-  const rows = `(SELECT * FROM ${freshTexts(paths)}${filter})`
+  const rows = `(SELECT * FROM ${freshTexts(files)}${filter})`
   return `SELECT ${[COLUMNS, ...columns, ...params].join(', ')} FROM ${rows} WHERE seq IN (${hits.join(' UNION ALL ')})`
 }
 

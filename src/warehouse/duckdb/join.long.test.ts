@@ -3,6 +3,7 @@ import { copyFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { DAY_MS, HOUR_MS } from '../../core/clock.ts'
+import { NO_SEGMENTS } from '../../core/event.ts'
 import { anEvent, type EventFields, NASTY_KEYS, WarehouseFixture } from '../warehouse.fixture.ts'
 import { runMerge } from './compact-events.ts'
 import { columnName, quoteName, quoteText } from './duckdb-dialect.ts'
@@ -151,7 +152,8 @@ describe('a crash while hours are joined', () => {
 /** Writes a compacted file in the format of version 0.1, with every column filled and Parquet 1 encodings. */
 async function rewriteAsBefore(fixture: WarehouseFixture, path: string, keys: readonly string[]): Promise<void> {
   const file = join(fixture.folder, path)
-  const columns = RELATION_COLUMNS.map((name) => (name === 'ts' ? 'coalesce(ts, receivedAt) AS ts' : name))
+  const columns = RELATION_COLUMNS.filter((name) => !Object.hasOwn(NO_SEGMENTS, name))
+    .map((name) => (name === 'ts' ? 'coalesce(ts, receivedAt) AS ts' : name))
     .map((name) => (name === 'id' ? `coalesce(id, 'evt_' || seq) AS id` : name))
     .concat(keys.map((key) => quoteName(columnName(key))))
   await fixture.parquet.run(
@@ -161,7 +163,7 @@ async function rewriteAsBefore(fixture: WarehouseFixture, path: string, keys: re
   copyFileSync(`${file}.old`, file)
   const listed = fixture.manifest.files().find((one) => one.path === path)
   if (!listed) throw new Error(`${path} is not listed`)
-  fixture.manifest.swap([listed], [{ ...listed, ...(await fixture.parquet.measure(path)) }])
+  fixture.manifest.swap([listed], [{ ...listed, hasSegments: false, ...(await fixture.parquet.measure(path)) }])
 }
 
 test('files written by an earlier version are read and joined with new ones', async () => {

@@ -18,6 +18,7 @@ const anEventFile: fc.Arbitrary<EventFile> = fc.record({
   maxReceivedAt: aMoment,
   maxSeq: fc.nat(),
   level: fc.constantFrom('fresh', 'merged', 'compacted'),
+  hasSegments: fc.boolean(),
   keys: fc.option(fc.array(fc.constantFrom('a', 'A', '', '"', "it's", '\u2028', '[0]', 'null'))),
 })
 const aRollupFile: fc.Arbitrary<RollupFile> = fc.record({
@@ -92,6 +93,7 @@ const contentOf = (manifest: Manifest) => [
 const file = (n: number, values: Partial<EventFile> = {}): EventFile => ({
   path: `${n}.parquet`,
   orgId: 'org_1',
+  hasSegments: true,
   hour: n * HOUR_MS,
   minReceivedAt: n * HOUR_MS,
   maxReceivedAt: n * HOUR_MS,

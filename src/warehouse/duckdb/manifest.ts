@@ -30,6 +30,8 @@ export interface EventFile {
   level: FileLevel
   /** Parameters that have their own column; null for a file that stores all parameters as JSON. */
   keys: string[] | null
+  /** False for files written by earlier versions, which lack the columns for segments. */
+  hasSegments: boolean
   /** Time by which all of its events had been scanned; absent until then. */
   lookedAt?: Instant
 }
@@ -115,8 +117,18 @@ export class Manifest {
     const common = ['path', 'orgId', 'rows', 'sizeBytes', 'sum', 'level'] as const
     this.events = new FileTable(db, {
       table: 'eventFile',
-      columns: [...common, 'hour', 'minReceivedAt', 'maxReceivedAt', 'maxSeq', 'keys', 'lookedAt', 'unpackedBytes'],
-      json: ['keys'],
+      columns: [
+        ...common,
+        'hour',
+        'minReceivedAt',
+        'maxReceivedAt',
+        'maxSeq',
+        'keys',
+        'hasSegments',
+        'lookedAt',
+        'unpackedBytes',
+      ],
+      json: ['keys', 'hasSegments'],
       optional: ['lookedAt', 'unpackedBytes'],
       orderOf: (file) => file.minReceivedAt,
     })

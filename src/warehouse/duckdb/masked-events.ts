@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { type FileHandle, open, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { EVENT_COLUMNS, type StoredEvent } from '../../core/event.ts'
+import { wholeEvent } from '../dialect.ts'
 import { Binder, type Masking } from '../query.ts'
 import { type CountScope, type CountSources, countsRelation } from './counts-rollup.ts'
 import { duckdbDialect, quoteText } from './duckdb-dialect.ts'
@@ -53,7 +54,10 @@ export async function maskedEvents(
     if (JSON.stringify(masked) !== JSON.stringify(event)) copies.add(masked)
     return null
   }
-  await run(`SELECT ${COLUMNS}, params FROM events WHERE seq <= ${last}`, statement, { params: binder.params, read })
+  await run(`SELECT ${wholeEvent(duckdbDialect)} FROM events WHERE seq <= ${last}`, statement, {
+    params: binder.params,
+    read,
+  })
   const written = await copies.end()
   // Tests on the text of all parameters are dropped, because they would use the unmasked text.
   const { either: _, ...asked } = scope
@@ -79,9 +83,9 @@ class Copies {
 
   constructor(private readonly file: FileHandle) {}
 
-  add(event: object): void {
+  add({ segments, ...event }: StoredEvent): void {
     this.count++
-    if (this.lines.push(`${JSON.stringify(event)}\n`) >= LINES_AT_ONCE) this.write()
+    if (this.lines.push(`${JSON.stringify({ ...event, ...segments })}\n`) >= LINES_AT_ONCE) this.write()
   }
 
   /** Resolves to the number of lines once all are written. */

@@ -2,7 +2,7 @@ import { columnName, quoteName, quoteText } from './duckdb-dialect.ts'
 import { eventsRelation } from './events-relation.ts'
 import type { EventFile } from './manifest.ts'
 import type { ParquetFiles } from './parquet-files.ts'
-import { freshTexts, PARAMS, STORED_COLUMNS, VIOLATED } from './spool-relation.ts'
+import { freshTexts, PARAMS, readFiles, STORED_COLUMNS, VIOLATED } from './spool-relation.ts'
 
 /**
  * Minimum fraction of a file's events that must have a parameter for it to get its own column. At most `MAX_KEYS`
@@ -59,7 +59,7 @@ export const inOrder = (source: string) => `(SELECT * FROM ${source} ${ORDER})`
 export function sortedEvents(folder: string, files: readonly EventFile[], orgId: string | null): string {
   const own = orgId === null ? '' : ` WHERE orgId = ${quoteText(orgId)}`
   if (files.some(({ keys }) => keys !== null)) return inOrder(`(${wholeEvents(folder, files)})${own}`)
-  const texts = inOrder(`${freshTexts(files.map(({ path }) => `${folder}/${path}`))}${own}`)
+  const texts = inOrder(`${freshTexts(readFiles(folder, files))}${own}`)
   return `(SELECT * REPLACE (params::JSON::${PARAMS} AS params) FROM ${texts})`
 }
 
@@ -98,9 +98,8 @@ export async function joined(
 }
 
 function compactedFiles(folder: string, files: readonly EventFile[], keys: readonly string[]): string {
-  const paths = files.map(({ path }) => quoteText(`${folder}/${path}`)).join(', ')
   const differ = files.some((file) => file.keys?.length !== keys.length)
-  return `read_parquet([${paths}]${differ ? ', union_by_name = true' : ''})`
+  return readFiles(folder, files, differ ? ', union_by_name = true' : '')
 }
 
 /**

@@ -293,14 +293,14 @@ export class ParquetFiles {
   }
 
   /** Returns the manifest entry for a written event file. */
-  async describe(path: string, rows: number, level: EventFile['level'], keys: string[] | null): Promise<EventFile> {
+  async describe(path: string, form: Pick<EventFile, 'rows' | 'level' | 'keys' | 'hasSegments'>): Promise<EventFile> {
     const columns = `min(receivedAt) AS first, max(receivedAt) AS last, max(seq) AS maxSeq`
     const { orgId, first, last, maxSeq } = await this.spanOf<{ first: number; last: number; maxSeq: number }>(
       path,
       columns,
     )
     const span = { hour: Math.floor(first / HOUR_MS) * HOUR_MS, minReceivedAt: first, maxReceivedAt: last }
-    return { path, orgId, ...span, maxSeq, rows, ...(await this.measure(path)), level, keys }
+    return { path, orgId, ...span, maxSeq, ...form, ...(await this.measure(path)) }
   }
 
   /** Returns the manifest entry for a written count file. */

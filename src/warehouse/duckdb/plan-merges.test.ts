@@ -20,6 +20,7 @@ function file(values: Partial<EventFile> = {}): EventFile {
     sum: null,
     level: 'fresh',
     keys: values.level === 'compacted' ? [] : null,
+    hasSegments: true,
     unpackedBytes: (values.rows ?? 1000) * 250,
     ...values,
   }

@@ -66,7 +66,8 @@ export async function addToListing(
       level === 'compacted' && !name.startsWith(UNSORTED_PREFIX)
         ? columns.flatMap(({ column_name }) => keyOfColumn(column_name) ?? [])
         : null
-    listing.files.push(await parquet.describe(path, rows, level, keys))
+    const hasSegments = columns.some(({ column_name }) => column_name === 'browser')
+    listing.files.push(await parquet.describe(path, { rows, level, keys, hasSegments }))
   }
 }
 

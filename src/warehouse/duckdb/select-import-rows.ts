@@ -10,6 +10,7 @@ import {
   SYSTEM_FIELDS,
   TEXT_LENGTHS,
 } from '../../ingest/import-line.ts'
+import { CONSENT_STATES, DEVICES, SEGMENT_LENGTHS, VISITORS } from '../../ingest/import-segments.ts'
 import { quoteName, quoteText } from './duckdb-dialect.ts'
 import { PARAMS } from './spool-relation.ts'
 
@@ -100,6 +101,35 @@ function textColumns(types: ColumnTypes): Record<string, SelectedColumn> {
     env: words('env', ENVIRONMENTS, `'prod'`),
     kind: words('kind', KINDS, `'event'`),
     status: words('status', EVENT_STATUSES, 'NULL'),
+    ...segmentColumns(types),
+  }
+}
+
+/**
+ * Columns for segments. Only values that `importedSegments` would not change are accepted. Records of other exports
+ * are left to it.
+ */
+function segmentColumns(types: ColumnTypes): Record<string, SelectedColumn> {
+  const column = (name: string, absentAs: string, test: (sql: string) => string): SelectedColumn => {
+    const type = types.get(name)
+    if (type === undefined) return { value: absentAs, test: 'true' }
+    if (!IS_TEXT.test(type)) return { value: absentAs, test: `${raw(name)} IS NULL` }
+    const sql = `${raw(name)}::VARCHAR`
+    return { value: `coalesce(${sql}, ${absentAs})`, test: `(${raw(name)} IS NULL OR ${test(sql)})` }
+  }
+  const text = (name: 'browser' | 'browserVersion' | 'os') => {
+    const [least, most] = SEGMENT_LENGTHS[name]
+    return column(name, 'NULL', (sql) => `(strlen(${sql}) BETWEEN ${least} AND ${most} AND ${isClean(sql)})`)
+  }
+  return {
+    browser: text('browser'),
+    browserVersion: text('browserVersion'),
+    os: text('os'),
+    device: column('device', 'NULL', (sql) => isAmong(sql, DEVICES)),
+    language: column('language', 'NULL', (sql) => `regexp_full_match(${sql}, '[a-z]{2,3}')`),
+    country: column('country', 'NULL', (sql) => `regexp_full_match(${sql}, '[A-Z]{2}')`),
+    consent: column('consent', `'unknown'`, (sql) => isAmong(sql, CONSENT_STATES)),
+    visitor: column('visitor', 'NULL', (sql) => isAmong(sql, VISITORS)),
   }
 }
 

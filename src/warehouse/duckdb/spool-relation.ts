@@ -1,24 +1,26 @@
-import { EVENT_COLUMNS } from '../../core/event.ts'
+import { EVENT_COLUMNS, SEGMENTS } from '../../core/event.ts'
 import { quoteText } from './duckdb-dialect.ts'
+import type { EventFile } from './manifest.ts'
 
 /** SQL type of `params` in queries. */
 export const PARAMS = 'MAP(VARCHAR, VARCHAR)'
 
 type Column = keyof typeof EVENT_COLUMNS
 const COLUMNS = Object.keys(EVENT_COLUMNS) as Column[]
+const STORED_SEGMENTS = SEGMENTS.filter((name) => Object.hasOwn(EVENT_COLUMNS, name))
 
 /**
  * Boolean column that is true if an event has `violations`. Searching this column is several times as fast as searching
  * the lists.
  */
 export const VIOLATED = 'violated'
-/** Columns of the relation `events` and of its files, in order, excluding parameters. */
+/** Columns of the files of the relation `events`, in order, excluding parameters. */
 export const RELATION_COLUMNS = [...COLUMNS, VIOLATED]
 
 /** Columns that a spool line stores once for all of its events. `seq` is that of the first event. */
 const SHARED: ReadonlySet<Column> = new Set<Column>([
   ...(['seq', 'receivedAt', 'orgId', 'domainId', 'env', 'host', 'path', 'title', 'sessionId', 'customerId'] as const),
-  'version',
+  ...(['version', 'browser', 'browserVersion', 'os', 'device', 'language', 'country'] as const),
 ])
 
 /** SQL for default values, which are stored as NULL. */
@@ -27,6 +29,7 @@ const DEFAULTS: Partial<Record<Column, string>> = {
   ts: 'receivedAt',
   env: `'prod'`,
   kind: `'event'`,
+  consent: `'unknown'`,
   weight: '1',
 }
 
@@ -34,7 +37,7 @@ const DEFAULTS: Partial<Record<Column, string>> = {
  * Columns whose defaults are stored as NULL in compacted files as well. In other columns, repeated strings compress
  * better.
  */
-const COMPACTED_DEFAULTS = ['id', 'ts'] as const
+const COMPACTED_DEFAULTS = ['id', 'ts', 'consent'] as const
 
 /** Expressions that store `RELATION_COLUMNS` in a compacted file. */
 export const STORED_COLUMNS = RELATION_COLUMNS.map((name) => {
@@ -78,14 +81,29 @@ export function spoolRelation(paths: readonly string[], withParams = true): stri
   return withDefaults(spooledEvents(paths, withParams ? PARAMS : null), withParams ? 'params' : null)
 }
 
-/** The events in fresh files, with parameters as a map. `paths` are absolute. */
-export function freshRelation(paths: readonly string[]): string {
-  return withDefaults(`read_parquet([${paths.map(quoteText).join(', ')}])`, `params::JSON::${PARAMS} AS params`)
+/**
+ * SQL that reads event files. `options`: for `read_parquet`, starting with a comma. Columns for segments are NULL in
+ * files that lack them.
+ */
+export function readFiles(
+  folder: string,
+  files: readonly Pick<EventFile, 'path' | 'hasSegments'>[],
+  options = '',
+): string {
+  const paths = files.map(({ path }) => quoteText(`${folder}/${path}`)).join(', ')
+  if (files.every(({ hasSegments }) => hasSegments)) return `read_parquet([${paths}]${options})`
+  const missing = `SELECT ${STORED_SEGMENTS.map((name) => `NULL::VARCHAR AS ${name}`).join(', ')} WHERE false`
+  return `(${missing} UNION ALL BY NAME SELECT * FROM read_parquet([${paths}], union_by_name = true))`
+}
+
+/** The events in fresh files, which `source` reads, with parameters as a map. */
+export function freshRelation(source: string): string {
+  return withDefaults(source, `params::JSON::${PARAMS} AS params`)
 }
 
 /** Like `freshRelation`, but with parameters as JSON. */
-export function freshTexts(paths: readonly string[]): string {
-  return withDefaults(`read_parquet([${paths.map(quoteText).join(', ')}])`, 'params')
+export function freshTexts(source: string): string {
+  return withDefaults(source, 'params')
 }
 
 function withDefaults(events: string, params: string | null): string {

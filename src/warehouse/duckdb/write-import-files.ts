@@ -207,7 +207,14 @@ async function describe(parquet: ParquetFiles, written: readonly WrittenPart[]):
       maxSeq,
       rows,
     }
-    files.push({ path: part.path, ...span, ...(await parquet.measure(part.path)), level: 'compacted', keys })
+    files.push({
+      path: part.path,
+      ...span,
+      ...(await parquet.measure(part.path)),
+      level: 'compacted',
+      keys,
+      hasSegments: true,
+    })
   }
   return files
 }

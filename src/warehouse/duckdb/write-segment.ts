@@ -11,7 +11,7 @@ import { countsFrom, foldedIn, nameEvents, type ProfileRow, profileOf, spanOf } 
 import type { EventFile, PageFile, RollupFile, SegmentFiles } from './manifest.ts'
 import { pageLines, pagesIn } from './pages-relation.ts'
 import { isOutOfMemory, type ParquetFiles } from './parquet-files.ts'
-import { freshRelation, spooledEvents } from './spool-relation.ts'
+import { freshRelation, readFiles, spooledEvents } from './spool-relation.ts'
 
 /**
  * Fresh files are small and short-lived. Smaller row groups use less memory and both cores. Bloom filters would be
@@ -107,12 +107,21 @@ async function profile(
   path: string,
   rows: number,
 ): Promise<{ file: EventFile; naming: NamePlan; content: SegmentContent }> {
-  const events = freshRelation([join(parquet.folder, path)])
+  const events = freshRelation(readFiles(parquet.folder, [{ path, hasSegments: true }]))
   const found = await parquet.run<ProfileRow>(profileOf(events))
   const naming = await nameEvents((sql) => parquet.run(sql), parquet.manifest.names, events)
   const span = spanOf(found)
   const hour = Math.floor(span.minReceivedAt / HOUR_MS) * HOUR_MS
-  const file = { path, ...span, hour, rows, ...(await parquet.measure(path)), level: 'fresh' as const, keys: null }
+  const file = {
+    path,
+    ...span,
+    hour,
+    rows,
+    ...(await parquet.measure(path)),
+    level: 'fresh' as const,
+    keys: null,
+    hasSegments: true,
+  }
   const counts = countsFrom(found)
   return { file, naming, content: { counts, vendors: naming.vendors, folded: foldedIn(counts, naming.overflows) } }
 }
@@ -124,7 +133,7 @@ async function rollUp(
   crowds: readonly NameOverflow[],
 ): Promise<RollupFile | null> {
   const own = `${COUNTS}/${path}`
-  const events = named(freshRelation([join(parquet.folder, path)]), crowds)
+  const events = named(freshRelation(readFiles(parquet.folder, [{ path, hasSegments: true }])), crowds)
   const rows = await parquet.write(own, countsOf(events), { options: FRESH })
   if (rows === 0) {
     unlinkSync(join(parquet.folder, own))

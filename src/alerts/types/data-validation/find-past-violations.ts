@@ -2,8 +2,8 @@ import { conditionsOf } from '../../../conditions/condition.ts'
 import { isExact, violationSql } from '../../../conditions/condition-sql.ts'
 import { compileViolation } from '../../../conditions/predicate.ts'
 import type { Instant } from '../../../core/clock.ts'
-import { EVENT_COLUMNS, type StoredEvent } from '../../../core/event.ts'
-import { bucketOf } from '../../../warehouse/dialect.ts'
+import type { StoredEvent } from '../../../core/event.ts'
+import { bucketOf, wholeEvent } from '../../../warehouse/dialect.ts'
 import { type AnyTest, type Binder, type Query, query, type Statement } from '../../../warehouse/query.ts'
 import { type Alert, domainsOf } from '../../alert.ts'
 import { parsePeriod } from '../../alert-period.ts'
@@ -16,8 +16,6 @@ const MAX_CANDIDATES = 100_000
 
 /** Violations in one domain and one bucket. */
 type BucketRow = Bucketed & Pick<ViolationRow, 'domainId' | 'occurrences' | 'firstAt' | 'lastAt' | 'sampleSeq'>
-
-const WHOLE_EVENT = `${Object.keys(EVENT_COLUMNS).join(', ')}, params`
 
 /** Evaluates the rule on the stored events, ignoring the `violations` stored on arrival. */
 export function validationHistoryQuery(
@@ -91,7 +89,7 @@ function candidatesQuery(
     read,
     write(binder) {
       const newest = `ORDER BY seq DESC LIMIT ${MAX_CANDIDATES}`
-      return { ...selectViolations(alert, binder, options, WHOLE_EVENT, newest), wholeParams: true }
+      return { ...selectViolations(alert, binder, options, wholeEvent(binder.dialect), newest), wholeParams: true }
     },
   })
 }

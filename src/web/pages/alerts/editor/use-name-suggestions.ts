@@ -15,7 +15,25 @@ export interface Names {
   valuesOf(parameter: string): readonly string[]
 }
 
-const EVENT_FIELDS = ['$event', '$vendor', '$host', '$path', '$title', '$account', '$status', '$env', '*']
+const EVENT_FIELDS = [
+  '$event',
+  '$vendor',
+  '$host',
+  '$path',
+  '$title',
+  '$account',
+  '$status',
+  '$env',
+  '$browser',
+  '$os',
+  '$device',
+  '$language',
+  '$release',
+  '$pageGroup',
+  '$consent',
+  '$country',
+  '*',
+]
 
 /** Loads the names seen on a domain (empty: all domains), limited to the vendor and event if they are known. */
 export function useNames(domainId: string, vendor: string, event: string): Names {
