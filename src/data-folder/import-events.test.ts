@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { TEST_START, testClock } from '../../test/fixtures.ts'
 import { temporaryFolder } from '../../test/run-program.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../core/clock.ts'
-import type { StoredEvent } from '../core/event.ts'
+import { SEGMENTS as ALL_SEGMENTS, DERIVED_SEGMENTS, type StoredEvent } from '../core/event.ts'
 import { createDomain, setHostnameStatus } from '../domains/store.ts'
 import { initialize } from '../org/store.ts'
 import { query } from '../warehouse/query.ts'
@@ -13,6 +13,7 @@ import { type Imported, importEvents } from './import-events.ts'
 import { openAllStores } from './open-folder.ts'
 
 const NOW = TEST_START
+const SEGMENTS = ALL_SEGMENTS.filter((name) => !DERIVED_SEGMENTS.some((derived) => derived === name))
 const reports = {
   report(error: unknown) {
     throw error
@@ -162,6 +163,14 @@ const aLine = (domains: readonly string[]) =>
       bytes: numbers,
       version: numbers,
       weight: numbers,
+      browser: fc.constantFrom('Safari', 'Chrome', "it's", ''),
+      browserVersion: fc.constantFrom('18', '126', '1'.repeat(21)),
+      os: fc.constantFrom('iOS', 'Windows', 'é'),
+      device: fc.constantFrom('phone', 'desktop', 'tablet', 'bot', 'tv'),
+      language: fc.constantFrom('de', 'DE', 'de-CH', 'german', ''),
+      country: fc.constantFrom('CH', 'ch', 'CHE'),
+      consent: fc.constantFrom('granted', 'denied', 'unknown'),
+      visitor: fc.constantFrom('new', 'returning'),
       params: fc.dictionary(keys, nested, { maxKeys: 4, noNullPrototype: true }),
     },
     { requiredKeys: ['receivedAt', 'vendor', 'domainId'] },
@@ -183,6 +192,7 @@ const TYPES: Record<string, string> = {
   ),
   customerId: 'VARCHAR',
   status: 'VARCHAR',
+  ...Object.fromEntries(SEGMENTS.map((name) => [name, 'VARCHAR'])),
   params: 'VARCHAR',
 }
 
@@ -254,6 +264,57 @@ describe('an imported event', () => {
         kind: 'event',
         event: '',
       },
+    ])
+  })
+
+  test.each(['ndjson', 'parquet'])('has the segments of Google Analytics’ export, from %s', async (form) => {
+    await using probe = await openFixture()
+    const line = {
+      receivedAt: NOW - HOUR_MS,
+      vendor: 'Google Analytics 4',
+      path: '/p/4711',
+      version: 12,
+      device: {
+        category: 'mobile',
+        operating_system: 'Macintosh',
+        language: 'de-ch',
+        web_info: { browser: 'Safari', browser_version: '18.1' },
+      },
+      geo: { country: 'Switzerland', city: 'Bern' },
+      privacy_info: { analytics_storage: 'Yes', ads_storage: 'No' },
+    }
+    const path = join(probe.folder, 'a.ndjson')
+    await Bun.write(path, JSON.stringify(line))
+    const rows = join(probe.folder, 'a.parquet')
+    await parquetOf(rows, `SELECT * FROM read_json('${path}', format = 'newline_delimited')`)
+    expect(await probe.take(form === 'ndjson' ? path : rows, probe.second)).toMatchObject({ imported: 1, refused: 0 })
+    expect(await probe.events()).toMatchObject([
+      {
+        browser: 'Safari',
+        browserVersion: '18',
+        os: 'macOS',
+        device: 'phone',
+        language: 'de',
+        country: 'CH',
+        consent: 'denied',
+        visitor: null,
+        release: '12',
+        pageGroup: '/p/:id',
+      },
+    ])
+  })
+
+  test('can have its segments in an object, as in the API’s answers', async () => {
+    await using probe = await openFixture()
+    const path = join(probe.folder, 'a.ndjson')
+    const segments = { browser: 'Edge', device: null, country: 'de', release: '1', pageGroup: '/other' }
+    await Bun.write(
+      path,
+      JSON.stringify({ receivedAt: NOW - HOUR_MS, vendor: 'V', path: '/cart', os: 'Windows', segments }),
+    )
+    expect(await probe.take(path, probe.second)).toMatchObject({ imported: 1, refused: 0 })
+    expect(await probe.events()).toMatchObject([
+      { browser: 'Edge', os: 'Windows', device: null, country: 'DE', release: null, pageGroup: '/cart' },
     ])
   })
 

@@ -95,8 +95,14 @@ export function batchesOf(items: readonly Item[], maxLength: number): Batch[] {
   return batches
 }
 
-function contentOf({ declared, sessionId, sampleRate, page }: Frame): Record<string, unknown> {
-  return { ...declared, sessionId, sampleRate, page: { ...page, title: page.title.slice(0, MAX_TITLE_LENGTH) } }
+function contentOf({ declared, sessionId, sampleRate, language, page }: Frame): Record<string, unknown> {
+  return {
+    ...declared,
+    sessionId,
+    sampleRate,
+    language,
+    page: { ...page, title: page.title.slice(0, MAX_TITLE_LENGTH) },
+  }
 }
 
 function hitOf({ ts, url, method, type, content, outcome, durMs, bytes }: Call, id: string) {

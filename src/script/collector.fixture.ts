@@ -38,6 +38,7 @@ export function frameOf(path: string, more: Partial<Frame> = {}): Frame {
     sessionId: 'f'.repeat(32),
     sampleRate: 1,
     page: { url: `https://shop.example${path}`, referrer: '', title: 'Shop' },
+    language: 'en',
     isSampled: true,
     from: 0,
     ...more,

@@ -4,13 +4,13 @@ import { makeFrames, pageAddress } from './page-frame.ts'
 
 function setUp() {
   const clock = handClock()
-  const document = { title: 'Shop', referrer: 'https://search.example/?q=secret' }
+  const document = { title: 'Shop', referrer: 'https://search.example/?q=secret', documentElement: { lang: '' } }
   const location = { href: 'https://shop.example/a?user=ann@example.com#top' }
   const state = { sessionId: '0'.repeat(32), left: [] as string[] }
   const config = { sampleRate: { prod: 1, dev: 0 } }
   const frames = makeFrames({
     ...clock,
-    window: { document },
+    window: { document, navigator: { language: 'de-CH' } },
     location,
     config,
     session: { idAt: () => state.sessionId },
@@ -36,6 +36,7 @@ test('a frame is reused until one of its values has changed', () => {
     declared: { env: 'prod' },
     sampleRate: 1,
     isSampled: true,
+    language: 'de-CH',
     page: { url: 'https://shop.example/a', referrer: 'https://search.example/', title: 'Shop' },
   })
   pass(1000)
@@ -85,4 +86,12 @@ test('only the most recent page views are stored', () => {
     pass(10)
   }
   expect(frames.at(0).page.url).toBe('https://shop.example/30')
+})
+
+test('the language is that of the page, or else of the browser', () => {
+  const { frames, document, location } = setUp()
+  expect(frames.current().language).toBe('de-CH')
+  document.documentElement.lang = 'fr'
+  location.href = 'https://shop.example/fr'
+  expect(frames.current().language).toBe('fr')
 })

@@ -24,6 +24,8 @@ export interface Frame {
   sessionId: string
   sampleRate: number
   page: Page
+  /** Language of the page, or of the browser if the page does not declare one. */
+  language: string
   /** False when this session is not captured. */
   isSampled: boolean
   /** Start time on the page's monotonic clock, in ms since the page began to load. */
@@ -42,7 +44,10 @@ export interface Frames {
 const MAX_FRAMES = 20
 
 export interface FrameDeps {
-  window: { document: Pick<Document, 'title' | 'referrer'> }
+  window: {
+    document: Pick<Document, 'title' | 'referrer'> & { documentElement: Pick<HTMLElement, 'lang'> }
+    navigator: Pick<Navigator, 'language'>
+  }
   location: Pick<Location, 'href'>
   config: Pick<CaptureConfig, 'sampleRate'>
   session: Pick<Session, 'idAt'>
@@ -58,7 +63,15 @@ export function pageAddress(href: string): string {
   return /^https?:/.test(href) ? (href.split(/[?#]/, 1)[0] ?? '').slice(0, 4000) : ''
 }
 
-export function makeFrames({ window: { document }, location, config, session, now, date, left }: FrameDeps): Frames {
+export function makeFrames({
+  window: { document, navigator },
+  location,
+  config,
+  session,
+  now,
+  date,
+  left,
+}: FrameDeps): Frames {
   let declared: Declared = { env: 'prod' }
   let frames: Frame[] = []
   let href = ''
@@ -73,6 +86,7 @@ export function makeFrames({ window: { document }, location, config, session, no
       sessionId,
       sampleRate,
       page: samePage ?? { url, referrer, title: document.title },
+      language: document.documentElement.lang || navigator.language,
       isSampled: isSampled(sessionId, sampleRate),
       from: last ? now() : 0,
     }

@@ -156,6 +156,7 @@ class Tagwarden(
                 "sampleRate" to sampleRate,
                 "sessionId" to sessionId,
                 "customerId" to customerId,
+                "language" to Locale.getDefault().language,
                 "page" to page
             )
         )

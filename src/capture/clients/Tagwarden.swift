@@ -183,6 +183,7 @@ public final class Tagwarden: @unchecked Sendable {
         var head: [String: Any] = ["env": env, "sampleRate": sampleRate, "sessionId": sessionId]
         head["version"] = version
         head["customerId"] = customerId
+        head["language"] = Locale.current.identifier
         head["page"] = page
         return try JSONSerialization.data(withJSONObject: head, options: .sortedKeys)
     }
