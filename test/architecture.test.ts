@@ -26,6 +26,7 @@ const ROOMS = [
   'domains',
   'labels',
   'decoders',
+  'visitor',
   'capture',
   'ingest',
   'warehouse',
