@@ -1,4 +1,5 @@
 import { resolveLabels } from '../conditions/label-conditions.ts'
+import { MAX_HOURS } from '../contract/limits.ts'
 import { HOUR_MS, type Instant } from '../core/clock.ts'
 import type { StoredEvent } from '../core/event.ts'
 import { Closed, Int, type Static, Type } from '../core/schema.ts'
@@ -20,7 +21,7 @@ const MAX_SAMPLES = 20
 export const AlertPreviewInputSchema = Closed(
   {
     rule: RawAlertInputSchema,
-    hours: Type.Optional(Int({ minimum: 1, maximum: 168, default: 24 })),
+    hours: Type.Optional(Int({ minimum: 1, maximum: MAX_HOURS.preview, default: 24 })),
   },
   { $id: 'AlertPreviewInput' },
 )

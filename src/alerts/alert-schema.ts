@@ -1,3 +1,4 @@
+import { MAX_CHANNELS } from '../contract/limits.ts'
 import { Closed, InstantSchema, OneOf, type TSchema, Type } from '../core/schema.ts'
 import { ChannelSchema, sharedFields } from './alert.ts'
 import { configurationFields } from './type-specific-fields.ts'
@@ -38,7 +39,7 @@ export const AlertSchema = Closed(
   {
     ...inputFields,
     channels: Type.Array(ChannelSchema, {
-      maxItems: 10,
+      maxItems: MAX_CHANNELS,
       description:
         'Targets are masked for viewers and read-only keys. Sending a masked target in a PUT keeps the stored target',
       examples: [[{ type: 'email', target: 'owners' }]],

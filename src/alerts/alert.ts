@@ -1,4 +1,5 @@
 import { ConditionGroupSchema, ConditionSchema, ConditionSetSchema } from '../conditions/condition.ts'
+import { MAX_CHANNELS, MAX_CONDITION_GROUPS, MAX_THROTTLE } from '../contract/limits.ts'
 import { CHANNEL_TARGETS, CHANNEL_TITLES, CHANNEL_TYPES } from '../contract/products.ts'
 import { SEVERITIES, type Severity } from '../contract/severities.ts'
 import type { Instant } from '../core/clock.ts'
@@ -54,8 +55,13 @@ const RunWindowsSchema = Closed(
 
 const ThrottleSchema = Closed(
   {
-    count: Int({ minimum: 1, maximum: 1000, description: 'Maximum number of messages', examples: [1] }),
-    per: Int({ minimum: 1, maximum: 10_080, description: 'Length of the time span, in `unit`', examples: [4] }),
+    count: Int({ minimum: 1, maximum: MAX_THROTTLE.count, description: 'Maximum number of messages', examples: [1] }),
+    per: Int({
+      minimum: 1,
+      maximum: MAX_THROTTLE.per,
+      description: 'Length of the time span, in `unit`',
+      examples: [4],
+    }),
     unit: OneOf(['minutes', 'hours'], { description: 'Unit of `per`', examples: ['hours'] }),
   },
   {
@@ -69,7 +75,7 @@ const DOMAIN_ID = 'dom_01ke7jm2q0d3k8f1z6y5b7n4ta'
 
 const channels = Type.Array(ChannelSchema, {
   minItems: 1,
-  maxItems: 10,
+  maxItems: MAX_CHANNELS,
   description: 'Channels that receive notifications',
   examples: [[{ type: 'email', target: 'owners' }]],
 })
@@ -121,7 +127,7 @@ export const sharedFields = {
   ),
   conditionGroups: Type.Optional(
     Type.Array(ConditionGroupSchema, {
-      maxItems: 20,
+      maxItems: MAX_CONDITION_GROUPS,
       description:
         'Additional groups of conditions. An event breaks the rule if it matches `conditions` and every group',
       examples: [[{ op: 'any', items: [{ parameter: 'cu', op: 'not_equals', values: ['EUR'] }] }]],

@@ -36,6 +36,7 @@ export function clientOf(api: OpenApiDocument): Record<string, string> {
   )
   return {
     'types.gen.ts': lines([
+      `export type OperationId = ${operations.map(({ id }) => `'${id}'`).join(' | ')}`,
       ...Object.entries(api.components.schemas).map(([name, schema]) => `export type ${name} = ${typeOf(schema)}`),
       ...operations.flatMap(({ type, data, answer }) => [
         `export type ${type}Data = ${data}`,

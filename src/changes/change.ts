@@ -1,15 +1,8 @@
 import { maskPersonal } from '../conditions/mask-personal-data.ts'
 import type { Privacy } from '../conditions/privacy-settings.ts'
+import { CHANGE_STATUSES } from '../contract/statuses.ts'
 import { type Instant, MINUTE_MS } from '../core/clock.ts'
 import { Closed, InstantInput, InstantSchema, Int, Nullable, OneOf, type Static, Text, Type } from '../core/schema.ts'
-
-/**
- * Status of a change. `watching`: the watch window is open and no harmful effect is certain. `regressed`: a harmful
- * effect is certain. `clean`: the window ended without a harmful effect. `unclear`: the window ended with too few
- * events.
- */
-export const CHANGE_STATUSES = ['watching', 'regressed', 'clean', 'unclear'] as const
-export type ChangeStatus = (typeof CHANGE_STATUSES)[number]
 
 const HARMFUL_KINDS = [
   ...(['event_lost', 'event_fell', 'event_doubled', 'key_lost', 'key_type'] as const),

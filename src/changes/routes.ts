@@ -1,4 +1,5 @@
 import type { Privacy } from '../conditions/privacy-settings.ts'
+import { CHANGE_STATUSES } from '../contract/statuses.ts'
 import type { Clock } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
 import { Closed, OneOf, Type } from '../core/schema.ts'
@@ -8,15 +9,7 @@ import { requireDomain } from '../domains/store.ts'
 import { NextCursorSchema, pagingFields } from '../http/paging.ts'
 import { type Route, route } from '../http/route.ts'
 import type { Db } from '../store/database.ts'
-import {
-  CHANGE_STATUSES,
-  type Change,
-  type ChangeInput,
-  ChangeInputSchema,
-  ChangeSchema,
-  MAX_AHEAD_MS,
-  maskedChange,
-} from './change.ts'
+import { type Change, type ChangeInput, ChangeInputSchema, ChangeSchema, MAX_AHEAD_MS, maskedChange } from './change.ts'
 import { type ChangeFilter, findChange, listChanges, noteChange } from './store.ts'
 
 export interface ChangeRouteDeps {

@@ -1,3 +1,4 @@
+import type { ChangeStatus } from '../contract/statuses.ts'
 import { type Instant, MINUTE_MS } from '../core/clock.ts'
 import { newId } from '../core/id.ts'
 import { cutText } from '../core/text.ts'
@@ -7,7 +8,6 @@ import { RECORD_RETENTION_MS } from '../store/retention.ts'
 import {
   type Change,
   type ChangeName,
-  type ChangeStatus,
   DEFAULT_WINDOW_MINUTES,
   type NewChange,
   NO_VERDICT,

@@ -1,4 +1,5 @@
 import { PERSONAL_KINDS } from '../conditions/personal-data.ts'
+import { FINDING_ACTIONS } from '../contract/statuses.ts'
 import type { Instant } from '../core/clock.ts'
 import { Closed, InstantSchema, Int, Nullable, OneOf, type Static, Type } from '../core/schema.ts'
 
@@ -35,10 +36,6 @@ const KIND_WORDS = new Map([
 /** Returns the description of a kind, such as `an e-mail address`. For a custom pattern, returns its name. */
 export const kindInWords = (kind: string): string => KIND_WORDS.get(kind) ?? kind
 
-/** Possible decisions about a finding. `watch`: no decision yet. */
-export const ACTIONS = ['watch', 'file', 'ignore'] as const
-export type Action = (typeof ACTIONS)[number]
-
 export const FindingSchema = Closed(
   {
     vendor: Type.String(),
@@ -53,7 +50,7 @@ export const FindingSchema = Closed(
     example: Type.String({ description: 'A masked value; for consent findings, a sentence' }),
     firstSeenAt: InstantSchema,
     lastSeenAt: InstantSchema,
-    action: OneOf(ACTIONS, { description: '`watch` until it is filed or ignored' }),
+    action: OneOf(FINDING_ACTIONS, { description: '`watch` until it is filed or ignored' }),
     note: Nullable(Type.String()),
     issueId: Nullable(Type.String({ description: 'Issue filed most recently; null when none was filed' })),
   },

@@ -1,9 +1,10 @@
+import { FINDING_ACTIONS, type FindingAction } from '../contract/statuses.ts'
 import { Closed, OneOf, Text, Type } from '../core/schema.ts'
 import { domainIdsNamed } from '../domains/project-store.ts'
 import { DEFAULT_LIMIT, decodeCursor, NextCursorSchema, page, pagingFields } from '../http/paging.ts'
 import type { Principal } from '../http/principal.ts'
 import { type Route, route } from '../http/route.ts'
-import { ACTIONS, type Action, FindingSchema } from './compliance-finding.ts'
+import { FindingSchema } from './compliance-finding.ts'
 import { type FilingDeps, fileFindings } from './file-findings-as-issues.ts'
 import { decide, listFindings, requireFindings, type StoredFinding } from './store.ts'
 
@@ -14,7 +15,7 @@ const ListQuery = Closed({
   projectId: Type.Optional(Type.String({ maxLength: 100, description: 'Only findings in domains of this project' })),
   vendor: Type.Optional(Type.String({ maxLength: 200, description: 'Only this vendor, exact name' })),
   kind: Type.Optional(Type.String({ maxLength: 40, description: 'Only this kind' })),
-  action: Type.Optional(OneOf(ACTIONS, { description: 'Only findings with this action' })),
+  action: Type.Optional(OneOf(FINDING_ACTIONS, { description: 'Only findings with this action' })),
   ...pagingFields,
 })
 
@@ -25,7 +26,7 @@ const FindingListSchema = Closed(
 
 const ActionInputSchema = Closed(
   {
-    action: OneOf(ACTIONS, {
+    action: OneOf(FINDING_ACTIONS, {
       description: '`file`: open an issue; `ignore`: accept the finding; `watch`: return to the initial state',
     }),
     vendor: Type.String({ maxLength: 200, description: 'Vendor of the finding, as in the list' }),
@@ -115,7 +116,7 @@ function actionRoute(parts: FilingDeps): Route {
 }
 
 interface Decision {
-  action: Action
+  action: FindingAction
   vendor: string
   key: string
   kind: string | null

@@ -1,5 +1,6 @@
 import { maskPersonal } from '../conditions/mask-personal-data.ts'
 import type { Privacy } from '../conditions/privacy-settings.ts'
+import type { FindingAction } from '../contract/statuses.ts'
 import type { Instant } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
 import { cutText } from '../core/text.ts'
@@ -7,7 +8,7 @@ import { hasDomain } from '../domains/store.ts'
 import { consentOptInOf } from '../org/store.ts'
 import { type Db, prepared, tx } from '../store/database.ts'
 import { RECORD_RETENTION_MS } from '../store/retention.ts'
-import { type Action, CONSENT_KEY, type Finding, type Sighting } from './compliance-finding.ts'
+import { CONSENT_KEY, type Finding, type Sighting } from './compliance-finding.ts'
 
 /**
  * Maximum number of findings per organization. Further findings are not recorded. There is a limit because senders
@@ -72,7 +73,7 @@ export interface FindingFilter {
   vendor: string | null
   key: string | null
   kind: string | null
-  action: Action | null
+  action: FindingAction | null
 }
 
 interface FindingRow extends Omit<StoredFinding, 'domainIds'> {
@@ -140,7 +141,7 @@ export function requireFindings(
 export function decide(
   db: Db,
   findings: readonly Pick<StoredFinding, 'id'>[],
-  decision: { action: Action; note?: string; alertId?: string; issueId?: string },
+  decision: { action: FindingAction; note?: string; alertId?: string; issueId?: string },
 ): void {
   const { action, note = null, alertId = null, issueId = null } = decision
   const update = prepared(

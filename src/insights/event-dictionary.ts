@@ -1,3 +1,4 @@
+import { MAX_HOURS } from '../contract/limits.ts'
 import { Closed, InstantSchema, Int, OneOf, type Static, Type } from '../core/schema.ts'
 import { roundEvents } from '../signals/chart-point.ts'
 import { type Query, query } from '../warehouse/query.ts'
@@ -25,7 +26,8 @@ import {
   type ValueList,
 } from './value-lists.ts'
 
-export const DICTIONARY_HOURS = { default: 24, most: 168 }
+/** Default time range of both dictionaries, in hours. */
+export const DICTIONARY_HOURS = 24
 const MAX_KEYS = 500
 /** Above this number, distinct values are estimated instead of counted. */
 const EXACT_VALUES = 1000
@@ -44,7 +46,7 @@ const EXAMPLE_LENGTH = 100
 
 /** Query fields of both dictionaries. */
 export const scopeFields = {
-  hours: hoursField(DICTIONARY_HOURS.default, DICTIONARY_HOURS.most),
+  hours: hoursField(DICTIONARY_HOURS, MAX_HOURS.dictionary),
   ...domainFields,
   vendor: textField(200, 'Only this vendor, exact name'),
   event: textField(200, 'Only this event, exact name'),
@@ -118,7 +120,7 @@ export const eventDictionary = insight({
   input: Input,
   output: Output,
   async answer(sources, input, caller) {
-    const windowHours = input.hours ?? DICTIONARY_HOURS.default
+    const windowHours = input.hours ?? DICTIONARY_HOURS
     const scope = scopeOf(sources, input, caller)
     if (!scope) return { sampledEvents: 0, windowHours, vendors: [] }
     const mask = maskFor(sources)
@@ -143,7 +145,7 @@ export function scopeOf(
   input: DomainFilter & { hours?: number; vendor?: string; event?: string; env?: string },
   { principal, now }: Caller,
 ): ListScope | null {
-  const { hours = DICTIONARY_HOURS.default, vendor, event, env } = input
+  const { hours = DICTIONARY_HOURS, vendor, event, env } = input
   const domainIds = requestedDomains(sources, principal.orgId, input).map(({ id }) => id)
   if (domainIds.length === 0) return null
   const patterns = sources.privacy().patterns.map(({ pattern }) => pattern)

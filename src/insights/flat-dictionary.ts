@@ -78,7 +78,7 @@ export const flatDictionary = insight({
   input: Closed(scopeFields),
   output: Output,
   async answer(sources, input, caller) {
-    const windowHours = input.hours ?? DICTIONARY_HOURS.default
+    const windowHours = input.hours ?? DICTIONARY_HOURS
     const scope = scopeOf(sources, input, caller)
     if (!scope) return { sampledEvents: 0, windowHours, truncated: false, rows: [] }
     const [total] = await sources.history.query<{ events: number }>(totalsQuery(scope, []))

@@ -1,4 +1,5 @@
 import { maskPersonal } from '../conditions/mask-personal-data.ts'
+import { MAX_PAIRED_DAYS } from '../contract/limits.ts'
 import { DAY_MS, type Instant } from '../core/clock.ts'
 import { Closed, Int, Nullable, Type } from '../core/schema.ts'
 import { dayOf } from '../orders/order-reconciliation.ts'
@@ -8,7 +9,6 @@ import { insight, type Sources } from './insight.ts'
 import { domainFields, percentOf, requestedDomains } from './query-params.ts'
 
 const DEFAULT_DAYS = 7
-const MAX_DAYS = 30
 /** Maximum number of names in a response. The names with the most events are returned. */
 const MAX_NAMES = 200
 /**
@@ -69,7 +69,7 @@ export const pairedEvents = insight({
     days: Type.Optional(
       Int({
         minimum: 1,
-        maximum: MAX_DAYS,
+        maximum: MAX_PAIRED_DAYS,
         default: DEFAULT_DAYS,
         description: 'Number of UTC days up to and including today',
       }),

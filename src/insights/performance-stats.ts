@@ -1,3 +1,4 @@
+import { MAX_HOURS } from '../contract/limits.ts'
 import { DAY_MS } from '../core/clock.ts'
 import { FAILED_SQL } from '../core/event.ts'
 import { Closed, Int, Type } from '../core/schema.ts'
@@ -8,9 +9,8 @@ import { domainFields, hoursField, lastHours, percentOf, requestedDomains } from
 import { maskFor } from './response-mask.ts'
 
 const DEFAULT_HOURS = 24
-const MAX_HOURS = 744
 
-const Input = Closed({ hours: hoursField(DEFAULT_HOURS, MAX_HOURS), ...domainFields })
+const Input = Closed({ hours: hoursField(DEFAULT_HOURS, MAX_HOURS.performance), ...domainFields })
 
 const VendorStats = Closed({
   vendor: Type.String(),

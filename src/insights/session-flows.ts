@@ -1,5 +1,6 @@
 import { maskPersonal } from '../conditions/mask-personal-data.ts'
 import type { Privacy } from '../conditions/privacy-settings.ts'
+import { MAX_HOURS } from '../contract/limits.ts'
 import { HOUR_MS } from '../core/clock.ts'
 import { Closed, Int, type Static, Type } from '../core/schema.ts'
 import type { History } from '../warehouse/warehouse.ts'
@@ -26,7 +27,7 @@ const Input = Closed({
   hours: Type.Optional(
     Int({
       minimum: 1,
-      maximum: 336,
+      maximum: MAX_HOURS.journeys,
       default: 72,
       description: 'Length of the time range in hours, by time of receipt',
     }),

@@ -1,5 +1,6 @@
 import { autoAlertOf, signalSensitivity } from '../alerts/auto-alert.ts'
 import { maskPersonal } from '../conditions/mask-personal-data.ts'
+import { SIGNAL_MODES, SIGNAL_STATES } from '../contract/statuses.ts'
 import { DAY_MS, type Instant } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
 import { Closed, InstantSchema, Nullable, OneOf, type Static, Type } from '../core/schema.ts'
@@ -10,12 +11,10 @@ import { issuesOfAlert } from '../issues/store.ts'
 import { pointFields, roundBounds, roundPoint } from '../signals/chart-point.ts'
 import { rowStart, type SeriesScope, SIGNAL_STEP_MS, tickBefore } from '../signals/series.ts'
 import type { KnownSignal } from '../signals/series-monitor.ts'
-import { SIGNAL_MODES, SIGNAL_SENSITIVITY, type Signal } from '../signals/signal.ts'
+import { SIGNAL_SENSITIVITY, type Signal } from '../signals/signal.ts'
 import type { Db } from '../store/database.ts'
 import { insight, type Sources } from './insight.ts'
 import { domainFields, requestedDomains } from './query-params.ts'
-
-const SIGNAL_STATES = ['learning', 'normal', 'high', 'low', 'silent', 'off'] as const
 
 /** Length of the series returned for each signal. */
 const SERIES_MS = 7 * DAY_MS

@@ -1,4 +1,5 @@
 import { maskPersonal } from '../conditions/mask-personal-data.ts'
+import { MAX_HOURS } from '../contract/limits.ts'
 import { HOUR_MS } from '../core/clock.ts'
 import { Closed, Int, Type } from '../core/schema.ts'
 import { type Query, query } from '../warehouse/query.ts'
@@ -16,7 +17,7 @@ const Input = Closed({
   hours: Type.Optional(
     Int({
       minimum: 1,
-      maximum: 744,
+      maximum: MAX_HOURS.performance,
       default: DEFAULT_HOURS,
       description: 'Length of the time range in hours, by time of receipt',
     }),

@@ -1,6 +1,7 @@
 import { NO_BOUNDS } from '../alerts/types/evidence.ts'
 import { ChangeNameSchema, maskedNames } from '../changes/change.ts'
 import { changesWithin } from '../changes/store.ts'
+import { MAX_HOURS } from '../contract/limits.ts'
 import { DAY_MS, HOUR_MS, type Instant, MINUTE_MS } from '../core/clock.ts'
 import { Closed, InstantSchema, Int, Nullable, OneOf, type Static, Type } from '../core/schema.ts'
 import type { SeriesState } from '../detector/detector.ts'
@@ -12,7 +13,6 @@ import { EXPECTED_OF_SEVERAL, expectationOf, type Together } from './expected-vo
 import { insight, type Sources } from './insight.ts'
 import { domainFields, domainsNamed, requestedDomains, textField } from './query-params.ts'
 
-const MAX_HOURS = 9600
 const DEFAULT_HOURS = 72
 
 /** Row length by the maximum number of hours requested. Daily rows begin at midnight UTC. */
@@ -20,7 +20,7 @@ const GRAINS = [
   { grain: 'minute', stepMs: MINUTE_MS, upToHours: 2 },
   { grain: 'five_minutes', stepMs: 5 * MINUTE_MS, upToHours: 24 },
   { grain: 'hour', stepMs: HOUR_MS, upToHours: 31 * 24 },
-  { grain: 'day', stepMs: DAY_MS, upToHours: MAX_HOURS },
+  { grain: 'day', stepMs: DAY_MS, upToHours: MAX_HOURS.volume },
 ] as const
 
 const STATES = ['learning', 'normal', 'high', 'low', 'silent'] as const satisfies readonly SeriesState[]
@@ -38,7 +38,7 @@ const Input = Closed({
   hours: Type.Optional(
     Int({
       minimum: 1,
-      maximum: MAX_HOURS,
+      maximum: MAX_HOURS.volume,
       default: DEFAULT_HOURS,
       description:
         'Length of the time range in hours. The series is by minute up to 2 hours, by 5 minutes up to 24, by hour up to 744, and by UTC day above that',

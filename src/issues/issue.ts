@@ -1,5 +1,6 @@
 import type { AlertChannel } from '../alerts/alert.ts'
 import type { Finding } from '../alerts/finding.ts'
+import { MAX_CHANGED_ISSUES, MAX_NOTES_LENGTH } from '../contract/limits.ts'
 import { SEVERITIES, type Severity } from '../contract/severities.ts'
 import type { Instant } from '../core/clock.ts'
 import { Closed, InstantInput, InstantSchema, Int, Nullable, OneOf, type Static, Type } from '../core/schema.ts'
@@ -117,7 +118,7 @@ export type IssueDetail = Static<typeof IssueDetailSchema>
 
 export const IssueBulkInputSchema = Closed(
   {
-    ids: Type.Array(Type.String(), { minItems: 1, maxItems: 500 }),
+    ids: Type.Array(Type.String(), { minItems: 1, maxItems: MAX_CHANGED_ISSUES }),
     status: OneOf(['open', 'acknowledged', 'resolved']),
   },
   { $id: 'IssueBulkInput', examples: [{ ids: ['iss_01ke7k3h20x6b4n8r1t9v5c7zd'], status: 'acknowledged' }] },
@@ -136,7 +137,7 @@ export const IssuePatchSchema = Closed(
       ),
     ),
     notes: Type.Optional(
-      Type.String({ maxLength: 2000, description: 'Replaces the notes; an empty string removes them' }),
+      Type.String({ maxLength: MAX_NOTES_LENGTH, description: 'Replaces the notes; an empty string removes them' }),
     ),
   },
   { $id: 'IssuePatch', examples: [{ status: 'acknowledged', notes: 'The checkout team is looking into it' }] },

@@ -1,6 +1,7 @@
+import type { SignalMode } from '../contract/statuses.ts'
 import { dayOf, type SignalName } from './active-signals.ts'
 import { ALL_SIGNALS, type SeriesScope } from './series.ts'
-import type { SignalMode, SignalSetting } from './signal.ts'
+import type { SignalSetting } from './signal.ts'
 import type { SignalsByDay } from './signal-cache.ts'
 import type { ScopeMember } from './verdict-table.ts'
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { CALLERS, type Caller, cast, client, credentialsOf, memoryDb, testClock } from '../../test/fixtures.ts'
+import { SIGNAL_MODES } from '../contract/statuses.ts'
 import { createDomain, deleteDomain } from '../domains/store.ts'
-import { SIGNAL_MODES } from './signal.ts'
 import { signalRoutes } from './signal-routes.ts'
 import { MAX_SETTINGS, saveSetting, settingsOf } from './signal-setting-store.ts'
 

@@ -1,9 +1,9 @@
 import { SENSITIVITY } from '../contract/limits.ts'
+import { SIGNAL_MODES } from '../contract/statuses.ts'
 import type { Clock } from '../core/clock.ts'
 import { Closed, Int, Nullable, OneOf, Text, Type } from '../core/schema.ts'
 import { OK, OkSchema, type Route, route } from '../http/route.ts'
 import type { Db } from '../store/database.ts'
-import { SIGNAL_MODES } from './signal.ts'
 import { saveSetting } from './signal-setting-store.ts'
 
 const SignalInputSchema = Closed(

@@ -1,9 +1,6 @@
+import type { SignalMode } from '../contract/statuses.ts'
 import type { Instant } from '../core/clock.ts'
 import type { SeriesState } from '../detector/detector.ts'
-
-/** `auto`: monitored, and deviations open issues; `muted`: monitored without opening issues; `off`: not monitored. */
-export const SIGNAL_MODES = ['auto', 'muted', 'off'] as const
-export type SignalMode = (typeof SIGNAL_MODES)[number]
 
 /** The sensitivity of automatic alerts, and of signals without a setting. */
 export const SIGNAL_SENSITIVITY = 5

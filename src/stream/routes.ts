@@ -1,7 +1,7 @@
 import { SEVERITIES } from '../contract/severities.ts'
+import { DELIVERY_STATUSES } from '../contract/statuses.ts'
 import { Closed, InstantSchema, Int, Nullable, OneOf, Type } from '../core/schema.ts'
 import { type Route, streamRoute } from '../http/route.ts'
-import { DELIVERY_STATUSES } from '../integrations/delivery/delivery.ts'
 import { ISSUE_STATUSES } from '../issues/issue.ts'
 import { MAX_STREAMS, type Streams } from './streams.ts'
 

@@ -1,3 +1,4 @@
+import type { StreamedKind } from '../contract/statuses.ts'
 import type { WatchedTable } from '../store/watch-table-rows.ts'
 
 /** Columns that are published in addition to the id. */
@@ -8,7 +9,7 @@ const DELIVERY_COLUMNS = ['issueId', 'status'] as const
 const DOMAINS_ORG = '(SELECT orgId FROM domain WHERE id = ROW.domainId)'
 
 /** Tables whose changes are streamed. `silent` columns are not part of any response, or change constantly. */
-export const WATCHED: readonly WatchedTable[] = [
+export const WATCHED: readonly (WatchedTable & { kind: StreamedKind })[] = [
   {
     kind: 'issue',
     table: 'issue',

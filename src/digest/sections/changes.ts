@@ -1,4 +1,4 @@
-import type { ChangeStatus } from '../../changes/change.ts'
+import type { ChangeStatus } from '../../contract/statuses.ts'
 import { timeText } from '../../core/text.ts'
 import type { Item, Tone } from '../../mail/mail-document.ts'
 import type { DigestChange } from '../digest-facts.ts'

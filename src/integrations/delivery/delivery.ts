@@ -1,19 +1,13 @@
 import type { Alert } from '../../alerts/alert.ts'
 import { unsealChannel } from '../../alerts/encrypt-channel-target.ts'
 import { CHANNEL_TYPES, type ChannelType } from '../../contract/products.ts'
+import { DELIVERY_STATUSES, type DeliveryStatus } from '../../contract/statuses.ts'
 import { HOUR_MS, type Instant, MINUTE_MS, SECOND_MS } from '../../core/clock.ts'
 import { Closed, InstantSchema, Int, Nullable, OneOf, type Static, Type } from '../../core/schema.ts'
 import type { SecretBox } from '../../core/secret-box.ts'
 import { may } from '../../http/permission.ts'
 import type { Principal } from '../../http/principal.ts'
 import { MESSAGE_KINDS, type Message, type MessageKind, NO_HISTORY } from '../message/message.ts'
-
-/**
- * `pending`: waits for `dueAt`. `sending`: in progress, or in progress when the server crashed. `failed`: rejected
- * permanently or out of attempts. `withdrawn`: became obsolete before it was sent.
- */
-export const DELIVERY_STATUSES = ['pending', 'sending', 'delivered', 'failed', 'withdrawn'] as const
-type DeliveryStatus = (typeof DELIVERY_STATUSES)[number]
 
 export const DeliverySchema = Closed(
   {

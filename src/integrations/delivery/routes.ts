@@ -1,3 +1,4 @@
+import { DELIVERY_STATUSES } from '../../contract/statuses.ts'
 import type { Clock } from '../../core/clock.ts'
 import { Closed, OneOf, Type } from '../../core/schema.ts'
 import type { SecretBox } from '../../core/secret-box.ts'
@@ -6,7 +7,7 @@ import { NextCursorSchema, pagingFields } from '../../http/paging.ts'
 import { ById, type Route, route } from '../../http/route.ts'
 import type { Db } from '../../store/database.ts'
 import { DeliveryDetailSchema, describeDeliveryDetail } from './attempt-log.ts'
-import { DELIVERY_STATUSES, DeliverySchema, describeDelivery } from './delivery.ts'
+import { DeliverySchema, describeDelivery } from './delivery.ts'
 import { findDelivery, listDeliveries, replay } from './delivery-store.ts'
 
 const tag = 'Notifications'

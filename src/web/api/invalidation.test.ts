@@ -1,23 +1,15 @@
 import { describe, expect, test } from 'bun:test'
-import { InfiniteQueryObserver, QueryClient, QueryObserver } from '@tanstack/react-query'
-import description from '../../../docs/openapi.json' with { type: 'json' }
-import { Invalidator, QUERIES_BY_CHANGE } from './invalidation.ts'
-
-const ROUTES = new Set(
-  Object.values(description.paths).flatMap((path) =>
-    Object.values(path).map((route) => (route as { operationId?: string }).operationId),
-  ),
-)
+import { InfiniteQueryObserver, QueryClient, type QueryKey, QueryObserver } from '@tanstack/react-query'
+import { Invalidator } from './invalidation.ts'
 
 /** Mounts queries with these keys. `asked` lists the queries that are refetched. */
-function screen(...keys: object[]) {
+function screen(...keys: QueryKey[0][]) {
   const queries = new QueryClient({ defaultOptions: { queries: { staleTime: Number.POSITIVE_INFINITY } } })
   const asked: string[] = []
-  const nameOf = (key: object) => Object.values(key).map(String).join(' ')
   for (const key of keys) {
     queries.setQueryData([key], { issues: [] })
     const queryFn = async () => {
-      asked.push(nameOf(key))
+      asked.push([key._id, ...Object.values(key.path ?? {})].join(' '))
       return { issues: [] }
     }
     new QueryObserver(queries, { queryKey: [key], queryFn }).subscribe(() => {})
@@ -28,17 +20,14 @@ function screen(...keys: object[]) {
 const turn = () => new Promise((done) => setTimeout(done, 20))
 
 describe('the queries invalidated by a change', () => {
-  test.each(Object.entries(QUERIES_BY_CHANGE))('of kind %s exist in the API', (_kind, questions) => {
-    expect(questions.filter((question) => !ROUTES.has(question))).toEqual([])
-  })
-
   test('are the only ones refetched, and only for the changed resource', async () => {
     const { queries, asked } = screen(
       { _id: 'listIssues' },
       { _id: 'listAlerts' },
       { _id: 'listMembers' },
       { _id: 'listDeliveries' },
-      ...['iss_1', 'iss_2'].map((id) => ({ _id: 'getIssue', path: { id, toString: () => id } })),
+      { _id: 'getIssue', path: { id: 'iss_1' } },
+      { _id: 'getIssue', path: { id: 'iss_2' } },
     )
     const freshness = new Invalidator(queries, () => true)
     freshness.hear('issue', { id: 'iss_1', status: 'open', severity: 'low' })
@@ -80,7 +69,7 @@ describe('the queries invalidated by a change', () => {
 
   test('are not interrupted by changes, and are refetched afterwards', async () => {
     const queries = new QueryClient({ defaultOptions: { queries: { staleTime: Number.POSITIVE_INFINITY } } })
-    const queryKey = [{ _id: 'listCauses' }]
+    const queryKey: QueryKey = [{ _id: 'listCauses' }]
     queries.setQueryData(queryKey, 'old')
     const asked: { answer(what: string): void; signal: AbortSignal }[] = []
     const queryFn = ({ signal }: { signal: AbortSignal }) =>
@@ -106,7 +95,7 @@ describe('the queries invalidated by a change', () => {
 
   test('are updated in place if the list has many loaded pages', async () => {
     const queries = new QueryClient({ defaultOptions: { queries: { staleTime: Number.POSITIVE_INFINITY } } })
-    const queryKey = [{ _id: 'listIssues', _infinite: true }]
+    const queryKey: QueryKey = [{ _id: 'listIssues', _infinite: true }]
     const page = (index: number) => ({ issues: [{ id: `iss_${index}`, status: 'open', severity: 'low' }] })
     const pages = Array.from({ length: 9 }, (_, index) => page(index))
     queries.setQueryData(queryKey, { pages, pageParams: pages.map(() => ({})) })

@@ -1,9 +1,10 @@
-import type { Query, QueryClient, QueryKey } from '@tanstack/react-query'
-import type { Issue, IssueList, IssueMoved } from '#client/types.gen'
+import type { Query, QueryClient } from '@tanstack/react-query'
+import type { Issue, IssueList, IssueMoved, OperationId } from '#client/types.gen'
+import type { StreamedKind } from '../../contract/statuses.ts'
 import { updatePages } from './pagination.ts'
 
-/** Operation ids of the queries that each kind of change can affect. */
-export const QUERIES_BY_CHANGE: Readonly<Record<string, readonly string[]>> = {
+/** Operations whose queries each kind of change can affect. */
+const QUERIES_BY_CHANGE: Readonly<Record<StreamedKind, readonly OperationId[]>> = {
   issue: [
     'listIssues',
     'getIssue',
@@ -34,12 +35,19 @@ export const QUERIES_BY_CHANGE: Readonly<Record<string, readonly string[]>> = {
 }
 
 /** Queries that stream events can invalidate. */
-const TOLD = new Set(Object.values(QUERIES_BY_CHANGE).flat())
+const TOLD: ReadonlySet<string> = new Set(Object.values(QUERIES_BY_CHANGE).flat())
 
-const questionOf = (key: QueryKey) => (key[0] as { _id?: string } | undefined)?._id ?? ''
+const isKind = (name: string): name is StreamedKind => Object.hasOwn(QUERIES_BY_CHANGE, name)
 
 /** Queries for a single resource, refetched only when that resource has changed. */
-const OF_ONE = new Set(['getIssue', 'investigateIssue', 'getDelivery', 'getAlert', 'getDomain', 'getIntegration'])
+const OF_ONE: ReadonlySet<string> = new Set<OperationId>([
+  'getIssue',
+  'investigateIssue',
+  'getDelivery',
+  'getAlert',
+  'getDomain',
+  'getIntegration',
+])
 
 /** Minimum time between refetches. */
 const PAUSE_MS = 1000
@@ -53,7 +61,7 @@ interface Moved {
 
 /** Patches or refetches the queries that a stream event affects. */
 export class Invalidator {
-  private readonly moved = new Map<string, Map<string, Moved>>()
+  private readonly moved = new Map<StreamedKind, Map<string, Moved>>()
   private timer: ReturnType<typeof setTimeout> | null = null
   private askedAt = 0
   private isAllOld = false
@@ -74,7 +82,7 @@ export class Invalidator {
   begin(): void {
     void this.queries.invalidateQueries({
       refetchType: 'none',
-      predicate: ({ queryKey }) => TOLD.has(questionOf(queryKey)),
+      predicate: ({ queryKey: [{ _id }] }) => TOLD.has(_id),
     })
     void this.queries.refetchQueries({ queryKey: [{ _id: 'listIssues' }], type: 'active' })
   }
@@ -87,7 +95,7 @@ export class Invalidator {
   /** Handles a stream event. */
   hear(name: string, data: unknown): void {
     if (name === 'reset') this.isAllOld = true
-    else if (QUERIES_BY_CHANGE[name]) {
+    else if (isKind(name)) {
       const moved = data as Moved
       const known = this.moved.get(name) ?? new Map<string, Moved>()
       this.moved.set(name, known.set(moved.id, moved))
@@ -116,11 +124,10 @@ export class Invalidator {
     this.late.clear()
     // In a hidden tab queries are only marked as stale.
     const refetchType = this.isSeen() ? 'active' : 'none'
-    const predicate = ({ queryKey, queryHash, state }: Query) => {
-      const [key] = queryKey as [{ _id?: string; path?: { id?: string } }?]
+    const predicate = ({ queryKey: [{ _id, path }], queryHash, state }: Query) => {
       const pages = (state.data as { pages?: unknown[] } | undefined)?.pages?.length ?? 0
       if (pages > MOST_PAGES) return false
-      return late.has(queryHash) || (key?._id !== undefined && (isAllOld || isOld(moved, key._id, key.path?.id)))
+      return late.has(queryHash) || isAllOld || isOld(moved, _id, path?.id)
     }
     // Restarting a slow query on every change would prevent it from completing, so it is refetched afterwards.
     for (const { queryHash } of this.queries.getQueryCache().findAll({ fetchStatus: 'fetching', predicate })) {
@@ -145,9 +152,9 @@ export class Invalidator {
 }
 
 /** Returns whether a change affects a query. `id` identifies the queried resource. */
-function isOld(moved: ReadonlyMap<string, ReadonlyMap<string, Moved>>, question: string, id: string | undefined) {
+function isOld(moved: ReadonlyMap<StreamedKind, ReadonlyMap<string, Moved>>, question: string, id: string | undefined) {
   for (const [kind, things] of moved) {
-    if (!QUERIES_BY_CHANGE[kind]?.includes(question)) continue
+    if (!QUERIES_BY_CHANGE[kind].some((one) => one === question)) continue
     if (!OF_ONE.has(question) || id === undefined || things.has(id)) return true
     if ([...things.values()].some(({ issueId }) => issueId === id)) return true
   }

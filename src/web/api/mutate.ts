@@ -1,4 +1,5 @@
 import type { QueryKey } from '@tanstack/react-query'
+import type { OperationId } from '#client/types.gen'
 import { notices } from '../state/notices.ts'
 import { errorMessage } from './api-error.ts'
 import { queries } from './queries.ts'
@@ -18,8 +19,8 @@ export interface Mutation<Answer> {
   send(): Promise<Answer>
   /** Applied before the response, and reverted if the request fails. */
   optimistic?: readonly CacheUpdate[]
-  /** Additional queries to refetch; the queries in `optimistic` are always refetched. */
-  invalidates?: readonly QueryKey[]
+  /** Operations whose queries are also refetched; the queries in `optimistic` are always refetched. */
+  invalidates?: readonly OperationId[]
   /** Success message; null for none. */
   message?: string | ((answer: Answer) => string | null)
   /** Reverts the change; offered for 10 s. */
@@ -33,16 +34,10 @@ const due = new Map<string, QueryKey>()
 
 /** Performs the mutation. Returns the response; undefined after an error, which has then already been shown. */
 export async function mutate<Answer>(given: Mutation<Answer>): Promise<Answer | undefined> {
-  const {
-    send,
-    optimistic: changes = [],
-    invalidates: asksAgain = [],
-    message: say = null,
-    undo,
-    onRefused: refused,
-  } = given
+  const { send, optimistic: changes = [], invalidates = [], message: say = null, undo, onRefused: refused } = given
   underWay++
-  for (const key of [...changes.map(({ queryKey: of }) => of), ...asksAgain]) due.set(JSON.stringify(key), key)
+  for (const { queryKey } of changes) due.set(JSON.stringify(queryKey), queryKey)
+  for (const _id of invalidates) due.set(_id, [{ _id }])
   const begun = undo && notices.begin()
   const takeBack = await show(changes)
   try {

@@ -1,12 +1,6 @@
 /** Rows per page of a list. */
 export const PAGE_SIZE = 100
 
-/** Options for infinite queries of API lists, whose responses contain `nextCursor`. */
-export const CURSOR_PAGINATION = {
-  initialPageParam: null as string | null,
-  getNextPageParam: ({ nextCursor }: { nextCursor: string | null }): string | undefined => nextCursor ?? undefined,
-}
-
 /** Applies `change` to a single response or to every loaded page; undefined stays undefined. */
 export function updatePages<Page>(change: (page: Page) => Page): (answer: unknown) => unknown {
   return (answer) => {

@@ -1,5 +1,6 @@
 import { type FetchInfiniteQueryOptions, QueryClient, type QueryKey } from '@tanstack/react-query'
 import { listDomainsOptions, listFormsOptions } from '#client/@tanstack/react-query.gen'
+import type { OperationId } from '#client/types.gen'
 import { MAX_PAGE_SIZE } from '../../contract/limits.ts'
 import { ApiError, isTransient } from './api-error.ts'
 import { session } from './session.ts'
@@ -33,6 +34,11 @@ export const sharedQueries = {
   /** Domains, for fields and columns that show their names. */
   domains: () => ({ ...listDomainsOptions({ query: { limit: MAX_PAGE_SIZE } }), staleTime: STALE_MS.insight }),
   forms: () => ({ ...listFormsOptions(), staleTime: STALE_MS.dictionary }),
+}
+
+/** Marks all queries of these operations as stale. Resolves when those that a page uses have been refetched. */
+export async function invalidate(...operations: OperationId[]): Promise<void> {
+  await Promise.all(operations.map((_id) => queries.invalidateQueries({ queryKey: [{ _id }] })))
 }
 
 /**

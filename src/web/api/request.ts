@@ -1,3 +1,4 @@
+import type { OperationId } from '#client/types.gen'
 import { messages } from '../messages.ts'
 import { ApiError } from './api-error.ts'
 import { fetchPreloaded } from './preload.ts'
@@ -23,7 +24,7 @@ type Arguments<Data extends RequestData> =
 
 /** An operation of the API. `path` contains parameters in braces, such as `/v1/alerts/{id}`. */
 interface OperationDefinition {
-  id: string
+  id: OperationId
   method: string
   path: string
   /** True when the operation requires no credential. */
@@ -34,14 +35,13 @@ interface OperationDefinition {
 export interface Operation<Data extends RequestData, Answer> {
   (...options: Arguments<Data>): Promise<{ data: Answer }>
   /** The operation's id, with which query keys start. */
-  id: string
+  id: OperationId
 }
 
 /** Returns the function for an operation with a JSON response. */
 export function operation<Data extends RequestData, Answer>(definition: OperationDefinition): Operation<Data, Answer> {
   const call = async (options?: RequestOptions) => {
-    const response = await send(definition, options)
-    return { data: (await response.json()) as Answer }
+    return { data: (await readJson(await send(definition, options))) as Answer }
   }
   return Object.assign(call, { id: definition.id }) as Operation<Data, Answer>
 }
@@ -61,17 +61,22 @@ export async function send(
     headers.set('content-type', 'application/json')
     init.body = JSON.stringify(body)
   }
-  const response = await fetchPreloaded(new Request(addressOf(path, parameters, query), init)).catch((error) => {
-    throw isAbort(error) ? error : new ApiError(messages.shell.unreachable, 0, null)
-  })
+  const response = await fetchPreloaded(new Request(addressOf(path, parameters, query), init)).catch(unreachable)
   if (response.ok) return response
   if (response.status === 401 && !isPublic && credential) session.end(credential)
   const wait = Number(response.headers.get('retry-after') ?? Number.NaN)
-  const sentence = sentenceOf(await response.text()) ?? response.statusText
+  const sentence = sentenceOf(await response.text().catch(() => '')) ?? response.statusText
   throw new ApiError(sentence, response.status, Number.isNaN(wait) ? null : wait)
 }
 
-const isAbort = (error: unknown) => error instanceof DOMException && error.name === 'AbortError'
+/** Throws the error of an aborted request, and an `ApiError` for any other failure to get a response. */
+function unreachable(error: unknown): never {
+  const isAbort = error instanceof DOMException && error.name === 'AbortError'
+  throw isAbort ? error : new ApiError(messages.shell.unreachable, 0, null)
+}
+
+/** Returns the body of a response. Throws an `ApiError` if it is cut off or not JSON. */
+export const readJson = (response: Response): Promise<unknown> => response.json().catch(unreachable)
 
 /** Returns the URL of a request. Lists are separated by commas, and undefined values are omitted. */
 function addressOf(path: string, parameters: Record<string, string> = {}, query: object = {}): string {

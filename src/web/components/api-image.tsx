@@ -14,7 +14,7 @@ interface PictureProps {
 /** An image that requires authentication. */
 export function ApiImage({ path, name }: PictureProps) {
   const { data, error } = useQuery({
-    queryKey: [{ _id: 'picture', path }],
+    queryKey: [{ _id: 'picture', path: { path } }],
     queryFn: async ({ signal }) => {
       const response = await send({ method: 'GET', path }, { signal })
       return await addressOf(await response.blob())

@@ -1,8 +1,8 @@
 import { Modal } from '@mantine/core'
-import { useQueryClient } from '@tanstack/react-query'
 import { Outlet, useLocation } from '@tanstack/react-router'
 import { useEffect, useRef } from 'react'
 import { useLinkParams } from '../api/bootstrap.ts'
+import { queries } from '../api/queries.ts'
 import { type SessionState, useSessionState } from '../api/session.ts'
 import { LazyMount } from '../components/lazy-mount.tsx'
 import { messages } from '../messages.ts'
@@ -18,14 +18,13 @@ const isPublic = (path: string) => pages.some((page) => page.isPublic && page.pa
  * another.
  */
 function useOwnAnswers(state: SessionState): void {
-  const queries = useQueryClient()
   const credential = state.is === 'open' ? state.session.credential : null
   const last = useRef(credential)
   useEffect(() => {
     if (credential === null || credential === last.current) return
     last.current = credential
     void queries.invalidateQueries()
-  }, [credential, queries])
+  }, [credential])
 }
 
 /** Renders the page for signed-in users. Shows the sign-in form at the same URL to everyone else. */

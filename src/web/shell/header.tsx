@@ -1,10 +1,11 @@
 import { ActionIcon, Anchor, Button, Kbd, Menu, NativeSelect } from '@mantine/core'
 import { IconMenu2, IconSearch, IconUser } from '@tabler/icons-react'
-import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { listOrganizationsOptions, listProjectsOptions } from '#client/@tanstack/react-query.gen'
 import { signOut } from '#client/sdk.gen'
 import { MAX_PAGE_SIZE } from '../../contract/limits.ts'
+import { queries } from '../api/queries.ts'
 import { session, useSessionState } from '../api/session.ts'
 import { useWhoami } from '../api/whoami.ts'
 import { dataOption } from '../components/data-text.tsx'
@@ -103,7 +104,6 @@ function SearchButton({ showPalette }: { showPalette(): void }) {
 
 function AccountMenu({ showShortcuts }: { showShortcuts(): void }) {
   const who = useWhoami()
-  const queries = useQueryClient()
   const leave = async () => {
     // Signs out in this browser even if the request fails.
     const answer = await signOut().catch(() => null)
@@ -145,7 +145,6 @@ function AccountMenu({ showShortcuts }: { showShortcuts(): void }) {
 /** Menu items to switch to the user's other organizations. */
 function Organizations() {
   const state = useSessionState()
-  const queries = useQueryClient()
   const who = useWhoami()
   const { data } = useQuery(listOrganizationsOptions({ query: { limit: MAX_PAGE_SIZE } }))
   const others = (data?.orgs ?? []).filter(({ id }) => id !== who?.orgId)

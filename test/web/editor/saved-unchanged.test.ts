@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
+import type { Alert } from '#client/types.gen'
 import { readAlertInput } from '../../../src/alerts/alert-input.ts'
 import { alertFrom } from '../../../src/alerts/alert-store.ts'
 import { alertTypes } from '../../../src/alerts/types/index.ts'
@@ -153,7 +154,7 @@ test('an unedited alert is saved unchanged, and every part of it has a form fiel
       if (read === null) return
       accepted++
       const { id: _, orgId, createdAt, updatedAt, ...asSaved } = alertFrom(read, row)
-      const draft = draftOf(alertFrom(read, row))
+      const draft = draftOf(alertFrom(read, row) as Alert)
       expect(toInput(draft)).toStrictEqual(asSaved as never)
       const form = FORMS.find(({ kind }) => kind === draft.alertType)
       const shown = new Set([...sharedPaths(draft), ...pathsOf(schemaOf(form), draft)])

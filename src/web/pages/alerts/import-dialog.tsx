@@ -1,9 +1,9 @@
 import { FileInput, Modal, Stack, Text } from '@mantine/core'
-import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { createAlerts } from '#client/sdk.gen'
 import type { AlertBulkResult, AlertInput } from '#client/types.gen'
 import { ApiError } from '../../api/api-error.ts'
+import { invalidate } from '../../api/queries.ts'
 import { Data } from '../../components/data-text.tsx'
 import { Form, useSubmit } from '../../components/form.tsx'
 import { SimpleTable } from '../../components/simple-table.tsx'
@@ -17,7 +17,6 @@ interface Done {
 
 /** Creates the alerts from a file and lists the error for each rejected alert. */
 export function ImportDialog({ isOpen, close }: { isOpen: boolean; close(): void }) {
-  const queries = useQueryClient()
   const [file, choose] = useState<File | null>(null)
   const [done, finish] = useState<Done | null>(null)
   const t = messages.alerts
@@ -26,7 +25,7 @@ export function ImportDialog({ isOpen, close }: { isOpen: boolean; close(): void
     if (!alerts) throw new ApiError(`file: ${t.notJson}`, 400, null)
     const { data } = await createAlerts({ body: { alerts: alerts as AlertInput[] } })
     finish({ result: data, names: alerts.map((alert) => ('name' in alert ? String(alert.name) : '')) })
-    await queries.invalidateQueries({ queryKey: [{ _id: 'listAlerts' }] })
+    await invalidate('listAlerts')
   })
   const leave = () => {
     choose(null)

@@ -1,15 +1,15 @@
-import type { InfiniteData } from '@tanstack/react-query'
 import { listAlertsInfiniteOptions, listSuggestionsOptions } from '#client/@tanstack/react-query.gen'
 import { listAlerts, setAlertEnabled } from '#client/sdk.gen'
 import type { Alert, AlertList, ListAlertsData } from '#client/types.gen'
 import { MAX_PAGE_SIZE } from '../../../contract/limits.ts'
 import { mutate } from '../../api/mutate.ts'
-import { CURSOR_PAGINATION } from '../../api/pagination.ts'
+import { PAGE_SIZE, updatePages } from '../../api/pagination.ts'
 import { STALE_MS } from '../../api/queries.ts'
 import { messages } from '../../messages.ts'
 import type { ValuesOf } from '../../url-state/param-types.ts'
 import { nameList, optional, text } from '../../url-state/param-types.ts'
 import type { SharedParams } from '../../url-state/search-params.ts'
+import { draftOf } from './editor/convert-alert-draft.ts'
 
 /** Search parameters of the alert list. Types come from the server, so any string is accepted. */
 export const ALERTS = {
@@ -25,8 +25,6 @@ export const ALERTS = {
  */
 export const NEW_ALERT = { domainId: text, vendor: text, event: text, parameter: text, template: text }
 
-const PAGE_SIZE = 100
-
 type AlertKinds = NonNullable<ListAlertsData['query']>['alertType']
 
 /** The query of the alert list. */
@@ -39,7 +37,7 @@ export function alertsQuery({ q, enabled, alertType, domainId, project }: Values
     ...(domainId.length > 0 && { domainId: [...domainId] }),
     ...(project && { projectId: project }),
   }
-  return { ...listAlertsInfiniteOptions({ query }), ...CURSOR_PAGINATION }
+  return listAlertsInfiniteOptions({ query })
 }
 
 /** Suggested rules of a project; empty: all projects. */
@@ -57,12 +55,9 @@ export async function toggleAlert(alert: Pick<Alert, 'id' | 'name'>, enabled: bo
     optimistic: [
       {
         queryKey: [{ _id: 'listAlerts' }],
-        update: (answer: AlertList | InfiniteData<AlertList>) =>
-          'pages' in answer
-            ? { ...answer, pages: answer.pages.map((page) => ({ ...page, alerts: page.alerts.map(change) })) }
-            : { ...answer, alerts: answer.alerts.map(change) },
+        update: updatePages<AlertList>((page) => ({ ...page, alerts: page.alerts.map(change) })),
       },
-      { queryKey: [{ _id: 'getAlert' }], update: (answer: Alert) => change(answer) },
+      { queryKey: [{ _id: 'getAlert' }], update: change },
     ],
     message: enabled ? messages.alerts.wasEnabled(name) : messages.alerts.wasDisabled(name),
     undo: () => void toggleAlert(alert, !enabled),
@@ -79,7 +74,7 @@ export async function loadAlertsForExport(): Promise<object[]> {
     alerts.push(...data.alerts)
     cursor = data.nextCursor
   } while (cursor !== null)
-  return alerts.map(({ id: _, orgId, createdAt, updatedAt, lateShare, ...input }) => input)
+  return alerts.map(draftOf)
 }
 
 /** The alerts in a file: a list, or an object with `alerts`. Null for anything else. */

@@ -1,8 +1,9 @@
 import { Anchor, Button, Group, Stack, Text } from '@mantine/core'
-import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import type { SuggestionList } from '#client/types.gen'
+import { invalidate } from '../../api/queries.ts'
 import { useHasRole } from '../../api/whoami.ts'
 import { Card } from '../../components/card.tsx'
 import { Data, Sentence } from '../../components/data-text.tsx'
@@ -121,11 +122,10 @@ function IdleAlerts({ alerts }: { alerts: readonly Idle[] }) {
 }
 
 function SwitchOff({ alert: { alertId, name } }: { alert: Idle }) {
-  const queries = useQueryClient()
   const t = messages.alerts
   const switchOff = async () => {
     await toggleAlert({ id: alertId, name }, false)
-    await queries.invalidateQueries({ queryKey: [{ _id: 'listSuggestions' }] })
+    await invalidate('listSuggestions')
   }
   return (
     <Button variant="default" size="compact-sm" aria-label={t.disableNamed(name)} onClick={() => void switchOff()}>

@@ -1,11 +1,12 @@
 import { Button, Group, Paper, Stack, Text, Title } from '@mantine/core'
-import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
 import { useState } from 'react'
 import { getAuditOptions, listAuditPagesInfiniteOptions } from '#client/@tanstack/react-query.gen'
 import { cancelAudit } from '#client/sdk.gen'
 import type { AuditDetail } from '#client/types.gen'
-import { CURSOR_PAGINATION } from '../../api/pagination.ts'
+import { PAGE_SIZE } from '../../api/pagination.ts'
+import { invalidate } from '../../api/queries.ts'
 import { useHasRole } from '../../api/whoami.ts'
 import { Data } from '../../components/data-text.tsx'
 import { NotFoundNotice } from '../../components/not-found-notice.tsx'
@@ -24,8 +25,6 @@ import { PageTable } from './audited-pages-table.tsx'
 
 /** Polling interval while an audit runs; the change stream does not report individual pages. */
 const POLL_INTERVAL_MS = 2000
-const PAGE_SIZE = 100
-
 const isOver = (status: AuditDetail['status'] | undefined) => status !== 'queued' && status !== 'running'
 
 /** `/audits/{id}`: findings per page, and differences from the previous audit. */
@@ -51,11 +50,10 @@ export function AuditPage() {
 function AuditDetailView({ audit }: { audit: AuditDetail }) {
   const [isSharing, share] = useState(false)
   const may = useHasRole('member')
-  const queries = useQueryClient()
   const t = messages.tests
   const cancel = async () => {
     await cancelAudit({ path: { id: audit.id } })
-    await queries.invalidateQueries({ queryKey: [{ _id: 'getAudit' }] })
+    await invalidate('getAudit')
     notices.say(t.auditCancelled)
   }
   return (
@@ -152,10 +150,7 @@ function Differences({ differences: { pages } }: { differences: NonNullable<Audi
 }
 
 function Pages({ id }: { id: string }) {
-  const query = useInfiniteQuery({
-    ...listAuditPagesInfiniteOptions({ path: { id }, query: { limit: PAGE_SIZE } }),
-    ...CURSOR_PAGINATION,
-  })
+  const query = useInfiniteQuery(listAuditPagesInfiniteOptions({ path: { id }, query: { limit: PAGE_SIZE } }))
   return (
     <section>
       <Title order={2} mb="sm">

@@ -3,7 +3,6 @@ import { useInfiniteQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { listAuditsInfiniteOptions } from '#client/@tanstack/react-query.gen'
 import type { Audit } from '#client/types.gen'
-import { CURSOR_PAGINATION } from '../../api/pagination.ts'
 import { useHasRole } from '../../api/whoami.ts'
 import { Data } from '../../components/data-text.tsx'
 import { Num } from '../../components/numbers.tsx'
@@ -21,10 +20,7 @@ const PAGE_SIZE = 50
 
 /** `/audits`: the list of audits. */
 export function AuditsPage() {
-  const query = useInfiniteQuery({
-    ...listAuditsInfiniteOptions({ query: { limit: PAGE_SIZE } }),
-    ...CURSOR_PAGINATION,
-  })
+  const query = useInfiniteQuery(listAuditsInfiniteOptions({ query: { limit: PAGE_SIZE } }))
   const may = useHasRole('member')
   const t = messages.tests
   const create = may && (

@@ -1,7 +1,7 @@
 import { NativeSelect, NumberInput, Paper, Stack, TagsInput, TextInput } from '@mantine/core'
 import { createAudit } from '#client/sdk.gen'
 import type { AuditInput } from '#client/types.gen'
-import { queries } from '../../api/queries.ts'
+import { invalidate } from '../../api/queries.ts'
 import { useHasRole } from '../../api/whoami.ts'
 import { Form } from '../../components/form.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
@@ -48,7 +48,7 @@ function AuditForm() {
   const { values, field, set, sending } = useFormFields(EMPTY, async ({ sitemap, schedule, ...given }) => {
     const body = { ...given, sitemap: sitemap || null, schedule: schedule || null }
     const { data } = await createAudit({ body })
-    await queries.invalidateQueries({ queryKey: [{ _id: 'listAudits' }] })
+    await invalidate('listAudits')
     notices.say(t.auditStarted)
     await goOn({ to: '/audits/$id', params: { id: data.id } })
   })

@@ -1,11 +1,10 @@
 import { Button, Group, Modal, NativeSelect, Paper, Stack, Text, TextInput } from '@mantine/core'
-import { keepPreviousData, useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query'
+import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
-import { listDomainsOptions } from '#client/@tanstack/react-query.gen'
 import { postChange } from '#client/sdk.gen'
 import type { Change } from '#client/types.gen'
-import { MAX_PAGE_SIZE } from '../../../contract/limits.ts'
+import { invalidate, sharedQueries } from '../../api/queries.ts'
 import { useHasRole } from '../../api/whoami.ts'
 import { Data, dataOption } from '../../components/data-text.tsx'
 import { FilterBar } from '../../components/filter-bar.tsx'
@@ -78,7 +77,7 @@ export function ChangesPage() {
 }
 
 function Filters() {
-  const { data } = useQuery(listDomainsOptions({ query: { limit: MAX_PAGE_SIZE } }))
+  const { data } = useQuery(sharedQueries.domains())
   const t = messages.changes
   const any = { value: '', label: messages.components.any }
   return (
@@ -128,9 +127,8 @@ function Row({ change: { id, title, domain, occurredAt, status, findings } }: { 
 
 /** Records a change that no pipeline reported. */
 function RecordForm({ close }: { close(): void }) {
-  const queries = useQueryClient()
   const navigate = useNavigate()
-  const { data } = useQuery(listDomainsOptions({ query: { limit: MAX_PAGE_SIZE } }))
+  const { data } = useQuery(sharedQueries.domains())
   const domains = data?.domains ?? []
   const firstId = domains[0]?.id ?? ''
   const t = messages.changes
@@ -138,7 +136,7 @@ function RecordForm({ close }: { close(): void }) {
   const { field, sending } = useFormFields({ domainId: '', title: '', ref: '' }, async ({ domainId, title, ref }) => {
     const body = { domainId: domainId || firstId, source: SOURCE, ref: ref || title, title }
     const answer = await postChange({ body })
-    await queries.invalidateQueries({ queryKey: [{ _id: 'listChanges' }] })
+    await invalidate('listChanges')
     notices.say(t.recorded)
     if (!isHere()) return
     close()

@@ -1,6 +1,7 @@
 import { Stack, Text } from '@mantine/core'
 import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { getUsageOptions } from '#client/@tanstack/react-query.gen'
+import { FINDING_ACTIONS } from '../../../contract/statuses.ts'
 import { sharedQueries } from '../../api/queries.ts'
 import { FilterBar } from '../../components/filter-bar.tsx'
 import { formatNumber } from '../../components/format.ts'
@@ -53,10 +54,7 @@ function Filters() {
           is: 'one',
           name: 'action',
           label: t.action,
-          options: [
-            any,
-            ...(['watch', 'file', 'ignore'] as const).map((value) => ({ value, label: t.actions[value] })),
-          ],
+          options: [any, ...FINDING_ACTIONS.map((value) => ({ value, label: t.actions[value] }))],
         },
         { is: 'chip', name: 'vendor', label: t.vendor, options: [] },
       ]}

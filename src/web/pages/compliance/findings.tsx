@@ -4,7 +4,9 @@ import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { decideFinding } from '#client/sdk.gen'
 import type { ComplianceFinding, ComplianceFindingList } from '#client/types.gen'
+import type { FindingAction } from '../../../contract/statuses.ts'
 import { mutate } from '../../api/mutate.ts'
+import { updatePages } from '../../api/pagination.ts'
 import { sharedQueries } from '../../api/queries.ts'
 import { useHasRole } from '../../api/whoami.ts'
 import { Code, Data, Dot } from '../../components/data-text.tsx'
@@ -20,13 +22,9 @@ import { FINDINGS_PAGE_SIZE } from './queries.ts'
 /** The key of consent findings. */
 const CONSENT = '$consent'
 
-type Action = ComplianceFinding['action']
-
-type Answer = InfiniteData<ComplianceFindingList>
-
 interface FindingsProps {
   title: string
-  query: AnyQuery<Answer> & PagedQuery
+  query: AnyQuery<InfiniteData<ComplianceFindingList>> & PagedQuery
   /** Shown when there are no findings. */
   none: ReactNode
 }
@@ -143,23 +141,20 @@ function Acts({ finding }: { finding: ComplianceFinding }) {
 }
 
 /** Sets the action of a finding optimistically, with undo unless the action opens an issue. */
-async function decide(finding: ComplianceFinding, action: Action): Promise<void> {
+async function decide(finding: ComplianceFinding, action: FindingAction): Promise<void> {
   const { vendor, key, kind } = finding
   const t = messages.compliance
   const texts = { file: t.filed, ignore: t.ignored, watch: t.watched }
   const change = (one: ComplianceFinding) =>
     one.vendor === vendor && one.key === key && one.kind === kind ? { ...one, action } : one
-  const changes = ['listPersonalData', 'listConsentFindings'].map((_id) => ({
-    queryKey: [{ _id }],
-    update: (answer: Answer) => ({
-      ...answer,
-      pages: answer.pages.map((page) => ({ ...page, findings: page.findings.map(change) })),
-    }),
-  }))
+  const update = updatePages<ComplianceFindingList>((page) => ({ ...page, findings: page.findings.map(change) }))
   await mutate({
     send: () => decideFinding({ body: { vendor, key, kind, action } }),
-    optimistic: changes,
-    invalidates: [[{ _id: 'listIssues' }], [{ _id: 'getScores' }]],
+    optimistic: [
+      { queryKey: [{ _id: 'listPersonalData' }], update },
+      { queryKey: [{ _id: 'listConsentFindings' }], update },
+    ],
+    invalidates: ['listIssues', 'getScores'],
     message: texts[action],
     ...(action === 'file' ? {} : { undo: () => void decide({ ...finding, action }, finding.action) }),
   })

@@ -1,5 +1,5 @@
 import { listConsentFindingsInfiniteOptions, listPersonalDataInfiniteOptions } from '#client/@tanstack/react-query.gen'
-import { CURSOR_PAGINATION } from '../../api/pagination.ts'
+import { FINDING_ACTIONS } from '../../../contract/statuses.ts'
 import type { ValuesOf } from '../../url-state/param-types.ts'
 import { optional, text } from '../../url-state/param-types.ts'
 import type { SharedParams } from '../../url-state/search-params.ts'
@@ -8,7 +8,7 @@ import type { SharedParams } from '../../url-state/search-params.ts'
 export const COMPLIANCE = {
   domainId: text,
   vendor: text,
-  action: optional(['watch', 'file', 'ignore']),
+  action: optional(FINDING_ACTIONS),
 }
 
 /** Page size; the page has two lists. */
@@ -26,7 +26,7 @@ export function findingsQueries({ domainId, vendor, action, project }: FindingsP
     ...(project && { projectId: project }),
   }
   return {
-    personal: { ...listPersonalDataInfiniteOptions({ query }), ...CURSOR_PAGINATION },
-    consent: { ...listConsentFindingsInfiniteOptions({ query }), ...CURSOR_PAGINATION },
+    personal: listPersonalDataInfiniteOptions({ query }),
+    consent: listConsentFindingsInfiniteOptions({ query }),
   }
 }

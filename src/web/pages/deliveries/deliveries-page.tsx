@@ -183,7 +183,7 @@ function Replay({ delivery: { id, status, transition } }: { delivery: Delivery }
   const replay = () =>
     mutate({
       send: () => replayDelivery({ path: { id } }),
-      invalidates: [[{ _id: 'listDeliveries' }]],
+      invalidates: ['listDeliveries'],
       message: t.replayed,
     })
   return (

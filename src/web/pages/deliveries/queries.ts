@@ -1,16 +1,16 @@
+import { queryOptions } from '@tanstack/react-query'
 import { listDeliveriesInfiniteOptions } from '#client/@tanstack/react-query.gen'
-import { CURSOR_PAGINATION } from '../../api/pagination.ts'
+import { DELIVERY_STATUSES } from '../../../contract/statuses.ts'
+import { PAGE_SIZE } from '../../api/pagination.ts'
 import type { ValuesOf } from '../../url-state/param-types.ts'
 import { optional, text } from '../../url-state/param-types.ts'
 import type { SharedParams } from '../../url-state/search-params.ts'
 
 /** Search parameters of the deliveries. */
 export const DELIVERIES = {
-  status: optional(['pending', 'sending', 'delivered', 'failed', 'withdrawn']),
+  status: optional(DELIVERY_STATUSES),
   issueId: text,
 }
-
-const PAGE_SIZE = 100
 
 /** The query of the notification log. */
 export function deliveriesQuery({ status, issueId, project }: ValuesOf<typeof DELIVERIES & SharedParams>) {
@@ -20,7 +20,7 @@ export function deliveriesQuery({ status, issueId, project }: ValuesOf<typeof DE
     ...(issueId && { issueId }),
     ...(project && { projectId: project }),
   }
-  return { ...listDeliveriesInfiniteOptions({ query }), ...CURSOR_PAGINATION }
+  return listDeliveriesInfiniteOptions({ query })
 }
 
 /** A message received by the demo's mail server or webhook receiver. */
@@ -33,10 +33,10 @@ interface Message {
 }
 
 /** Messages received by the demo's mail server and webhook receiver; null if the server is not a demo. */
-export const inboxQuery = {
+export const inboxQuery = queryOptions({
   queryKey: [{ _id: 'demoInbox' }],
   async queryFn(): Promise<readonly Message[] | null> {
     const response = await fetch('/demo/inbox', { headers: { accept: 'application/json' } })
     return response.status === 200 ? (await response.json()).messages : null
   },
-}
+})

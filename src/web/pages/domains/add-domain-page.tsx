@@ -1,7 +1,7 @@
 import { NativeSelect, Paper, Stack, TagsInput, Text, TextInput } from '@mantine/core'
-import { useQueryClient } from '@tanstack/react-query'
 import { createDomain } from '#client/sdk.gen'
 import type { DomainInput } from '#client/types.gen'
+import { invalidate } from '../../api/queries.ts'
 import { useHasRole } from '../../api/whoami.ts'
 import { Form } from '../../components/form.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
@@ -29,12 +29,11 @@ export function AddDomainPage() {
 const EMPTY: DomainInput = { name: '', system: 'global', monitoredUrls: [] }
 
 function AddForm() {
-  const queries = useQueryClient()
   const goOn = useNavigateIfMounted()
   const t = messages.domains
   const { field, sending } = useFormFields(EMPTY, async (body) => {
     const { data } = await createDomain({ body })
-    await queries.invalidateQueries({ queryKey: [{ _id: 'listDomains' }] })
+    await invalidate('listDomains')
     await goOn({ to: '/domains/$id/setup', params: { id: data.id } })
   })
   return (

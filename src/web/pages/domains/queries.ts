@@ -1,5 +1,5 @@
 import { listDomainsInfiniteOptions } from '#client/@tanstack/react-query.gen'
-import { CURSOR_PAGINATION } from '../../api/pagination.ts'
+import { PAGE_SIZE } from '../../api/pagination.ts'
 import type { ValuesOf } from '../../url-state/param-types.ts'
 import { text } from '../../url-state/param-types.ts'
 import type { SharedParams } from '../../url-state/search-params.ts'
@@ -7,12 +7,8 @@ import type { SharedParams } from '../../url-state/search-params.ts'
 /** Search parameters of the list of domains. */
 export const DOMAINS = { q: text }
 
-const PAGE_SIZE = 100
-
 /** The query of the list of domains. */
-export const domainsQuery = ({ q, project }: ValuesOf<typeof DOMAINS> & Pick<ValuesOf<SharedParams>, 'project'>) => ({
-  ...listDomainsInfiniteOptions({
+export const domainsQuery = ({ q, project }: ValuesOf<typeof DOMAINS> & Pick<ValuesOf<SharedParams>, 'project'>) =>
+  listDomainsInfiniteOptions({
     query: { limit: PAGE_SIZE, ...(q && { q }), ...(project && { projectId: project }) },
-  }),
-  ...CURSOR_PAGINATION,
-})
+  })

@@ -16,8 +16,8 @@ import { listLabelsInfiniteOptions } from '#client/@tanstack/react-query.gen'
 import { assignLabel, deleteLabel, unassignLabel } from '#client/sdk.gen'
 import type { Label } from '#client/types.gen'
 import { mutate } from '../../api/mutate.ts'
-import { CURSOR_PAGINATION, PAGE_SIZE } from '../../api/pagination.ts'
-import { queries } from '../../api/queries.ts'
+import { PAGE_SIZE } from '../../api/pagination.ts'
+import { invalidate } from '../../api/queries.ts'
 import { useHasRole } from '../../api/whoami.ts'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 import { Data } from '../../components/data-text.tsx'
@@ -32,21 +32,16 @@ import { notices } from '../../state/notices.ts'
 import classes from './explore.module.css'
 import { ExploreHeader } from './explore-header.tsx'
 
-const LIST = [{ _id: 'listLabels' }]
-
 /** `/explore/labels`: shared names for equivalent events of several vendors. */
 export function EventLabelsPage() {
-  const query = useInfiniteQuery({
-    ...listLabelsInfiniteOptions({ query: { limit: PAGE_SIZE } }),
-    ...CURSOR_PAGINATION,
-  })
+  const query = useInfiniteQuery(listLabelsInfiniteOptions({ query: { limit: PAGE_SIZE } }))
   const may = useHasRole('member')
   const [edited, edit] = useState<Label | 'new' | null>(null)
   const [leaving, leave] = useState<Label | null>(null)
   const t = messages.explore.labels
   const remove = async ({ id, label }: Label) => {
     await deleteLabel({ path: { id } })
-    await queries.invalidateQueries({ queryKey: LIST })
+    await invalidate('listLabels')
     notices.say(t.deleted(label))
   }
   return (
@@ -161,7 +156,7 @@ function Members({ label: { label, members }, mayTake }: { label: Label; mayTake
   const take = (member: Member) =>
     mutate({
       send: () => unassignLabel({ body: { label, members: [member] } }),
-      invalidates: [LIST],
+      invalidates: ['listLabels'],
       message: t.saved(label),
       undo: () => void addToLabel(label, member),
     })
@@ -189,7 +184,7 @@ function Members({ label: { label, members }, mayTake }: { label: Label; mayTake
 const addToLabel = (label: string, member: Member) =>
   mutate({
     send: () => assignLabel({ body: { label, members: [member] } }),
-    invalidates: [LIST],
+    invalidates: ['listLabels'],
     message: messages.explore.labels.saved(label),
   })
 
@@ -208,7 +203,7 @@ function LabelForm({ label, close }: { label: Label | null; close(): void }) {
     const { vendor, event, color, ...rest } = given
     const body = { ...rest, ...(color && { color }), members: [{ vendor, event }] }
     await assignLabel({ body })
-    await queries.invalidateQueries({ queryKey: LIST })
+    await invalidate('listLabels')
     notices.say(t.saved(given.label))
     if (isHere()) close()
   })

@@ -2,6 +2,7 @@ import { Paper, Stack, Text, Title } from '@mantine/core'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { listPairedEventsOptions, reconcileOrdersOptions } from '#client/@tanstack/react-query.gen'
 import type { PairedEvent, Reconciliation, VendorReconciliation } from '#client/types.gen'
+import { MAX_PAIRED_DAYS } from '../../../contract/limits.ts'
 import { STALE_MS } from '../../api/queries.ts'
 import { Code, Data } from '../../components/data-text.tsx'
 import { formatIsoDay, formatList, formatNumber, formatPercent } from '../../components/format.ts'
@@ -15,8 +16,6 @@ import { useDomains, useOrdersDomain } from './use-domains.ts'
 
 const DAY_HOURS = 24
 const MIN_DAYS = 7
-/** Maximum number of days for which the API returns paired events. */
-const MAX_PAIRED_DAYS = 30
 /** Maximum number of events whose daily shares are shown. The events with the highest volume are selected. */
 const MAX_BY_DAY = 5
 

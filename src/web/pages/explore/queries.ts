@@ -1,3 +1,4 @@
+import { queryOptions } from '@tanstack/react-query'
 import {
   getEventDictionaryOptions,
   getFlatDictionaryOptions,
@@ -7,7 +8,8 @@ import {
   searchEventsInfiniteOptions,
 } from '#client/@tanstack/react-query.gen'
 import { getFlatDictionary } from '#client/sdk.gen'
-import { CURSOR_PAGINATION } from '../../api/pagination.ts'
+import { MAX_HOURS } from '../../../contract/limits.ts'
+import { PAGE_SIZE } from '../../api/pagination.ts'
 import { STALE_MS } from '../../api/queries.ts'
 import { SHOW_PARAM } from '../../charts/show-param.ts'
 import type { ValuesOf } from '../../url-state/param-types.ts'
@@ -41,25 +43,16 @@ export interface ExploreParams {
 
 const HOUR_MS = 3_600_000
 
-/** Maximum time range that the API allows, in hours. */
-const MAX_HOURS = 744
-
 /** The time range in hours. API responses always cover the time up to now. */
 const hoursOf = ({ range = '24h', from }: ExploreParams, now = Date.now()): number =>
-  from ? Math.min(MAX_HOURS, Math.max(1, Math.ceil((now - from) / HOUR_MS))) : RANGE_HOURS[range]
-
-/** Maximum time range of a dictionary, in hours. */
-export const DICTIONARY_HOURS = 168
+  from ? Math.min(MAX_HOURS.performance, Math.max(1, Math.ceil((now - from) / HOUR_MS))) : RANGE_HOURS[range]
 
 /** The time range of a dictionary, in hours. */
-export const dictionaryHours = (params: ExploreParams): number => Math.min(DICTIONARY_HOURS, hoursOf(params))
-
-/** Maximum time range of journeys, in hours. */
-const MAX_FLOW_HOURS = 336
+export const dictionaryHours = (params: ExploreParams): number => Math.min(MAX_HOURS.dictionary, hoursOf(params))
 
 /** The time range of journeys, in hours; three days by default. */
 export const flowHoursOf = ({ range, from }: ExploreParams): number =>
-  Math.min(MAX_FLOW_HOURS, hoursOf({ range: range ?? '3d', from }))
+  Math.min(MAX_HOURS.journeys, hoursOf({ range: range ?? '3d', from }))
 
 /** A domain takes precedence over its project. */
 const scopeParams = ({ project, domainId }: ExploreParams) =>
@@ -78,7 +71,7 @@ async function loadChangedKeys(params: ExploreParams, signal: AbortSignal) {
   const about = async (hours: number) =>
     (await getFlatDictionary({ query: dictionaryParams(params, hours), signal })).data
   // The week is requested first, so that keys first seen between the two requests don't count as gone.
-  const week = await about(DICTIONARY_HOURS)
+  const week = await about(MAX_HOURS.dictionary)
   return changedKeys(week, await about(dictionaryHours(params)))
 }
 
@@ -92,11 +85,12 @@ export const exploreQueries = {
     ...getFlatDictionaryOptions({ query: dictionaryParams(params) }),
     staleTime: STALE_MS.dictionary,
   }),
-  changedKeys: (params: ExploreParams) => ({
-    queryKey: [{ _id: 'changedKeys', query: dictionaryParams(params) }],
-    queryFn: ({ signal }: { signal: AbortSignal }) => loadChangedKeys(params, signal),
-    staleTime: STALE_MS.dictionary,
-  }),
+  changedKeys: (params: ExploreParams) =>
+    queryOptions({
+      queryKey: [{ _id: 'changedKeys', query: dictionaryParams(params) }],
+      queryFn: ({ signal }) => loadChangedKeys(params, signal),
+      staleTime: STALE_MS.dictionary,
+    }),
   flows: (params: ExploreParams) => ({
     ...getJourneyFlowsOptions({ query: { hours: flowHoursOf(params), ...scopeParams(params) } }),
     staleTime: STALE_MS.insight,
@@ -111,8 +105,6 @@ export const exploreQueries = {
   }),
 }
 
-const EVENTS_PAGE_SIZE = 100
-
 interface EventsParams extends ValuesOf<typeof EVENTS> {
   project: string
   from: number
@@ -122,7 +114,7 @@ interface EventsParams extends ValuesOf<typeof EVENTS> {
 /** The query of the event search. */
 export function eventsQuery({ domainId, vendor, event, q, param, sessionId, project, from, to }: EventsParams) {
   const query = {
-    limit: EVENTS_PAGE_SIZE,
+    limit: PAGE_SIZE,
     from,
     to,
     ...(domainId && { domainId }),
@@ -133,5 +125,5 @@ export function eventsQuery({ domainId, vendor, event, q, param, sessionId, proj
     ...(sessionId && { sessionId }),
     ...(project && { projectId: project }),
   }
-  return { ...searchEventsInfiniteOptions({ query }), ...CURSOR_PAGINATION }
+  return searchEventsInfiniteOptions({ query })
 }

@@ -5,7 +5,7 @@ import { useState } from 'react'
 import { listFormsOptions } from '#client/@tanstack/react-query.gen'
 import { createIntegration } from '#client/sdk.gen'
 import type { NewIntegration } from '#client/types.gen'
-import { queries, STALE_MS } from '../../api/queries.ts'
+import { invalidate, STALE_MS } from '../../api/queries.ts'
 import { useHasRole } from '../../api/whoami.ts'
 import { Data, dataOption } from '../../components/data-text.tsx'
 import { OneTimeSecret } from '../../components/one-time-secret.tsx'
@@ -71,7 +71,7 @@ function NewForm({ form, show }: NewFormProps) {
   const goOn = useNavigateIfMounted()
   const send: Parameters<typeof IntegrationForm>[0]['send'] = async (body) => {
     const { data } = await createIntegration({ body })
-    await queries.invalidateQueries({ queryKey: [{ _id: 'listIntegrations' }] })
+    await invalidate('listIntegrations')
     notices.say(messages.integrations.wasConnected)
     if (data.secret ?? data.webhookUrl) show(data)
     else await goOn({ to: '/integrations/$id', params: { id: data.id } })

@@ -1,11 +1,11 @@
 import { NativeSelect, Stack, TagsInput, Text, TextInput, Title } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useEffect, useRef, useState } from 'react'
-import { getTagDeploymentOptions, listDomainsOptions } from '#client/@tanstack/react-query.gen'
+import { getTagDeploymentOptions } from '#client/@tanstack/react-query.gen'
 import { deployTags } from '#client/sdk.gen'
 import type { TagDeployInput, TagDeployment, TagDeployStatus } from '#client/types.gen'
 import { ApiError } from '../../api/api-error.ts'
-import { queries } from '../../api/queries.ts'
+import { invalidate, sharedQueries } from '../../api/queries.ts'
 import { Data, dataOption } from '../../components/data-text.tsx'
 import { Form, useSubmit } from '../../components/form.tsx'
 import { TimeAgo } from '../../components/time-ago.tsx'
@@ -14,7 +14,6 @@ import { ContainerTags } from './container-tags.tsx'
 import { containerPathOf, type DeploymentDraft, inputOf, NO_DEPLOYMENT } from './tag-deployment.ts'
 
 const POLL_INTERVAL_MS = 2000
-const MAX_DOMAINS = 200
 const FIELDS = ['domainId', 'containerPath', 'container.publicId', 'tagName', 'customerIdVariable', 'sessionIdVariable']
 
 /**
@@ -36,7 +35,7 @@ export function DeployForm() {
     try {
       finish(await deploy(inputOf(draft), leaving.current.signal))
     } finally {
-      await queries.invalidateQueries({ queryKey: [{ _id: 'getTagDeployment' }] })
+      await invalidate('getTagDeployment')
     }
   })
   const t = messages.integrations.deploy
@@ -73,7 +72,7 @@ interface FieldsProps {
 
 /** The container and the domain. */
 function Container({ draft, change, errorOf }: FieldsProps) {
-  const { data } = useQuery(listDomainsOptions({ query: { limit: MAX_DOMAINS } }))
+  const { data } = useQuery(sharedQueries.domains())
   const t = messages.integrations.deploy
   return (
     <>

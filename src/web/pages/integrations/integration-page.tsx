@@ -5,7 +5,7 @@ import { useState } from 'react'
 import { getIntegrationOptions, listFormsOptions } from '#client/@tanstack/react-query.gen'
 import { deleteIntegration, replaceIntegration } from '#client/sdk.gen'
 import type { IntegrationDetail } from '#client/types.gen'
-import { queries, STALE_MS } from '../../api/queries.ts'
+import { invalidate, STALE_MS } from '../../api/queries.ts'
 import { useHasRole } from '../../api/whoami.ts'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 import { NotFoundNotice } from '../../components/not-found-notice.tsx'
@@ -47,7 +47,7 @@ function Detail({ integration }: { integration: IntegrationDetail }) {
   const remove = async () => {
     await deleteIntegration({ path: { id } })
     await goOn({ to: '/integrations' })
-    await queries.invalidateQueries({ queryKey: [{ _id: 'listIntegrations' }] })
+    await invalidate('listIntegrations')
     notices.say(t.deleted(label))
   }
   return (
@@ -86,8 +86,7 @@ function Settings({ integration: { id, label, provider, config, secrets } }: { i
   const t = messages.integrations
   const send: Parameters<typeof IntegrationForm>[0]['send'] = async (body) => {
     await replaceIntegration({ path: { id }, body })
-    await queries.invalidateQueries({ queryKey: [{ _id: 'getIntegration' }] })
-    await queries.invalidateQueries({ queryKey: [{ _id: 'listIntegrations' }] })
+    await invalidate('getIntegration', 'listIntegrations')
     notices.say(t.saved)
   }
   return (

@@ -25,7 +25,7 @@ export function TestButton({ id, label }: { id: string; label: string }) {
   const test = () =>
     mutate({
       send: () => testIntegration({ path: { id } }),
-      invalidates: [[{ _id: 'listIntegrations' }], [{ _id: 'getIntegration' }], [{ _id: 'listDeliveries' }]],
+      invalidates: ['listIntegrations', 'getIntegration', 'listDeliveries'],
       message: messages.integrations.tested,
     })
   return (

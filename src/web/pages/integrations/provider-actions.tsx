@@ -2,7 +2,7 @@ import { Stack, TextInput } from '@mantine/core'
 import type { ComponentType } from 'react'
 import { chooseOfficeChatChannel, chooseTeamChatChannel } from '#client/sdk.gen'
 import type { ProviderType } from '../../../contract/products.ts'
-import { queries } from '../../api/queries.ts'
+import { invalidate } from '../../api/queries.ts'
 import { Form } from '../../components/form.tsx'
 import { useFormFields } from '../../components/use-form-fields.ts'
 import { messages } from '../../messages.ts'
@@ -21,7 +21,7 @@ function ChannelForm({ id, choose }: { id: string; choose: typeof chooseTeamChat
   const t = messages.integrations
   const { field, sending } = useFormFields({ channelId: '', channelName: '' }, async (body) => {
     await choose({ path: { id }, body })
-    await queries.invalidateQueries({ queryKey: [{ _id: 'getIntegration' }] })
+    await invalidate('getIntegration')
     notices.say(t.channelSaved)
   })
   return (

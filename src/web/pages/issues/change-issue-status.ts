@@ -1,5 +1,6 @@
 import { changeIssue, changeIssues } from '#client/sdk.gen'
 import type { Issue, IssueDetail, IssueEvidence, IssueList } from '#client/types.gen'
+import { MAX_CHANGED_ISSUES } from '../../../contract/limits.ts'
 import { type CacheUpdate, mutate } from '../../api/mutate.ts'
 import { updatePages } from '../../api/pagination.ts'
 import { messages } from '../../messages.ts'
@@ -26,17 +27,14 @@ const statusPath = (from: IssueStatus, to: IssueStatus): readonly IssueStatus[] 
   from === to ? [] : canTransition(from, to) ? [to] : ['open', to]
 
 /** Queries that depend on the status of an issue. */
-const DEPENDENT_QUERIES = [[{ _id: 'getIssue' }], [{ _id: 'investigateIssue' }]]
-
-/** Maximum number of issues that the API changes per request. */
-const MAX_BULK = 500
+const DEPENDENT_QUERIES = ['getIssue', 'investigateIssue'] as const
 
 /**
  * Sets the status of issues. Issues that can't have this status are left unchanged and mentioned in the message.
  * `mutedUntil` applies only to `muted`: milliseconds since the epoch; null: indefinitely.
  */
 export async function setStatus(issues: readonly AnyIssue[], to: IssueStatus, mutedUntil: number | null = null) {
-  const able = issues.filter(({ status }) => canTransition(status, to)).slice(0, MAX_BULK)
+  const able = issues.filter(({ status }) => canTransition(status, to)).slice(0, MAX_CHANGED_ISSUES)
   const left = issues.length - able.length
   if (able.length === 0) return notices.say(messages.issues.noneTo[to])
   const after = able.map((issue) => ({ ...issue, status: to, mutedUntil: mutedUntil ?? undefined }))

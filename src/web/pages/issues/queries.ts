@@ -1,5 +1,5 @@
 import { listIssuesInfiniteOptions } from '#client/@tanstack/react-query.gen'
-import { CURSOR_PAGINATION } from '../../api/pagination.ts'
+import { PAGE_SIZE } from '../../api/pagination.ts'
 import { displayNames } from '../../messages/display-names.ts'
 import type { ValuesOf } from '../../url-state/param-types.ts'
 import { choice, multiple, nameList, text } from '../../url-state/param-types.ts'
@@ -21,8 +21,6 @@ export const ISSUES = {
   sort: choice(SORTS, 'severity'),
 }
 
-const PAGE_SIZE = 100
-
 /** The API rejects empty lists, so an empty filter is omitted. */
 const nonEmpty = <T>(values: readonly T[]): T[] | undefined => (values.length === 0 ? undefined : [...values])
 
@@ -30,20 +28,17 @@ type IssuesParams = ValuesOf<typeof ISSUES> & Pick<ValuesOf<SharedParams>, 'proj
 
 /** The query of the list of issues. */
 export function issuesQuery({ q, status, severity, domainId, alertType, alertId, sort, project }: IssuesParams) {
-  return {
-    ...listIssuesInfiniteOptions({
-      query: {
-        ...(q && { q }),
-        ...(project && { projectId: project }),
-        status: nonEmpty(status),
-        severity: nonEmpty(severity),
-        alertType: nonEmpty(alertType),
-        domainId: nonEmpty(domainId),
-        alertId: nonEmpty(alertId),
-        sort,
-        limit: PAGE_SIZE,
-      },
-    }),
-    ...CURSOR_PAGINATION,
-  }
+  return listIssuesInfiniteOptions({
+    query: {
+      ...(q && { q }),
+      ...(project && { projectId: project }),
+      status: nonEmpty(status),
+      severity: nonEmpty(severity),
+      alertType: nonEmpty(alertType),
+      domainId: nonEmpty(domainId),
+      alertId: nonEmpty(alertId),
+      sort,
+      limit: PAGE_SIZE,
+    },
+  })
 }

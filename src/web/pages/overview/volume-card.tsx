@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { lazy, Suspense, useEffect, useState } from 'react'
 import { getVolumeOptions } from '#client/@tanstack/react-query.gen'
 import type { Domain, VolumeSeries } from '#client/types.gen'
+import { MAX_HOURS } from '../../../contract/limits.ts'
 import { STALE_MS } from '../../api/queries.ts'
 import { formatRange } from '../../charts/format-expected-range.ts'
 import { Card } from '../../components/card.tsx'
@@ -22,7 +23,7 @@ const HEIGHT_PX = 280
  * For 25 hours or more, the API returns hourly counts, which fluctuate less than five-minute counts. The API allows at
  * most 9,600 hours.
  */
-const [MIN_HOURS, MAX_HOURS] = [25, 9600]
+const MIN_HOURS = 25
 
 /** Events on one or all domains compared with the expected range, and changes to the domains. */
 export function VolumeCard({ project }: { project: string }) {
@@ -53,7 +54,7 @@ export function VolumeCard({ project }: { project: string }) {
 const busiestFirst = (domains: readonly Domain[]) => domains.toSorted((a, b) => (b.events24h ?? 0) - (a.events24h ?? 0))
 
 function Volume({ project, domain }: { project: string; domain: Domain | null }) {
-  const hours = Math.min(Math.max(useTimeRange().hours, MIN_HOURS), MAX_HOURS)
+  const hours = Math.min(Math.max(useTimeRange().hours, MIN_HOURS), MAX_HOURS.volume)
   const query = useQuery({
     ...getVolumeOptions({
       query: { ...(domain ? { domainId: domain.id } : project && { projectId: project }), hours },

@@ -1,10 +1,11 @@
 import { Button, Checkbox, Modal, NativeSelect, Stack, Text, TextInput } from '@mantine/core'
-import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query'
+import { useInfiniteQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { listKeysInfiniteOptions } from '#client/@tanstack/react-query.gen'
 import { createKey, revokeKey } from '#client/sdk.gen'
 import type { Key } from '#client/types.gen'
-import { CURSOR_PAGINATION, PAGE_SIZE } from '../../api/pagination.ts'
+import { PAGE_SIZE } from '../../api/pagination.ts'
+import { invalidate } from '../../api/queries.ts'
 import { useHasRole } from '../../api/whoami.ts'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 import { Code, Data } from '../../components/data-text.tsx'
@@ -22,8 +23,7 @@ import { SettingsLayout } from './settings-layout.tsx'
 
 /** `/settings/keys`: API keys. A secret is shown once. */
 export function ApiKeysPage() {
-  const query = useInfiniteQuery({ ...listKeysInfiniteOptions({ query: { limit: PAGE_SIZE } }), ...CURSOR_PAGINATION })
-  const queries = useQueryClient()
+  const query = useInfiniteQuery(listKeysInfiniteOptions({ query: { limit: PAGE_SIZE } }))
   const [isMaking, make] = useState(false)
   // Kept outside the dialog, so that the secret is shown even if the dialog is closed before the response arrives.
   const [secret, show] = useState<string | null>(null)
@@ -36,7 +36,7 @@ export function ApiKeysPage() {
   const may = useHasRole('viewer')
   const remove = async ({ id, name }: Key) => {
     await revokeKey({ path: { id } })
-    await queries.invalidateQueries({ queryKey: [{ _id: 'listKeys' }] })
+    await invalidate('listKeys')
     notices.say(t.revoked(name))
   }
   const create = may && <Button onClick={() => make(true)}>{t.create}</Button>
@@ -132,12 +132,11 @@ type Expiry = keyof typeof messages.settings.keys.expiries
 const NEW_KEY = { name: '', expiresInDays: '90' as Expiry, readOnly: false }
 
 function NewKeyForm({ show }: { show(secret: string): void }) {
-  const queries = useQueryClient()
   const t = messages.settings.keys
   const { field, check, sending } = useFormFields(NEW_KEY, async ({ name, expiresInDays: expires, readOnly }) => {
     const expiresInDays = expires === 'never' ? null : Number(expires)
     show((await createKey({ body: { name, expiresInDays, readOnly } })).data.secret)
-    await queries.invalidateQueries({ queryKey: [{ _id: 'listKeys' }] })
+    await invalidate('listKeys')
   })
   return (
     <Form submission={sending} button={t.createButton}>

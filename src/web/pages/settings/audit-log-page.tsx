@@ -3,7 +3,7 @@ import { useInfiniteQuery } from '@tanstack/react-query'
 import { listAuditEntriesInfiniteOptions } from '#client/@tanstack/react-query.gen'
 import type { AuditEntry } from '#client/types.gen'
 import type { Role } from '../../../contract/roles.ts'
-import { CURSOR_PAGINATION, PAGE_SIZE } from '../../api/pagination.ts'
+import { PAGE_SIZE } from '../../api/pagination.ts'
 import { useHasRole, useWhoamiQuery } from '../../api/whoami.ts'
 import { Code, Data } from '../../components/data-text.tsx'
 import { QueryState } from '../../components/query-state.tsx'
@@ -30,10 +30,7 @@ export function AuditLogPage() {
 }
 
 function Entries() {
-  const query = useInfiniteQuery({
-    ...listAuditEntriesInfiniteOptions({ query: { limit: PAGE_SIZE } }),
-    ...CURSOR_PAGINATION,
-  })
+  const query = useInfiniteQuery(listAuditEntriesInfiniteOptions({ query: { limit: PAGE_SIZE } }))
   const t = messages.settings.auditLog
   return (
     <QueryState query={query} isEmpty={({ pages }) => pages[0]?.entries.length === 0} empty={<Text>{t.none}</Text>}>

@@ -1,8 +1,9 @@
 import { Button, NumberInput, Paper, Stack, Switch, Text, Textarea, Title } from '@mantine/core'
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useMutation, useQuery } from '@tanstack/react-query'
 import { getMyDigestOptions, getMyDigestQueryKey } from '#client/@tanstack/react-query.gen'
 import { previewDigest, setMyDigest } from '#client/sdk.gen'
 import type { DigestSubscription } from '#client/types.gen'
+import { queries } from '../../api/queries.ts'
 import { useHasRole } from '../../api/whoami.ts'
 import { Data } from '../../components/data-text.tsx'
 import { Form } from '../../components/form.tsx'
@@ -30,7 +31,6 @@ export function DigestPage() {
 
 function DigestForm({ subscription }: { subscription: DigestSubscription }) {
   const may = useHasRole('viewer')
-  const queries = useQueryClient()
   const t = messages.settings.digest
   const { subscribed, context, hourUtc } = subscription
   const { values, field, check, sending } = useFormFields({ subscribed, context, hourUtc }, async (body) => {

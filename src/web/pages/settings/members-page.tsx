@@ -1,5 +1,5 @@
 import { Button, Modal, NativeSelect, Stack, Text, TextInput } from '@mantine/core'
-import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query'
+import { useInfiniteQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { listMembersInfiniteOptions } from '#client/@tanstack/react-query.gen'
 import { changeMemberRole, inviteMember, removeMember } from '#client/sdk.gen'
@@ -7,7 +7,8 @@ import type { Member } from '#client/types.gen'
 import { MAX_EMAIL_LENGTH } from '../../../contract/limits.ts'
 import { ROLES, type Role } from '../../../contract/roles.ts'
 import { errorMessage } from '../../api/api-error.ts'
-import { CURSOR_PAGINATION, PAGE_SIZE } from '../../api/pagination.ts'
+import { PAGE_SIZE } from '../../api/pagination.ts'
+import { invalidate } from '../../api/queries.ts'
 import { useHasRole, useWhoami } from '../../api/whoami.ts'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 import { Data } from '../../components/data-text.tsx'
@@ -28,11 +29,7 @@ const displayName = ({ name, email, id }: Member) => name ?? email ?? id
 
 /** `/settings/members`: members of the organization and their roles. */
 export function MembersPage() {
-  const query = useInfiniteQuery({
-    ...listMembersInfiniteOptions({ query: { limit: PAGE_SIZE } }),
-    ...CURSOR_PAGINATION,
-  })
-  const queries = useQueryClient()
+  const query = useInfiniteQuery(listMembersInfiniteOptions({ query: { limit: PAGE_SIZE } }))
   const may = useHasRole('admin')
   const [isInviting, invite] = useState(false)
   // Kept outside the dialog, so that the link is shown even if the dialog is closed before the response arrives.
@@ -43,7 +40,7 @@ export function MembersPage() {
   }
   const [leaving, remove] = useState<Member | null>(null)
   const t = messages.settings.members
-  const refresh = () => queries.invalidateQueries({ queryKey: [{ _id: 'listMembers' }] })
+  const refresh = () => invalidate('listMembers')
   const act = async (member: Member) => {
     await removeMember({ path: { id: member.id } })
     await refresh()
@@ -144,7 +141,6 @@ function useRoles(): { value: Role; label: string }[] {
 }
 
 function RoleField({ member }: { member: Member }) {
-  const queries = useQueryClient()
   const roles = useRoles()
   const t = messages.settings.members
   const change = async (role: Role) => {
@@ -154,7 +150,7 @@ function RoleField({ member }: { member: Member }) {
     } catch (error) {
       notices.refuse(errorMessage(error), () => void change(role))
     }
-    await queries.invalidateQueries({ queryKey: [{ _id: 'listMembers' }] })
+    await invalidate('listMembers')
   }
   if (!roles.some(({ value }) => value === member.role)) return messages.displayNames.roles[member.role]
   return (

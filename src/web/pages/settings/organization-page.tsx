@@ -1,10 +1,11 @@
 import { Button, Checkbox, Select, Stack, TagsInput, TextInput } from '@mantine/core'
-import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { getOrganizationOptions, getOrganizationQueryKey } from '#client/@tanstack/react-query.gen'
 import { rotateWebhookSecret, updateOrganization } from '#client/sdk.gen'
 import type { Organization } from '#client/types.gen'
 import { MAX_NAME_LENGTH } from '../../../contract/limits.ts'
 import { errorMessage } from '../../api/api-error.ts'
+import { invalidate, queries } from '../../api/queries.ts'
 import { useHasRole } from '../../api/whoami.ts'
 import { Form } from '../../components/form.tsx'
 import { QueryState } from '../../components/query-state.tsx'
@@ -30,12 +31,11 @@ const currencies = () => Intl.supportedValuesOf('currency')
 
 function OrganizationForm({ organization }: { organization: Organization }) {
   const may = useHasRole('admin')
-  const queries = useQueryClient()
   const { name, currency, phoneRegions, consentOptIn } = organization
   const saved = { name, currency, phoneRegions, consentOptIn }
   const { field, check, sending } = useFormFields(saved, async (body) => {
     queries.setQueryData(getOrganizationQueryKey(), (await updateOrganization({ body })).data)
-    await queries.invalidateQueries({ queryKey: [{ _id: 'whoami' }] })
+    await invalidate('whoami')
     notices.say(messages.settings.organization.saved)
   })
   const fields = (
@@ -79,7 +79,6 @@ function OrganizationForm({ organization }: { organization: Organization }) {
 
 /** The secret that signs webhook messages; for admins. */
 function WebhookSecret({ secret }: { secret: string | null }) {
-  const queries = useQueryClient()
   if (secret === null) return null
   const rotate = async () => {
     try {

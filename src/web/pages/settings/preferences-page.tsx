@@ -10,11 +10,12 @@ import {
   TextInput,
   useMantineColorScheme,
 } from '@mantine/core'
-import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { listSessionsOptions } from '#client/@tanstack/react-query.gen'
 import { changePassword, changeWhoami, endSession } from '#client/sdk.gen'
 import type { Session, Whoami } from '#client/types.gen'
 import { MAX_NAME_LENGTH, PASSWORD_LENGTH } from '../../../contract/limits.ts'
+import { invalidate } from '../../api/queries.ts'
 import { useHasRole, useWhoami } from '../../api/whoami.ts'
 import { Form } from '../../components/form.tsx'
 import { LabelledSwitch } from '../../components/labelled-switch.tsx'
@@ -101,10 +102,9 @@ function BrowserPreferences() {
 }
 
 function NameForm({ who }: { who: Whoami }) {
-  const queries = useQueryClient()
   const { field, sending } = useFormFields({ name: who.name ?? '' }, async (body) => {
     await changeWhoami({ body })
-    await queries.invalidateQueries({ queryKey: [{ _id: 'whoami' }] })
+    await invalidate('whoami')
     notices.say(messages.settings.preferences.nameSaved)
   })
   return (
@@ -152,11 +152,10 @@ function PasswordForm() {
 /** The user's sessions. All except the current one can be ended. */
 function SessionsCard() {
   const query = useQuery(listSessionsOptions())
-  const queries = useQueryClient()
   const t = messages.settings.sessions
   const end = async ({ id }: Session) => {
     await endSession({ path: { id } })
-    await queries.invalidateQueries({ queryKey: [{ _id: 'listSessions' }] })
+    await invalidate('listSessions')
     notices.say(t.ended)
   }
   return (

@@ -1,11 +1,11 @@
 import { Button, Group, Modal, MultiSelect, Stack, Text, TextInput } from '@mantine/core'
-import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { listDomainsOptions, listProjectsInfiniteOptions } from '#client/@tanstack/react-query.gen'
+import { listProjectsInfiniteOptions } from '#client/@tanstack/react-query.gen'
 import { createProject, deleteProject, updateProject } from '#client/sdk.gen'
 import type { Project } from '#client/types.gen'
-import { MAX_PAGE_SIZE } from '../../../contract/limits.ts'
-import { CURSOR_PAGINATION, PAGE_SIZE } from '../../api/pagination.ts'
+import { PAGE_SIZE } from '../../api/pagination.ts'
+import { invalidate, sharedQueries } from '../../api/queries.ts'
 import { useHasRole } from '../../api/whoami.ts'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 import { Data } from '../../components/data-text.tsx'
@@ -24,16 +24,12 @@ import { SettingsLayout } from './settings-layout.tsx'
 
 /** `/settings/projects`: groups of domains. */
 export function ProjectsPage() {
-  const query = useInfiniteQuery({
-    ...listProjectsInfiniteOptions({ query: { limit: PAGE_SIZE } }),
-    ...CURSOR_PAGINATION,
-  })
+  const query = useInfiniteQuery(listProjectsInfiniteOptions({ query: { limit: PAGE_SIZE } }))
   const may = useHasRole('admin')
-  const queries = useQueryClient()
   const [edited, edit] = useState<Project | 'new' | null>(null)
   const [leaving, remove] = useState<Project | null>(null)
   const t = messages.settings.projects
-  const refresh = () => queries.invalidateQueries({ queryKey: [{ _id: 'listProjects' }] })
+  const refresh = () => invalidate('listProjects')
   const act = async ({ id, name }: Project) => {
     await deleteProject({ path: { id } })
     await refresh()
@@ -137,7 +133,7 @@ interface ProjectFormProps {
 }
 
 function ProjectForm({ project, close, refresh }: ProjectFormProps) {
-  const { data } = useQuery(listDomainsOptions({ query: { limit: MAX_PAGE_SIZE } }))
+  const { data } = useQuery(sharedQueries.domains())
   const t = messages.settings.projects
   const saved = { name: project?.name ?? '', domainIds: project?.domainIds ?? [] }
   const isHere = useIsMounted()

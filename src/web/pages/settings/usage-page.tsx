@@ -1,8 +1,8 @@
 import { Group, Paper, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
-import { getUsageOptions, listDomainsOptions } from '#client/@tanstack/react-query.gen'
-import { MAX_PAGE_SIZE } from '../../../contract/limits.ts'
+import { getUsageOptions } from '#client/@tanstack/react-query.gen'
+import { sharedQueries } from '../../api/queries.ts'
 import { Data } from '../../components/data-text.tsx'
 import { formatIsoDay } from '../../components/format.ts'
 import { Num } from '../../components/numbers.tsx'
@@ -17,7 +17,7 @@ const MEGABYTE = 1_000_000
 /** `/settings/usage`: stored events by day and domain, and their size. */
 export function UsagePage() {
   const query = useQuery(getUsageOptions())
-  const { data } = useQuery(listDomainsOptions({ query: { limit: MAX_PAGE_SIZE } }))
+  const { data } = useQuery(sharedQueries.domains())
   const t = messages.settings.usage
   const names = new Map(data?.domains.map(({ id, name }) => [id, name]))
   const nameOf = (id: string) => {

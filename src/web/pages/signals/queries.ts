@@ -1,9 +1,9 @@
-import type { InfiniteData } from '@tanstack/react-query'
 import { listSignalsInfiniteOptions } from '#client/@tanstack/react-query.gen'
 import { setSignal } from '#client/sdk.gen'
 import type { Signal, SignalList } from '#client/types.gen'
+import { SIGNAL_MODES } from '../../../contract/statuses.ts'
 import { mutate } from '../../api/mutate.ts'
-import { CURSOR_PAGINATION } from '../../api/pagination.ts'
+import { PAGE_SIZE, updatePages } from '../../api/pagination.ts'
 import { messages } from '../../messages.ts'
 import type { ValuesOf } from '../../url-state/param-types.ts'
 import { optional, text } from '../../url-state/param-types.ts'
@@ -15,12 +15,10 @@ export const STATES = ['silent', 'low', 'high', 'learning', 'normal', 'off'] as 
 /** Search parameters of the list of signals. */
 export const SIGNALS = {
   state: optional(STATES),
-  mode: optional(['auto', 'muted', 'off']),
+  mode: optional(SIGNAL_MODES),
   domainId: text,
   vendor: text,
 }
-
-const PAGE_SIZE = 100
 
 /** The query of the list of signals, with hourly counts of the last 7 days for sparklines. */
 export function signalsQuery(values: ValuesOf<typeof SIGNALS & SharedParams>) {
@@ -34,7 +32,7 @@ export function signalsQuery(values: ValuesOf<typeof SIGNALS & SharedParams>) {
     ...(vendor && { vendor }),
     ...(project && { projectId: project }),
   }
-  return { ...listSignalsInfiniteOptions({ query }), ...CURSOR_PAGINATION }
+  return listSignalsInfiniteOptions({ query })
 }
 
 type Part = Partial<Pick<Signal, 'mode' | 'sensitivity'>>
@@ -53,10 +51,7 @@ export async function changeSignal(signal: Signal, part: Part): Promise<void> {
     optimistic: [
       {
         queryKey: [{ _id: 'listSignals' }],
-        update: (answer: SignalList | InfiniteData<SignalList>) =>
-          'pages' in answer
-            ? { ...answer, pages: answer.pages.map((page) => ({ ...page, signals: page.signals.map(change) })) }
-            : { ...answer, signals: answer.signals.map(change) },
+        update: updatePages<SignalList>((page) => ({ ...page, signals: page.signals.map(change) })),
       },
     ],
     message: messages.signals.changed(vendor, event),

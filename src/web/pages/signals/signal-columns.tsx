@@ -3,6 +3,7 @@ import { Link } from '@tanstack/react-router'
 import { useMemo } from 'react'
 import type { Signal } from '#client/types.gen'
 import { SENSITIVITY } from '../../../contract/limits.ts'
+import { SIGNAL_MODES } from '../../../contract/statuses.ts'
 import { useHasRole } from '../../api/whoami.ts'
 import { Sparkline } from '../../charts/sparkline.tsx'
 import { Data, Dot } from '../../components/data-text.tsx'
@@ -176,7 +177,7 @@ function ModeField({ signal }: { signal: Signal }) {
       aria-label={messages.signals.modeOf(vendor, event)}
       value={mode}
       onChange={({ currentTarget }) => void changeSignal(signal, { mode: currentTarget.value as Signal['mode'] })}
-      data={(['auto', 'muted', 'off'] as const).map((value) => ({ value, label: messages.signals.modes[value] }))}
+      data={SIGNAL_MODES.map((value) => ({ value, label: messages.signals.modes[value] }))}
     />
   )
 }

@@ -2,6 +2,7 @@ import { Button, Stack, Text } from '@mantine/core'
 import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import type { Signal } from '#client/types.gen'
+import { SIGNAL_MODES } from '../../../contract/statuses.ts'
 import { sharedQueries } from '../../api/queries.ts'
 import { useHasRole } from '../../api/whoami.ts'
 import { FilterBar } from '../../components/filter-bar.tsx'
@@ -74,7 +75,7 @@ function Filters() {
           is: 'one',
           name: 'mode',
           label: t.mode,
-          options: [any, ...(['auto', 'muted', 'off'] as const).map((value) => ({ value, label: t.modes[value] }))],
+          options: [any, ...SIGNAL_MODES.map((value) => ({ value, label: t.modes[value] }))],
         },
         {
           is: 'one',

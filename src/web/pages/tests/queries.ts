@@ -1,7 +1,6 @@
 import { listFlowTestsInfiniteOptions, listRunsOptions } from '#client/@tanstack/react-query.gen'
 import { runFlowTest } from '#client/sdk.gen'
 import { mutate } from '../../api/mutate.ts'
-import { CURSOR_PAGINATION } from '../../api/pagination.ts'
 import { messages } from '../../messages.ts'
 import { text } from '../../url-state/param-types.ts'
 
@@ -11,10 +10,7 @@ export const NEW_TEST = { sessionId: text }
 const PAGE_SIZE = 50
 
 /** The query of the list of tests. */
-export const testsQuery = () => ({
-  ...listFlowTestsInfiniteOptions({ query: { limit: PAGE_SIZE } }),
-  ...CURSOR_PAGINATION,
-})
+export const testsQuery = () => listFlowTestsInfiniteOptions({ query: { limit: PAGE_SIZE } })
 
 const SHOWN_RUNS = 50
 
@@ -27,7 +23,7 @@ export const runsQuery = (testId: string) => listRunsOptions({ query: { testId, 
 export async function runTest(id: string): Promise<string | null> {
   const answer = await mutate({
     send: () => runFlowTest({ path: { id }, body: {} }),
-    invalidates: [[{ _id: 'listRuns' }], [{ _id: 'listFlowTests' }], [{ _id: 'getFlowTest' }]],
+    invalidates: ['listRuns', 'listFlowTests', 'getFlowTest'],
     message: messages.tests.runStarted,
   })
   return answer?.data.id ?? null

@@ -15,7 +15,7 @@ import { listDomainsOptions } from '#client/@tanstack/react-query.gen'
 import { createFlowTest, replaceFlowTest } from '#client/sdk.gen'
 import type { FlowDraft, FlowTest, FlowTestInput } from '#client/types.gen'
 import { SEVERITIES } from '../../../contract/severities.ts'
-import { queries } from '../../api/queries.ts'
+import { invalidate } from '../../api/queries.ts'
 import { dataOption } from '../../components/data-text.tsx'
 import { Form } from '../../components/form.tsx'
 import { type Fields, useFormFields } from '../../components/use-form-fields.ts'
@@ -78,8 +78,7 @@ export function TestForm({ test }: { test: FlowTest | null }) {
       const typed = enteredSecrets(test, secrets)
       const body = { ...given, ...texts, ...(typed && { secrets: typed }), recording: parsed(recording) }
       const { data } = test ? await replaceFlowTest({ path: { id: test.id }, body }) : await createFlowTest({ body })
-      await queries.invalidateQueries({ queryKey: [{ _id: 'listFlowTests' }] })
-      await queries.invalidateQueries({ queryKey: [{ _id: 'getFlowTest' }] })
+      await invalidate('listFlowTests', 'getFlowTest')
       set({ secrets: {} })
       notices.say(t.saved)
       if (!test) await goOn({ to: '/tests/$id', params: { id: data.id } })

@@ -6,7 +6,7 @@ import { getFlowTestOptions } from '#client/@tanstack/react-query.gen'
 import { decideHealing, deleteFlowTest } from '#client/sdk.gen'
 import type { FlowTest } from '#client/types.gen'
 import { mutate } from '../../api/mutate.ts'
-import { queries } from '../../api/queries.ts'
+import { invalidate } from '../../api/queries.ts'
 import { useHasRole } from '../../api/whoami.ts'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 import { Code, Data } from '../../components/data-text.tsx'
@@ -54,7 +54,7 @@ function TestDetail({ test }: { test: FlowTest }) {
   const remove = async () => {
     await deleteFlowTest({ path: { id: test.id } })
     await goOn({ to: '/tests' })
-    await queries.invalidateQueries({ queryKey: [{ _id: 'listFlowTests' }] })
+    await invalidate('listFlowTests')
     notices.say(t.deleted(test.name))
   }
   return (
@@ -141,7 +141,7 @@ function Healing({ test: { id, healing } }: { test: FlowTest }) {
   const decide = (step: number, approve: boolean) =>
     mutate({
       send: () => decideHealing({ path: { id }, body: { step, approve } }),
-      invalidates: [[{ _id: 'getFlowTest' }]],
+      invalidates: ['getFlowTest'],
       message: approve ? t.approved : t.rejected,
     })
   return (

@@ -3,7 +3,7 @@ import { Collapsible } from '../../../components/collapsible.tsx'
 import { asData, Data } from '../../../components/data-text.tsx'
 import { useTimeZone } from '../../../components/use-time-zone.ts'
 import { messages } from '../../../messages.ts'
-import type { Draft, RunWindows } from './draft.ts'
+import type { Draft } from './draft.ts'
 import classes from './editor.module.css'
 import type { SectionProps } from './section-props.ts'
 import {
@@ -15,7 +15,9 @@ import {
   intervalsOf,
   isAllDay,
   isAlways,
+  type RunWindows,
   WEEK,
+  type WindowsChange,
   withWindows,
 } from './weekly-active-hours.ts'
 
@@ -27,11 +29,11 @@ export function ActiveHours({ draft, change, errorOf }: Pick<SectionProps, 'draf
   const t = messages.alert
   const own = useTimeZone()
   const { runWindows = {}, timezone } = draft
-  const set = (part: Partial<RunWindows>) => {
+  const set = (part: WindowsChange) => {
     const { runWindows: before, ...rest } = draft
     const next = withWindows(before, part)
     // The alert uses the user's time zone until the user selects another one.
-    change({ ...(rest as Draft), timezone: timezone ?? own, ...(next && { runWindows: next }) })
+    change({ ...rest, timezone: timezone ?? own, ...(next && { runWindows: next }) })
   }
   const mustShow = ['runWindows.hours', 'runWindows.days', 'timezone'].some((path) => errorOf(path) !== undefined)
   const isNarrowed = draft.runWindows !== undefined || (timezone ?? UTC) !== UTC
@@ -79,7 +81,7 @@ export function ActiveHours({ draft, change, errorOf }: Pick<SectionProps, 'draf
 
 interface HoursProps {
   windows: RunWindows
-  set(part: Partial<RunWindows>): void
+  set(part: WindowsChange): void
   error: string | undefined
 }
 

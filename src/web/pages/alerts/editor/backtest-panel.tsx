@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
 import { listChangesOptions } from '#client/@tanstack/react-query.gen'
 import type { AlertBacktest, AlertPreview, Form } from '#client/types.gen'
+import { MAX_HOURS } from '../../../../contract/limits.ts'
 import { ApiError } from '../../../api/api-error.ts'
 import { STALE_MS } from '../../../api/queries.ts'
 import { BandChart } from '../../../charts/band-chart.tsx'
@@ -22,7 +23,7 @@ import { type Draft, domainsOf, hasConditions } from './draft.ts'
 import classes from './editor.module.css'
 import { type Sample, sourceOf, timeOf, valueAt } from './read-sample-fields.ts'
 import { Sensitivity, sensitivityField } from './sensitivity.tsx'
-import { BACKTEST_DAYS, type BacktestResult, type Days, PREVIEW_HOURS, useBacktest } from './use-backtest.ts'
+import { BACKTEST_DAYS, type BacktestResult, type Days, useBacktest } from './use-backtest.ts'
 
 const MINUTE_MS = 60_000
 const MAX_CHANGES = 50
@@ -215,7 +216,7 @@ function PreviewDetails({ answer, draft, form }: { answer: AlertPreview; draft: 
       {samples.length > 0 && (
         <>
           <Text fz="sm" c="dimmed">
-            {t.lastDays(PREVIEW_HOURS / 24)}
+            {t.lastDays(MAX_HOURS.preview / 24)}
           </Text>
           <Samples samples={samples} draft={draft} />
         </>

@@ -1,19 +1,18 @@
 import { Button, Fieldset, Group as Line, NativeSelect, Stack, Text } from '@mantine/core'
+import { MAX_CONDITION_GROUPS } from '../../../../contract/limits.ts'
 import { Collapsible } from '../../../components/collapsible.tsx'
 import { messages } from '../../../messages.ts'
 import { Conditions, type Naming } from './conditions.tsx'
 import { type Group, NO_CONDITION } from './draft.ts'
 import type { RuleSectionProps } from './section-props.ts'
 
-const MAX_GROUPS = 20
-
 /** Groups of conditions; every group must match, in addition to the conditions above. */
 export function ConditionGroups({ draft, change, names, errorOf, paths }: RuleSectionProps) {
   const t = messages.alert
   const groups = draft.conditionGroups ?? []
-  const set = (next: readonly Group[]) => {
+  const set = (next: Group[]) => {
     const { conditionGroups: _, ...rest } = draft
-    change({ ...(rest as typeof draft), ...(next.length > 0 && { conditionGroups: next }) })
+    change({ ...rest, ...(next.length > 0 && { conditionGroups: next }) })
   }
   return (
     <Collapsible
@@ -38,7 +37,7 @@ export function ConditionGroups({ draft, change, names, errorOf, paths }: RuleSe
             remove={() => set(groups.filter((_, other) => other !== index))}
           />
         ))}
-        {groups.length < MAX_GROUPS && (
+        {groups.length < MAX_CONDITION_GROUPS && (
           <Button
             variant="default"
             w="fit-content"
@@ -76,7 +75,7 @@ function OneGroup({ group, n, names, errorOf, change, remove }: OneGroupProps) {
         <NativeSelect
           label={t.inGroup(t.logic, n)}
           value={group.op}
-          onChange={({ currentTarget }) => change({ ...group, op: currentTarget.value })}
+          onChange={({ currentTarget }) => change({ ...group, op: currentTarget.value as Group['op'] })}
           data={Object.entries(t.logics).map(([value, label]) => ({ value, label }))}
           error={errorOf(`${path}.op`)}
         />

@@ -1,9 +1,10 @@
 import { Autocomplete, Button, CloseButton, NativeSelect, TagsInput, Text, TextInput } from '@mantine/core'
+import type { Condition } from '#client/types.gen'
 import type { Operator } from '../../../../contract/condition-operators.ts'
 import { asData, Data } from '../../../components/data-text.tsx'
 import { requiredLabel } from '../../../components/required-label.tsx'
 import { messages } from '../../../messages.ts'
-import { type Condition, isBlank, NO_CONDITION, needsValues, withOperator } from './draft.ts'
+import { isBlank, NO_CONDITION, needsValues, withOperator } from './draft.ts'
 import classes from './editor.module.css'
 import type { Names } from './use-name-suggestions.ts'
 
@@ -20,7 +21,7 @@ interface ConditionsProps {
   /** The path of the list in the alert. */
   path: string
   items: readonly Condition[]
-  change(items: readonly Condition[]): void
+  change(items: Condition[]): void
   naming: Naming
   names: Names
   errorOf(path: string): string | undefined
@@ -113,7 +114,7 @@ function Row({ item, n, path, naming, names, errorOf, change, remove }: RowProps
         <NativeSelect
           label={naming.operator(n)}
           value={op}
-          onChange={({ currentTarget }) => change(withOperator(item, currentTarget.value))}
+          onChange={({ currentTarget }) => change(withOperator(item, currentTarget.value as Operator))}
           data={OPERATORS.map((value) => ({ value, label: messages.forms.values[value] ?? value }))}
           error={errorOf(`${path}.op`)}
         />

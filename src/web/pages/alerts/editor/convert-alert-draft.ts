@@ -1,27 +1,9 @@
-import type { Form } from '#client/types.gen'
+import type { Alert, Condition, Form } from '#client/types.gen'
 import { firstMissingField } from '../../../components/form-schema.ts'
-import {
-  type Condition,
-  DEFAULT_CHANNEL,
-  type Draft,
-  type Group,
-  hasConditions,
-  isBlank,
-  needsValues,
-  schemaOf,
-} from './draft.ts'
+import { DEFAULT_CHANNEL, type Draft, type Group, hasConditions, isBlank, needsValues, schemaOf } from './draft.ts'
 
 /** A saved alert without its read-only fields. */
-export function draftOf({
-  id: _,
-  orgId,
-  createdAt,
-  updatedAt,
-  lateShare,
-  ...alert
-}: object & { [field: string]: unknown }): Draft {
-  return alert as unknown as Draft
-}
+export const draftOf = ({ id: _, orgId, createdAt, updatedAt, lateShare, ...alert }: Alert): Draft => alert
 
 const nonBlank = (items: readonly Condition[]) => items.filter((item) => !isBlank(item))
 
@@ -37,17 +19,18 @@ export function toInput({ conditions, conditionGroups, filters, channels, ...dra
   const items = nonBlank(conditions?.items ?? [])
   const groups = nonBlankGroups(conditionGroups ?? [])
   const isEmptied = conditions !== undefined && conditions.items.length > 0 && items.length === 0
-  const filledChannels = channels?.filter(({ type: _, ...rest }) => Object.values(rest).some((part) => part !== ''))
+  // Missing in JSON from which a user has deleted it.
+  const filled = channels?.filter(({ target }) => target !== '') ?? []
   const filledFilters = nonBlank(filters ?? [])
   return {
-    ...(draft as Draft),
+    ...draft,
     ...(conditions &&
       !(isEmptied && groups.length > 0) && {
         conditions: { ...conditions, items: isEmptied ? conditions.items : items },
       }),
     ...(conditionGroups && (groups.length > 0 || conditionGroups.length === 0) && { conditionGroups: groups }),
     ...(filters && (filledFilters.length > 0 || filters.length === 0) && { filters: filledFilters }),
-    ...(channels && { channels: filledChannels?.length ? filledChannels : channels }),
+    channels: filled.length > 0 ? filled : channels,
   }
 }
 

@@ -71,7 +71,7 @@ describe('an alert draft', () => {
   })
 
   test('drops values for operators without values', () => {
-    const compared = { parameter: 'v', op: 'equals', values: ['1'] }
+    const compared = { parameter: 'v', op: 'equals' as const, values: ['1'] }
     expect(withOperator(compared, 'contains')).toEqual({ ...compared, op: 'contains' })
     expect(withOperator(compared, 'is_blank')).toEqual({ parameter: 'v', op: 'is_blank' })
   })
@@ -127,20 +127,17 @@ describe('an alert draft', () => {
   test.each<[string, Draft, Form, ReturnType<typeof missingOf>]>([
     ['a parameter', EMPTY, plain, { part: 'parameter', n: 1 }],
     [
-      ...([
-        'values',
-        { ...EMPTY, conditions: { logic: 'any', items: [{ parameter: 'v', op: 'gt' }] } },
-        plain,
-      ] as const),
+      'values',
+      { ...EMPTY, conditions: { logic: 'any', items: [{ parameter: 'v', op: 'gt' }] } },
+      plain,
       { part: 'values', n: 1 },
     ],
     ['nothing', rule, plain, null],
     [
-      ...([
-        'the values in a group',
-        { ...rule, conditionGroups: [{ op: 'any', items: [{ parameter: 'v', op: 'gt' }] }] },
-      ] as const),
-      ...([plain, { part: 'values', n: 1, group: 1 }] as const),
+      'the values in a group',
+      { ...rule, conditionGroups: [{ op: 'any', items: [{ parameter: 'v', op: 'gt' }] }] },
+      plain,
+      { part: 'values', n: 1, group: 1 },
     ],
     ['a field of the alert type', withType(EMPTY, forms, 'volume_threshold'), threshold, { title: 'Count' }],
     ['a vendor', withType(EMPTY, forms, 'volume_anomaly'), anomaly, { title: 'Vendor' }],

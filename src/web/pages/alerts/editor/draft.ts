@@ -1,62 +1,12 @@
-import type { Form } from '#client/types.gen'
+import type { AlertInput, Channel, Condition, Form } from '#client/types.gen'
 import { type Operator, WITHOUT_VALUES } from '../../../../contract/condition-operators.ts'
 import { defaultValueOf, type FormSchema, type FormValue, fieldsOf } from '../../../components/form-schema.ts'
 import { DEFAULT_TYPE } from './templates.ts'
 
-/** A condition in the API. In `filters` it selects events; in `conditions` it describes the violation. */
-export interface Condition {
-  parameter: string
-  op: string
-  values?: readonly string[]
-}
-
-export interface Channel {
-  type: string
-  [field: string]: unknown
-}
-
+/** An alert being edited. It may be incomplete or invalid, and JSON that a user has typed may have other types. */
+export type Draft = AlertInput
 /** A group of conditions. */
-export interface Group {
-  op: string
-  items: readonly Condition[]
-}
-
-/**
- * Days and hours in which notifications may be sent, in the alert's time zone. The end hour is exclusive. Day 0 is
- * Sunday.
- */
-export interface RunWindows {
-  hours?: readonly number[] | undefined
-  days?: readonly number[]
-}
-
-/** The maximum number of messages within a period. */
-export interface Throttle {
-  count: number
-  per: number
-  unit: string
-}
-
-/** An alert being edited: the API's `AlertInput`, possibly incomplete or invalid. */
-export interface Draft {
-  name: string
-  alertType: string
-  severity?: string
-  domainId?: string
-  domainIds?: readonly string[]
-  vendors?: readonly string[]
-  conditions?: { logic: string; items: readonly Condition[] }
-  conditionGroups?: readonly Group[]
-  filters?: readonly Condition[]
-  period: string
-  timezone?: string
-  runWindows?: RunWindows
-  throttle?: Throttle
-  channels?: readonly Channel[]
-  impactValue?: number
-  enabled?: boolean
-  [field: string]: unknown
-}
+export type Group = NonNullable<Draft['conditionGroups']>[number]
 
 export const NO_CONDITION: Condition = { parameter: '', op: 'is_blank' }
 /** The default channel, which allows a new alert to be saved immediately. */
@@ -72,10 +22,10 @@ export const EMPTY: Draft = {
   channels: [DEFAULT_CHANNEL],
 }
 
-export const needsValues = (op: string): boolean => !WITHOUT_VALUES.has(op as Operator)
+export const needsValues = (op: Operator): boolean => !WITHOUT_VALUES.has(op)
 
 /** The condition with another operator. If the operator takes no values, they are dropped. */
-export const withOperator = ({ parameter, values }: Condition, op: string): Condition => ({
+export const withOperator = ({ parameter, values }: Condition, op: Operator): Condition => ({
   parameter,
   op,
   ...(needsValues(op) && values && { values }),
@@ -94,11 +44,13 @@ export function ownField(form: Form | undefined, part: 'vendor' | 'event'): stri
   return fieldsOf(schemaOf(form)).find(([, schema]) => schema.properties?.[part])?.[0] ?? null
 }
 
-const partOf = (draft: Draft, field: string, part: string): string =>
-  String((draft[field] as FormValue | undefined)?.[part] ?? '')
+/** The value of a type-specific object, such as `volume`; empty when there is none. */
+export const objectIn = (draft: Draft, field: string): FormValue => ((draft as FormValue)[field] ?? {}) as FormValue
+
+const partOf = (draft: Draft, field: string, part: string): string => String(objectIn(draft, field)[part] ?? '')
 
 function withOwnPart(draft: Draft, field: string, part: string, value: string): Draft {
-  const { [part]: _, ...rest } = (draft[field] ?? {}) as FormValue
+  const { [part]: _, ...rest } = objectIn(draft, field)
   return { ...draft, [field]: value === '' ? rest : { ...rest, [part]: value } }
 }
 
@@ -111,9 +63,9 @@ export const domainsOf = ({ domainId, domainIds = [] }: Draft): string[] => [
 export const withDomain = (draft: Draft, id: string): Draft => withDomains(draft, id ? [id] : [])
 
 /** The draft that monitors these domains; empty: all. */
-export function withDomains({ domainId: _, domainIds: __, ...draft }: Draft, ids: readonly string[]): Draft {
-  if (ids.length > 1) return { ...(draft as Draft), domainIds: ids }
-  return { ...(draft as Draft), ...(ids[0] && { domainId: ids[0] }) }
+export function withDomains({ domainId: _, domainIds: __, ...draft }: Draft, ids: string[]): Draft {
+  if (ids.length > 1) return { ...draft, domainIds: ids }
+  return { ...draft, ...(ids[0] && { domainId: ids[0] }) }
 }
 
 /** Monitored vendors, separated by commas; empty: all. */
@@ -127,7 +79,7 @@ export function withVendor(draft: Draft, form: Form | undefined, vendor: string)
   if (own !== null) return withOwnPart(draft, own, 'vendor', vendor)
   const { vendors: _, ...rest } = draft
   const vendors = vendor.split(', ').filter((name, index) => name !== '' || index === 0)
-  return { ...(rest as Draft), ...(vendor !== '' && { vendors }) }
+  return { ...rest, ...(vendor !== '' && { vendors }) }
 }
 
 const isEventFilter = ({ parameter, op, values = [] }: Condition) =>
@@ -154,13 +106,13 @@ export function withEvent(draft: Draft, form: Form | undefined, event: string): 
 }
 
 /** All filters except the one for the event name. */
-export function filtersOf({ filters = [] }: Draft): readonly Condition[] {
+export function filtersOf({ filters = [] }: Draft): Condition[] {
   const index = filters.findIndex(isEventFilter)
   return index < 0 ? filters : filters.toSpliced(index, 1)
 }
 
-export const withFilters = ({ filters: _, ...rest }: Draft, filters: readonly Condition[]): Draft => ({
-  ...(rest as Draft),
+export const withFilters = ({ filters: _, ...rest }: Draft, filters: Condition[]): Draft => ({
+  ...rest,
   ...(filters.length > 0 && { filters }),
 })
 
@@ -172,7 +124,7 @@ export function withType(draft: Draft, forms: readonly Form[], kind: string): Dr
   const foreign = new Set(forms.flatMap((one) => fieldsOf(schemaOf(one)).map(([name]) => name)))
   const { conditions = EMPTY.conditions, conditionGroups, ...kept } = draft
   const shared = Object.fromEntries(Object.entries(kept).filter(([name]) => !foreign.has(name) && name !== 'vendors'))
-  const next = withFilters({ ...(shared as unknown as Draft), alertType: kind }, filtersOf(draft))
+  const next = withFilters({ ...(shared as Draft), alertType: kind as Draft['alertType'] }, filtersOf(draft))
   const started = { ...next, ...(defaultValueOf({ type: 'object', ...schemaOf(form) }) as FormValue) }
   const placed = withEvent(withVendor(started, form, vendor), form, event)
   return hasConditions(form)

@@ -1,9 +1,9 @@
 import { Alert as AlertBox, Button, Group, Modal, Stack, Text } from '@mantine/core'
-import { useQueryClient } from '@tanstack/react-query'
 import { useBlocker, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { deleteAlert } from '#client/sdk.gen'
 import type { Alert } from '#client/types.gen'
+import { invalidate } from '../../../api/queries.ts'
 import { ConfirmDialog } from '../../../components/confirm-dialog.tsx'
 import { Data } from '../../../components/data-text.tsx'
 import { useNavigateIfMounted } from '../../../components/use-is-mounted.ts'
@@ -81,16 +81,13 @@ function LeaveGuard({ mayLose }: { mayLose(): boolean }) {
 /** Deletes the alert after confirmation and opens the list. */
 export function DeleteButton({ alert: { id, name }, leaves }: { alert: Alert; leaves: Saving }) {
   const [isAsking, ask] = useState(false)
-  const queries = useQueryClient()
   const goOn = useNavigateIfMounted()
   const t = messages.alert
   const remove = async () => {
     await deleteAlert({ path: { id } })
     leaves.forget()
     await goOn({ to: '/alerts' })
-    for (const _id of ['listAlerts', 'listIssues', 'listSuggestions']) {
-      void queries.invalidateQueries({ queryKey: [{ _id }] })
-    }
+    void invalidate('listAlerts', 'listIssues', 'listSuggestions')
     notices.say(t.deleted)
   }
   return (

@@ -6,7 +6,6 @@ import { STALE_MS } from '../../../api/queries.ts'
 import { QueryState } from '../../../components/query-state.tsx'
 import { useSearchParams } from '../../../url-state/use-search-params.ts'
 import { NEW_ALERT } from '../queries.ts'
-import { draftOf } from './convert-alert-draft.ts'
 import { type Draft, withEvent, withVendor } from './draft.ts'
 import { Editor } from './editor.tsx'
 import { draftFromTemplate } from './template-draft.ts'
@@ -15,11 +14,10 @@ import { draftFromTemplate } from './template-draft.ts'
 export function NewAlertPage() {
   const [{ domainId, vendor, event, parameter, template }] = useSearchParams(NEW_ALERT)
   // A suggested rule is stored in the history entry, so a reload does not discard it.
-  const { rule } = useLocation({ select: ({ state }) => state as { rule?: object } })
+  const { rule } = useLocation({ select: ({ state }) => state as { rule?: Draft } })
   const query = useQuery({ ...listFormsOptions(), staleTime: STALE_MS.dictionary })
   const [initial] = useState((): Draft => {
-    if (rule) return draftOf({ ...rule })
-    return draftFromTemplate(template, { domainId, parameter })
+    return rule ?? draftFromTemplate(template, { domainId, parameter })
   })
   return (
     <QueryState query={query}>

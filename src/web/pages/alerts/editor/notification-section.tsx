@@ -1,8 +1,9 @@
 import { Button, CloseButton, NativeSelect, NumberInput, Stack } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { listIntegrationsOptions } from '#client/@tanstack/react-query.gen'
-import type { Forms, Integration } from '#client/types.gen'
-import { SEVERITIES_DESCENDING } from '../../../../contract/severities.ts'
+import type { Channel, Forms, Integration } from '#client/types.gen'
+import { MAX_CHANNELS, MAX_THROTTLE } from '../../../../contract/limits.ts'
+import { SEVERITIES_DESCENDING, type Severity } from '../../../../contract/severities.ts'
 import { STALE_MS } from '../../../api/queries.ts'
 import { Card } from '../../../components/card.tsx'
 import { Collapsible } from '../../../components/collapsible.tsx'
@@ -10,15 +11,9 @@ import { type FormSchema, type FormValue, fieldsOf } from '../../../components/f
 import { formatNumber } from '../../../components/format.ts'
 import { SchemaField } from '../../../components/schema-form.tsx'
 import { messages } from '../../../messages.ts'
-import type { Throttle } from './draft.ts'
-import { type Channel, DEFAULT_CHANNEL, type Draft } from './draft.ts'
+import { DEFAULT_CHANNEL, type Draft } from './draft.ts'
 import classes from './editor.module.css'
 import type { SectionProps } from './section-props.ts'
-
-const MAX_CHANNELS = 10
-
-const MAX_MESSAGES = 1000
-const MAX_PERIOD = 10_080
 
 /** Severity, estimated cost per issue, and notification channels. */
 export function Channels({ draft, change, forms, errorOf }: SectionProps) {
@@ -31,7 +26,7 @@ export function Channels({ draft, change, forms, errorOf }: SectionProps) {
           <NativeSelect
             label={t.severity}
             value={severity}
-            onChange={({ currentTarget }) => change({ ...draft, severity: currentTarget.value })}
+            onChange={({ currentTarget }) => change({ ...draft, severity: currentTarget.value as Severity })}
             data={SEVERITIES_DESCENDING.map((value) => ({ value, label: messages.displayNames.severities[value] }))}
             error={errorOf('severity')}
           />
@@ -58,12 +53,12 @@ export function Channels({ draft, change, forms, errorOf }: SectionProps) {
 }
 
 function withValue({ impactValue: _, ...draft }: Draft, typed: string | number): Draft {
-  return { ...(draft as Draft), ...(typeof typed === 'number' && { impactValue: typed }) }
+  return { ...draft, ...(typeof typed === 'number' && { impactValue: typed }) }
 }
 
 interface RowsProps {
   channels: readonly Channel[]
-  change(channels: readonly Channel[]): void
+  change(channels: Channel[]): void
   forms: Forms
   errorOf(path: string): string | undefined
 }
@@ -119,7 +114,7 @@ function ChannelRow({ channel, index, forms, integrations, errorOf, change, remo
         <NativeSelect
           label={t.channel(index + 1)}
           value={channel.type}
-          onChange={({ currentTarget }) => change({ type: currentTarget.value, target: '' })}
+          onChange={({ currentTarget }) => change({ type: currentTarget.value as Channel['type'], target: '' })}
           data={forms.channels.map(({ kind, title }) => ({ value: kind, label: titles[kind] ?? title }))}
           error={errorOf(`channels[${index}].type`)}
         />
@@ -193,7 +188,7 @@ function ChannelField({ name, schema, index, integrations, value, change, error 
 function MessageLimit({ draft, change, errorOf }: Pick<SectionProps, 'draft' | 'change' | 'errorOf'>) {
   const t = messages.alert
   const { throttle: limit, ...rest } = draft
-  const set = (part: Partial<Throttle>) =>
+  const set = (part: Partial<NonNullable<typeof limit>>) =>
     change({ ...draft, throttle: { count: 1, per: 1, unit: 'hours', ...limit, ...part } })
   const says = limit ? t.limitSummary(formatNumber(limit.count), formatNumber(limit.per), limit.unit) : t.noLimit
   const mustShow = ['count', 'per', 'unit'].some((part) => errorOf(`throttle.${part}`) !== undefined)
@@ -205,7 +200,9 @@ function MessageLimit({ draft, change, errorOf }: Pick<SectionProps, 'draft' | '
           description={t.limitHint}
           style={{ gridColumn: '1 / -1' }}
           value={limit?.unit ?? ''}
-          onChange={({ currentTarget: { value } }) => (value === '' ? change(rest as Draft) : set({ unit: value }))}
+          onChange={({ currentTarget: { value } }) =>
+            value === '' ? change(rest) : set({ unit: value as 'hours' | 'minutes' })
+          }
           data={[
             { value: '', label: t.noLimit },
             ...Object.entries(t.limitUnits).map(([value, label]) => ({ value, label })),
@@ -218,7 +215,7 @@ function MessageLimit({ draft, change, errorOf }: Pick<SectionProps, 'draft' | '
               label={t.maxNotifications}
               value={limit.count}
               min={1}
-              max={MAX_MESSAGES}
+              max={MAX_THROTTLE.count}
               onChange={(typed) => set({ count: Number(typed) || 1 })}
               error={errorOf('throttle.count')}
             />
@@ -226,7 +223,7 @@ function MessageLimit({ draft, change, errorOf }: Pick<SectionProps, 'draft' | '
               label={t.per(limit.unit)}
               value={limit.per}
               min={1}
-              max={MAX_PERIOD}
+              max={MAX_THROTTLE.per}
               onChange={(typed) => set({ per: Number(typed) || 1 })}
               error={errorOf('throttle.per')}
             />

@@ -1,9 +1,7 @@
 import { Autocomplete, NativeSelect, Stack, TagsInput, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { listDomainsOptions } from '#client/@tanstack/react-query.gen'
-import { MAX_PAGE_SIZE } from '../../../../contract/limits.ts'
-import { STALE_MS } from '../../../api/queries.ts'
+import { sharedQueries } from '../../../api/queries.ts'
 import { Card } from '../../../components/card.tsx'
 import { asData, Sentence } from '../../../components/data-text.tsx'
 import { MultiChoice } from '../../../components/multi-choice.tsx'
@@ -107,7 +105,7 @@ function Scope({ draft, change, form, errorOf }: Omit<SectionProps, 'forms' | 'p
 
 /** Selects the monitored domains: all, one or several. */
 function DomainField({ draft, change, errorOf }: Pick<SectionProps, 'draft' | 'change' | 'errorOf'>) {
-  const { data } = useQuery({ ...listDomainsOptions({ query: { limit: MAX_PAGE_SIZE } }), staleTime: STALE_MS.insight })
+  const { data } = useQuery(sharedQueries.domains())
   const ids = domainsOf(draft)
   const [wantsMany, wantMany] = useState(false)
   const isMany = wantsMany || ids.length > 1
@@ -141,7 +139,7 @@ function DomainField({ draft, change, errorOf }: Pick<SectionProps, 'draft' | 'c
           isData
           options={domains.map(({ id, name }) => ({ value: id, label: name }))}
           chosen={ids}
-          choose={(chosen) => change(withDomains(draft, chosen))}
+          choose={(chosen) => change(withDomains(draft, [...chosen]))}
           error={errorOf('domainId') ?? errorOf('domainIds')}
         />
       )}

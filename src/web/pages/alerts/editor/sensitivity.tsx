@@ -2,12 +2,12 @@ import { Button, NumberInput, Stack, Text } from '@mantine/core'
 import { useState } from 'react'
 import type { Form } from '#client/types.gen'
 import { Data } from '../../../components/data-text.tsx'
-import { type FormValue, fieldsOf } from '../../../components/form-schema.ts'
+import { fieldsOf } from '../../../components/form-schema.ts'
 import { formatNumber } from '../../../components/format.ts'
 import { SimpleTable } from '../../../components/simple-table.tsx'
 import { messages } from '../../../messages.ts'
 import { perWeek, sensitivityFor } from './backtest-summary.ts'
-import { type Draft, schemaOf } from './draft.ts'
+import { type Draft, objectIn, schemaOf } from './draft.ts'
 
 /** Sensitivities that a backtest compares. */
 export const SENSITIVITIES = [2, 2.5, 3, 3.5, 4, 4.5, 5, 5.5, 6, 6.5, 7, 7.5, 8] as const
@@ -33,13 +33,13 @@ export function Sensitivity({ draft, form, change, alternatives, days }: Sensiti
   const field = sensitivityField(form)
   const t = messages.alert
   const choose = (sensitivity: number) =>
-    field && change?.({ ...draft, [field]: { ...(draft[field] as FormValue | undefined), sensitivity } })
+    field && change?.({ ...draft, [field]: { ...objectIn(draft, field), sensitivity } })
   const chooseBy = (most: number) => {
     const sensitivity = sensitivityFor(alternatives, days, most)
     setNone(sensitivity === null)
     if (sensitivity !== null) choose(sensitivity)
   }
-  const own = field === null ? undefined : (draft[field] as FormValue | undefined)?.sensitivity
+  const own = field === null ? undefined : objectIn(draft, field).sensitivity
   return (
     <Stack gap="sm">
       {change && (

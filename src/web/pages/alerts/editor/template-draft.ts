@@ -12,7 +12,7 @@ interface TemplateScope {
 
 /** The draft for a template; an empty draft for an unknown name. */
 export function draftFromTemplate(template: string, { domainId, parameter }: TemplateScope = {}): Draft {
-  const { conditions, ...rest } = { ...EMPTY, ...(TEMPLATES as Record<string, Partial<Draft>>)[template] }
-  const startConditions = parameter ? { logic: 'any', items: [{ ...NO_CONDITION, parameter }] } : conditions
-  return { ...(rest as Draft), ...(startConditions && { conditions: startConditions }), ...(domainId && { domainId }) }
+  const { conditions, ...rest } = { ...EMPTY, ...TEMPLATES[template as Template] }
+  const startConditions = parameter ? { logic: 'any' as const, items: [{ ...NO_CONDITION, parameter }] } : conditions
+  return { ...rest, ...(startConditions && { conditions: startConditions }), ...(domainId && { domainId }) }
 }

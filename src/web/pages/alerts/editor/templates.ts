@@ -1,3 +1,4 @@
+import type { AlertInput } from '#client/types.gen'
 import type { messages } from '../../../messages.ts'
 
 /* Templates for new alerts. No other dashboard file refers to alert types by name. */
@@ -7,8 +8,10 @@ export const DEFAULT_TYPE = 'data_validation'
 
 export type Template = keyof typeof messages.alert.templates
 
+type TemplateFields = Partial<Omit<AlertInput, 'conditions'>> & { conditions?: AlertInput['conditions'] | undefined }
+
 /** The fields of each template that differ from an empty draft. */
-export const TEMPLATES: Readonly<Record<Template, Readonly<Record<string, unknown>>>> = {
+export const TEMPLATES: Readonly<Record<Template, TemplateFields>> = {
   stopped: {
     alertType: 'volume_threshold',
     severity: 'critical',

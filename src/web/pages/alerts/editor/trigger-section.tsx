@@ -80,7 +80,7 @@ function RuleConditions({ draft, change, names, errorOf }: RuleSectionProps) {
         <NativeSelect
           label={t.logic}
           value={logic}
-          onChange={({ currentTarget }) => set({ logic: currentTarget.value })}
+          onChange={({ currentTarget }) => set({ logic: currentTarget.value as typeof logic })}
           data={Object.entries(t.logics).map(([value, label]) => ({ value, label }))}
         />
       )}
@@ -147,8 +147,8 @@ function PeriodChoice({ value }: { value: string }) {
 /** The type-specific fields. The fields of an object are shown without a frame. */
 function OwnFields({ draft, change, form, errorOf }: Omit<SectionProps, 'forms' | 'paths'>) {
   return fieldsOf(schemaOf(form)).map(([name, schema]) => {
-    const value = draft[name]
-    const set = (next: unknown) => change(withPart(draft as FormValue, name, next) as unknown as Draft)
+    const value = (draft as FormValue)[name]
+    const set = (next: unknown) => change(withPart(draft, name, next) as Draft)
     if (fieldKindOf(schema) !== 'group') {
       return (
         <SchemaField

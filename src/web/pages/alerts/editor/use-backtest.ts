@@ -2,6 +2,7 @@ import { useDebouncedValue } from '@mantine/hooks'
 import { keepPreviousData, type UseQueryResult, useQuery } from '@tanstack/react-query'
 import { backtestAlert, previewAlert } from '#client/sdk.gen'
 import type { AlertBacktest, AlertInput, AlertPreview } from '#client/types.gen'
+import { MAX_HOURS } from '../../../../contract/limits.ts'
 import { STALE_MS } from '../../../api/queries.ts'
 import { toPreviewInput } from './convert-alert-draft.ts'
 import type { Draft } from './draft.ts'
@@ -9,7 +10,6 @@ import { SENSITIVITIES } from './sensitivity.tsx'
 
 export const BACKTEST_DAYS = [7, 14, 30] as const
 export type Days = (typeof BACKTEST_DAYS)[number]
-export const PREVIEW_HOURS = 168
 
 const PREVIEW_PAUSE_MS = 400
 const BACKTEST_PAUSE_MS = 800
@@ -34,25 +34,25 @@ export function useBacktest(
   const [previewed] = useDebouncedValue(rule, PREVIEW_PAUSE_MS)
   const [tested] = useDebouncedValue(rule, BACKTEST_PAUSE_MS)
   const shared = { staleTime: STALE_MS.insight, placeholderData: keepPreviousData }
+  const previewInput = { rule: JSON.parse(previewed) as AlertInput, hours: MAX_HOURS.preview }
   const preview = useQuery({
     ...shared,
     // Not sent while the rule is still being edited.
     enabled: isWhole && previewed === rule,
-    queryKey: [{ _id: 'previewAlert', rule: previewed }],
-    queryFn: async ({ signal }) => {
-      const body = { rule: JSON.parse(previewed) as AlertInput, hours: PREVIEW_HOURS }
-      return (await previewAlert({ body, signal })).data
-    },
+    queryKey: [{ _id: 'previewAlert', body: previewInput }],
+    queryFn: async ({ signal }) => (await previewAlert({ body: previewInput, signal })).data,
   })
+  const backtestInput = {
+    rule: JSON.parse(tested) as AlertInput,
+    days,
+    series: hasSensitivity,
+    sensitivities: hasSensitivity ? [...SENSITIVITIES] : undefined,
+  }
   const backtest = useQuery({
     ...shared,
     enabled: isWhole && tested === rule,
-    queryKey: [{ _id: 'backtestAlert', rule: tested, days, hasSensitivity }],
-    queryFn: async ({ signal }) => {
-      const sensitivities = hasSensitivity ? { sensitivities: [...SENSITIVITIES] } : {}
-      const body = { rule: JSON.parse(tested) as AlertInput, days, series: hasSensitivity, ...sensitivities }
-      return (await backtestAlert({ body, signal })).data
-    },
+    queryKey: [{ _id: 'backtestAlert', body: backtestInput }],
+    queryFn: async ({ signal }) => (await backtestAlert({ body: backtestInput, signal })).data,
   })
   return { preview: resultOf(preview, previewed !== rule), backtest: resultOf(backtest, tested !== rule) }
 }

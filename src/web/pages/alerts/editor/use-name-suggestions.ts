@@ -1,8 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { getFlatDictionaryOptions } from '#client/@tanstack/react-query.gen'
+import { MAX_HOURS } from '../../../../contract/limits.ts'
 import { STALE_MS } from '../../../api/queries.ts'
-
-const HOURS = 168
 
 /** Names seen in events of the last 7 days, offered while typing. */
 export interface Names {
@@ -37,7 +36,7 @@ const EVENT_FIELDS = [
 
 /** Loads the names seen on a domain (empty: all domains), limited to the vendor and event if they are known. */
 export function useNames(domainId: string, vendor: string, event: string): Names {
-  const query = { hours: HOURS, ...(domainId && { domainId }) }
+  const query = { hours: MAX_HOURS.dictionary, ...(domainId && { domainId }) }
   const { data } = useQuery({ ...getFlatDictionaryOptions({ query }), staleTime: STALE_MS.dictionary })
   const rows = data?.rows ?? []
   const ofVendor = rows.filter((row) => !isKnown(rows, 'vendor', vendor) || row.vendor === vendor)

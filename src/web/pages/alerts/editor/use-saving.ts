@@ -1,7 +1,7 @@
-import { useQueryClient } from '@tanstack/react-query'
 import { type RefObject, useRef } from 'react'
 import { createAlert, replaceAlert } from '#client/sdk.gen'
-import type { Alert, AlertInput, Form } from '#client/types.gen'
+import type { Alert, Form } from '#client/types.gen'
+import { invalidate } from '../../../api/queries.ts'
 import { useSubmit } from '../../../components/form.tsx'
 import { useNavigateIfMounted } from '../../../components/use-is-mounted.ts'
 import { messages } from '../../../messages.ts'
@@ -37,20 +37,17 @@ interface SavingOptions {
 
 /** Saves an alert and returns to the list. Errors are shown at the fields that they concern. */
 export function useSaving({ draft, form, saved, paths, isBroken, initial, element }: SavingOptions): Saving {
-  const queries = useQueryClient()
   const goOn = useNavigateIfMounted()
   const isOn = useRef(true)
   const isDone = useRef(false)
   const sending = useSubmit(paths, async () => {
     const enabled = isOn.current
     const name = draft.name || suggestedName(draft, form, operatorLabel)
-    const body = { ...toInput(draft), name, enabled } as unknown as AlertInput
+    const body = { ...toInput(draft), name, enabled }
     if (saved) await replaceAlert({ path: { id: saved.id }, body })
     else await createAlert({ body })
     isDone.current = true
-    for (const _id of ['listAlerts', 'getAlert', 'listSuggestions']) {
-      void queries.invalidateQueries({ queryKey: [{ _id }] })
-    }
+    void invalidate('listAlerts', 'getAlert', 'listSuggestions')
     notices.say(enabled ? messages.alert.savedEnabled(name) : messages.alert.savedDisabled(name))
     await goOn({ to: '/alerts' })
   })

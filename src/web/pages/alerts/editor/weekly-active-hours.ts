@@ -1,5 +1,10 @@
 import { formatDate } from '../../../components/format.ts'
-import type { RunWindows } from './draft.ts'
+import type { Draft } from './draft.ts'
+
+/** Days and hours in which notifications may be sent. The end hour is exclusive. Day 0 is Sunday. */
+export type RunWindows = NonNullable<Draft['runWindows']>
+/** A change of active hours. `hours: undefined` means all hours. */
+export type WindowsChange = Pick<RunWindows, 'days'> & { hours?: RunWindows['hours'] | undefined }
 
 export const HOURS_OF_DAY = 24
 /** Days in display order; 0 is Sunday. */
@@ -50,7 +55,7 @@ export function consecutiveDays(days: readonly number[]): [first: number, last: 
 }
 
 /** The active hours with this change; undefined when they no longer restrict anything. */
-export function withWindows(before: RunWindows | undefined, part: Partial<RunWindows>): RunWindows | undefined {
+export function withWindows(before: RunWindows | undefined, part: WindowsChange): RunWindows | undefined {
   const { hours, days = [] } = { ...before, ...part }
   const next = { ...(hours && { hours }), ...(days.length > 0 && { days }) }
   return Object.keys(next).length > 0 ? next : undefined

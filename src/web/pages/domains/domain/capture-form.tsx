@@ -1,9 +1,10 @@
 import { NativeSelect, Stack } from '@mantine/core'
-import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { getCaptureOptions, getCaptureQueryKey, getSnippetQueryKey } from '#client/@tanstack/react-query.gen'
 import { setCapture } from '#client/sdk.gen'
 import type { CaptureSettings, Domain } from '#client/types.gen'
+import { queries } from '../../../api/queries.ts'
 import { useHasRole } from '../../../api/whoami.ts'
 import { Form, useSubmit } from '../../../components/form.tsx'
 import { formatPercent } from '../../../components/format.ts'
@@ -25,7 +26,6 @@ export function CaptureForm({ domain }: { domain: Domain }) {
 function Fields({ domain, settings }: { domain: Domain; settings: CaptureSettings }) {
   const { id } = domain
   const may = useHasRole('admin')
-  const queries = useQueryClient()
   const [given, change] = useState(settings)
   const t = messages.domains.settings
   const rateLabels = isApp(domain) ? t.deviceRates : t.sessionRates

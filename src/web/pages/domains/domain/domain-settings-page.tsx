@@ -1,8 +1,8 @@
 import { Button, Paper, Radio, Stack, Text, TextInput, Title } from '@mantine/core'
-import { useQueryClient } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
 import { deleteDomain, renameDomain, rotateToken, setEndpoint } from '#client/sdk.gen'
 import type { Domain } from '#client/types.gen'
+import { invalidate, queries } from '../../../api/queries.ts'
 import { useHasRole } from '../../../api/whoami.ts'
 import { Data } from '../../../components/data-text.tsx'
 import { Form, useSubmit } from '../../../components/form.tsx'
@@ -65,10 +65,8 @@ function Part({ title, children }: { title: string; children: ReactNode }) {
 }
 
 function useRefresh(): () => Promise<void> {
-  const queries = useQueryClient()
   return async () => {
-    await queries.invalidateQueries({ queryKey: [{ _id: 'getDomain' }] })
-    await queries.invalidateQueries({ queryKey: [{ _id: 'listDomains' }] })
+    await invalidate('getDomain', 'listDomains')
   }
 }
 
@@ -108,7 +106,6 @@ function Token({ domain }: { domain: Domain }) {
 /** Requires typing the domain's name, since deleting a domain deletes its data. */
 function DeleteForm({ domain }: { domain: Domain }) {
   const [typed, type] = useState('')
-  const queries = useQueryClient()
   const goOn = useNavigateIfMounted()
   const t = messages.domains.settings
   const { submit, isSending, refusal } = useSubmit([], async () => {
@@ -140,13 +137,12 @@ function DeleteForm({ domain }: { domain: Domain }) {
 
 /** The endpoint to which a domain's script sends events. */
 function EndpointForm({ domain: { id, routing, collect } }: { domain: Domain }) {
-  const queries = useQueryClient()
   const t = messages.domains.settings
   const saved = { mode: routing.mode, hostname: collect?.hostname ?? '' }
   const { values, field, sending } = useFormFields(saved, async ({ mode, hostname }) => {
     const body = { mode, ...(mode === 'custom' && hostname ? { hostname } : {}) }
     await setEndpoint({ path: { id }, body })
-    await queries.invalidateQueries({ queryKey: [{ _id: 'getDomain' }] })
+    await invalidate('getDomain')
     notices.say(t.saved)
   })
   return (

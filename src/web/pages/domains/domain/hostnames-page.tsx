@@ -1,10 +1,11 @@
 import { Button, Group, Text } from '@mantine/core'
-import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query'
+import { type QueryFilters, useInfiniteQuery } from '@tanstack/react-query'
 import { listHostnamesInfiniteOptions } from '#client/@tanstack/react-query.gen'
 import { judgeHostname } from '#client/sdk.gen'
 import type { Hostname, HostnameList } from '#client/types.gen'
 import { errorMessage } from '../../../api/api-error.ts'
-import { CURSOR_PAGINATION, PAGE_SIZE, updatePages } from '../../../api/pagination.ts'
+import { PAGE_SIZE, updatePages } from '../../../api/pagination.ts'
+import { queries } from '../../../api/queries.ts'
 import { useHasRole } from '../../../api/whoami.ts'
 import { Data } from '../../../components/data-text.tsx'
 import { Num } from '../../../components/numbers.tsx'
@@ -28,10 +29,7 @@ const ORDER: Record<Hostname['status'], number> = { unreviewed: 0, denied: 1, ap
 function Hostnames() {
   const id = useDomainId()
   const may = useHasRole('member')
-  const query = useInfiniteQuery({
-    ...listHostnamesInfiniteOptions({ path: { id }, query: { limit: PAGE_SIZE } }),
-    ...CURSOR_PAGINATION,
-  })
+  const query = useInfiniteQuery(listHostnamesInfiniteOptions({ path: { id }, query: { limit: PAGE_SIZE } }))
   const judge = useJudge(id)
   const t = messages.domains.hostnames
   return (
@@ -91,12 +89,11 @@ function Verdicts({ host, judge }: { host: Hostname; judge: Judge }) {
 
 /** Approves or denies a host optimistically, with undo. */
 function useJudge(id: string): Judge {
-  const queries = useQueryClient()
   const t = messages.domains.hostnames
-  const queryKey = [{ _id: 'listHostnames', path: { id } }]
+  const list = { queryKey: [{ _id: 'listHostnames', path: { id } }] } satisfies QueryFilters
   const show = (hostname: string, status: Hostname['status']) =>
     queries.setQueriesData(
-      { queryKey },
+      list,
       updatePages<HostnameList>((list) => ({
         ...list,
         hostnames: list.hostnames.map((one) => (one.hostname === hostname ? { ...one, status } : one)),
@@ -113,6 +110,6 @@ function useJudge(id: string): Judge {
       show(hostname, status)
       notices.refuse(errorMessage(error), () => void judge(host, verdict))
     }
-    await queries.invalidateQueries({ queryKey })
+    await queries.invalidateQueries(list)
   }
 }

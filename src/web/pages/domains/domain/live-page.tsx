@@ -4,7 +4,6 @@ import { Link } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
 import { listRejectionsInfiniteOptions, watchDomainOptions } from '#client/@tanstack/react-query.gen'
 import type { LiveEvents } from '#client/types.gen'
-import { CURSOR_PAGINATION } from '../../../api/pagination.ts'
 import { Code, Data } from '../../../components/data-text.tsx'
 import { UNKNOWN } from '../../../components/format.ts'
 import { Num } from '../../../components/numbers.tsx'
@@ -98,10 +97,7 @@ function useSeenEvents(latest: LiveEvents | undefined): readonly LiveEvent[] {
 
 function Refusals() {
   const domainId = useDomainId()
-  const query = useInfiniteQuery({
-    ...listRejectionsInfiniteOptions({ query: { domainId, limit: SHOWN } }),
-    ...CURSOR_PAGINATION,
-  })
+  const query = useInfiniteQuery(listRejectionsInfiniteOptions({ query: { domainId, limit: SHOWN } }))
   const t = messages.domains.live
   return (
     <Stack gap="md">

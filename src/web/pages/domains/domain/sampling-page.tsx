@@ -1,9 +1,10 @@
 import { NativeSelect, Paper, Stack, Text } from '@mantine/core'
-import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { getPageViewSamplingOptions, getPageViewSamplingQueryKey } from '#client/@tanstack/react-query.gen'
 import { setPageViewSampling } from '#client/sdk.gen'
 import type { PageViewSampling, PageViewSamplingInput } from '#client/types.gen'
+import { queries } from '../../../api/queries.ts'
 import { useHasRole } from '../../../api/whoami.ts'
 import { joinIsolated } from '../../../bidi-isolation.ts'
 import { Data } from '../../../components/data-text.tsx'
@@ -42,7 +43,6 @@ type Rate = NonNullable<PageViewSamplingInput['prodRate']>
 
 function SamplingForm({ id, sampling }: { id: string; sampling: PageViewSampling }) {
   const may = useHasRole('admin')
-  const queries = useQueryClient()
   const { rates, pageViewsPerHour, available, eligible } = sampling
   const [given, change] = useState({ prodRate: sampling.prodRate, devRate: sampling.devRate })
   const t = messages.domains.sampling

@@ -1,6 +1,7 @@
 import { Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { getEventDictionaryOptions } from '#client/@tanstack/react-query.gen'
+import { MAX_HOURS } from '../../../../contract/limits.ts'
 import { STALE_MS } from '../../../api/queries.ts'
 import { Data } from '../../../components/data-text.tsx'
 import { Num } from '../../../components/numbers.tsx'
@@ -10,9 +11,6 @@ import { messages } from '../../../messages.ts'
 import { useTimeRange } from '../../../url-state/use-search-params.ts'
 import { DomainLayout, useDomainId } from './domain-layout.tsx'
 
-/** Maximum time range of the dictionary, in hours. */
-const MAX_HOURS = 168
-
 /** `/domains/{id}/vendors`: vendors that receive data from this domain's tags. */
 export function DomainVendorsPage() {
   return <DomainLayout part="vendors">{() => <Vendors />}</DomainLayout>
@@ -20,7 +18,7 @@ export function DomainVendorsPage() {
 
 function Vendors() {
   const domainId = useDomainId()
-  const hours = Math.min(useTimeRange().hours, MAX_HOURS)
+  const hours = Math.min(useTimeRange().hours, MAX_HOURS.dictionary)
   const query = useQuery({
     ...getEventDictionaryOptions({ query: { domainId, hours } }),
     staleTime: STALE_MS.dictionary,

@@ -1,6 +1,7 @@
 import { Button, Paper, Skeleton, Table, Text } from '@mantine/core'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import type { EventDictionary } from '#client/types.gen'
+import { MAX_HOURS } from '../../../../contract/limits.ts'
 import { FilterBar } from '../../../components/filter-bar.tsx'
 import { formatHours, formatNumber } from '../../../components/format.ts'
 import { Num } from '../../../components/numbers.tsx'
@@ -8,7 +9,7 @@ import { QueryState } from '../../../components/query-state.tsx'
 import { messages } from '../../../messages.ts'
 import { useSearchParams } from '../../../url-state/use-search-params.ts'
 import { ExploreHeader, NoEvents, useExploreParams } from '../explore-header.tsx'
-import { DICTIONARY, DICTIONARY_HOURS, dictionaryHours, type ExploreParams, exploreQueries } from '../queries.ts'
+import { DICTIONARY, dictionaryHours, type ExploreParams, exploreQueries } from '../queries.ts'
 import { COLUMNS, DictionaryTable, Fold, KeyRow, RowPages, SearchResults } from './dictionary-rows.tsx'
 import { type DictionaryEvent, eventsByVendor, type FlatRow, findKeys } from './events-by-vendor.ts'
 
@@ -17,7 +18,7 @@ export function DictionaryPage() {
   const [{ q, vendor, event, seen }] = useSearchParams(DICTIONARY)
   const params = { ...useExploreParams(), vendor, event }
   // At the maximum time range there is nothing to compare with.
-  const change = dictionaryHours(params) < DICTIONARY_HOURS ? seen : null
+  const change = dictionaryHours(params) < MAX_HOURS.dictionary ? seen : null
   const t = messages.explore
   return (
     <>
@@ -30,7 +31,7 @@ export function DictionaryPage() {
             { is: 'chip', name: 'event', label: t.event, options: [] },
           ]}
         />
-        {dictionaryHours(params) < DICTIONARY_HOURS && <SeenChips />}
+        {dictionaryHours(params) < MAX_HOURS.dictionary && <SeenChips />}
       </ExploreHeader>
       {change ? <ChangedKeys change={change} params={params} q={q} /> : <FullDictionary params={params} q={q} />}
     </>
@@ -69,7 +70,7 @@ function ChangedKeys({ change, params, q }: PartProps & { change: 'new' | 'gone'
   return (
     <Paper>
       <Text mb="md" maw="72ch">
-        {t.about[change](formatHours(dictionaryHours(params)), formatHours(DICTIONARY_HOURS))}
+        {t.about[change](formatHours(dictionaryHours(params)), formatHours(MAX_HOURS.dictionary))}
       </Text>
       <QueryState
         query={query}

@@ -3,13 +3,13 @@ import { useDebouncedCallback } from '@mantine/hooks'
 import { type Ref, useRef, useState } from 'react'
 import { changeIssue } from '#client/sdk.gen'
 import type { IssueDetail, IssueEvidence } from '#client/types.gen'
+import { MAX_NOTES_LENGTH } from '../../../../contract/limits.ts'
 import { errorMessage } from '../../../api/api-error.ts'
-import { mutate } from '../../../api/mutate.ts'
+import { type CacheUpdate, mutate } from '../../../api/mutate.ts'
 import { useHasRole } from '../../../api/whoami.ts'
 import { Data } from '../../../components/data-text.tsx'
 import { messages } from '../../../messages.ts'
 
-const MAX_LENGTH = 2000
 const PAUSE_MS = 800
 
 interface NoteProps {
@@ -57,7 +57,7 @@ export function Note({ issue: { id, notes }, field }: NoteProps) {
       ref={field}
       label={messages.issue.note}
       value={typed ?? notes ?? ''}
-      maxLength={MAX_LENGTH}
+      maxLength={MAX_NOTES_LENGTH}
       minRows={3}
       autosize
       error={refusal}
@@ -78,7 +78,7 @@ export function Note({ issue: { id, notes }, field }: NoteProps) {
   )
 }
 
-const changesOf = (id: string, notes: string) => {
+const changesOf = (id: string, notes: string): CacheUpdate[] => {
   const change = (issue: IssueDetail): IssueDetail => (issue.id === id ? { ...issue, notes: notes || null } : issue)
   return [
     { queryKey: [{ _id: 'getIssue', path: { id } }], update: change },

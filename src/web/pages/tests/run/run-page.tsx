@@ -1,10 +1,11 @@
 import { Anchor, Button, Group, Paper, Stack, Text, Title } from '@mantine/core'
-import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
 import { useState } from 'react'
 import { getFlowTestOptions, getRunOptions } from '#client/@tanstack/react-query.gen'
 import { cancelRun } from '#client/sdk.gen'
 import type { RunDetail } from '#client/types.gen'
+import { invalidate } from '../../../api/queries.ts'
 import { useHasRole } from '../../../api/whoami.ts'
 import { Code, Data } from '../../../components/data-text.tsx'
 import { NotFoundNotice } from '../../../components/not-found-notice.tsx'
@@ -49,11 +50,10 @@ const isOver = (status: RunDetail['status'] | undefined) => status !== 'queued' 
 function RunDetailView({ run }: { run: RunDetail }) {
   const [isSharing, share] = useState(false)
   const may = useHasRole('member')
-  const queries = useQueryClient()
   const t = messages.tests
   const cancel = async () => {
     await cancelRun({ path: { id: run.id } })
-    await queries.invalidateQueries({ queryKey: [{ _id: 'getRun' }] })
+    await invalidate('getRun')
     notices.say(t.runCancelled)
   }
   return (

@@ -3,7 +3,7 @@ import { useState } from 'react'
 import { shareRun } from '#client/sdk.gen'
 import type { RunDetail } from '#client/types.gen'
 import { mutate } from '../../../api/mutate.ts'
-import { queries } from '../../../api/queries.ts'
+import { invalidate } from '../../../api/queries.ts'
 import { ApiImage } from '../../../components/api-image.tsx'
 import { Form } from '../../../components/form.tsx'
 import { OneTimeSecret } from '../../../components/one-time-secret.tsx'
@@ -62,18 +62,17 @@ export function ShareDialog({
 function ShareForm({ id, shares, steps = [], show }: ShareProps & { show(link: string): void }) {
   const now = useNow()
   const t = messages.tests
-  const asksAgain = [[{ _id: 'getRun' }], [{ _id: 'getAudit' }]]
   const pictured = steps.filter(({ screenshot }) => screenshot)
   const initial = { expiresInDays: DAYS, screenshotSteps: [] as number[] }
   const { field, values, set, sending } = useFormFields(initial, async ({ expiresInDays, screenshotSteps }) => {
     const body = { expiresInDays, ...(screenshotSteps.length > 0 && { screenshots: true, screenshotSteps }) }
     show((await shareRun({ path: { id }, body })).data.url)
-    for (const queryKey of asksAgain) await queries.invalidateQueries({ queryKey })
+    await invalidate('getRun', 'getAudit')
   })
   const end = () =>
     mutate({
       send: () => shareRun({ path: { id }, body: { revoke: true } }),
-      invalidates: asksAgain,
+      invalidates: ['getRun', 'getAudit'],
       message: t.linksRevoked,
     })
   const valid = shares.filter(({ revokedAt, expiresAt }) => revokedAt === null && expiresAt > now)
