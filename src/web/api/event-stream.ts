@@ -34,6 +34,6 @@ export async function* readEvents(path: string, options: RequestOptions): AsyncG
 
 /** Returns the name and value of a line such as `event: issue`. */
 function fieldOf(line: string): readonly [name: string, value: string] {
-  const [, name = '', value = ''] = /^(\w*): ?(.*)$/.exec(line) ?? []
+  const [, name = '', value = ''] = /^(\w*): ?(.*)$/s.exec(line) ?? []
   return [name, value]
 }
