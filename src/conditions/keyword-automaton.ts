@@ -1,3 +1,5 @@
+// Optimisation: see docs/develop/tuning.md
+
 /**
  * Maximum total number of characters in the keywords of one automaton. With this limit, a state and a character fit
  * into a small integer, and building the automaton takes 5 to 10 ms.

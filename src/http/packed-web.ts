@@ -1,6 +1,8 @@
 import type { StaticFile } from './static-files.ts'
 import type { WebBundle } from './web-pages.ts'
 
+// Optimisation: see docs/develop/tuning.md
+
 /** A range of the packed bytes; `to` is exclusive. */
 type Range = readonly [from: number, to: number]
 
@@ -17,7 +19,7 @@ export interface WebIndex extends Pick<WebBundle, 'areas'> {
 
 /**
  * Packs a bundle into one byte sequence with an index. The executable embeds the pages as a file, which is read when
- * the first page is requested. As program text, the pages would be parsed at every startup.
+ * the first page is requested. As program text, the pages would use 8 MB more memory.
  */
 export function packWeb({ pages, assets, areas }: WebBundle): { bytes: Uint8Array<ArrayBuffer>; index: WebIndex } {
   const parts: Uint8Array[] = []

@@ -1,6 +1,8 @@
 import { AppError } from '../core/error.ts'
 import { Yielder } from '../core/yield-to-event-loop.ts'
 
+// Optimisation: see docs/develop/tuning.md
+
 /**
  * Maximum nesting depth, more than twice that of any schema. Deeper values could overflow the stack in TypeBox's
  * recursion.
@@ -26,7 +28,7 @@ type Container = unknown[] | Record<string, unknown>
 
 /**
  * Parses JSON in steps of a few milliseconds and handles other requests in between. For 8 MiB, the runtime's parser and
- * `checkJson` block the event loop for up to half a second; this parser takes about twice as long in total. Throws the
+ * `checkJson` block the event loop for up to 0.8 s; this parser takes up to four times as long in total. Throws the
  * same errors as `jsonOf`.
  */
 export async function readJsonInSteps(text: string): Promise<unknown> {

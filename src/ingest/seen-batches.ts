@@ -1,7 +1,6 @@
 import { type Clock, DAY_MS, HOUR_MS, type Instant } from '../core/clock.ts'
 import { type Db, prepared } from '../store/database.ts'
 import type { BatchAnswer } from './batch.ts'
-import { highHalf, lowHalf } from './batch-hash.ts'
 import { type BatchLog, NOTHING_REFUSED, type Refused } from './segment-batches.ts'
 
 /** Repeated batches are recognised for this long. */
@@ -127,14 +126,14 @@ export function deleteExpiredBatches(db: Db, now: Instant): number | null {
   return changes
 }
 
-const FILTER_POWER = 25
-const FILTER_BITS = 2 ** FILTER_POWER
-const MASK = FILTER_BITS - 1
+const FILTER_BITS = 2 ** 25
+const MASK = BigInt(FILTER_BITS - 1)
 
 /**
  * A Bloom filter (https://doi.org/10.1145/362686.362692) that uses 4 MiB per period. Almost every batch is new, so the
  * filter avoids almost all database lookups.
  */
+// Optimisation: see docs/develop/tuning.md
 class SeenFilter {
   private current = new Uint32Array(FILTER_BITS / 32)
   private before = new Uint32Array(FILTER_BITS / 32)
@@ -158,22 +157,18 @@ class SeenFilter {
       this.current = new Uint32Array(FILTER_BITS / 32)
       this.startedAt = now
     }
-    mark(this.current, lowHalf(hash))
-    mark(this.current, highHalf(hash))
+    for (const bit of bitsOf(hash)) this.current[bit >>> 5] = wordOf(this.current, bit) | (1 << (bit & 31))
   }
 
   mayHold(hash: bigint): boolean {
-    const [first, second] = [lowHalf(hash), highHalf(hash)]
-    return holds(this.current, first, second) || holds(this.before, first, second)
+    const bits = bitsOf(hash)
+    return [this.current, this.before].some((words) =>
+      bits.every((bit) => (wordOf(words, bit) & (1 << (bit & 31))) !== 0),
+    )
   }
 }
 
-function mark(bits: Uint32Array, hash: number): void {
-  bits[(hash & MASK) >>> 5] = wordOf(bits, hash) | (1 << (hash & 31))
-}
+/** Returns the positions of a hash in the filter. */
+const bitsOf = (hash: bigint): number[] => [Number(hash & MASK), Number((hash >> 32n) & MASK)]
 
-function holds(bits: Uint32Array, first: number, second: number): boolean {
-  return (wordOf(bits, first) & (1 << (first & 31))) !== 0 && (wordOf(bits, second) & (1 << (second & 31))) !== 0
-}
-
-const wordOf = (bits: Uint32Array, hash: number) => bits[(hash & MASK) >>> 5] ?? 0
+const wordOf = (words: Uint32Array, bit: number) => words[bit >>> 5] ?? 0

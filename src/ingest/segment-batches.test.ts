@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { hashOf, highHalf, lowHalf } from './batch-hash.ts'
+import { hashOf } from './batch-hash.ts'
 import { BatchLog } from './segment-batches.ts'
 import type { BatchRecord } from './segment-file.ts'
 
@@ -42,9 +42,4 @@ test('a log returns the same responses as a map of its batches, and null for oth
       expect([log.firstReceivedAt, log.lastReceivedAt]).toEqual([Math.min(...times), Math.max(0, ...times)])
     }),
   )
-})
-
-test('a hash is split into two halves', () => {
-  expect([lowHalf(-1n), highHalf(-1n)]).toEqual([0xffffffff, 0xffffffff])
-  expect([lowHalf(0x1_0000_0002n), highHalf(0x1_0000_0002n)]).toEqual([2, 1])
 })

@@ -1,5 +1,7 @@
 import { type Session, storedSession } from './stored-session.ts'
 
+// Optimisation: see docs/develop/tuning.md
+
 /** Responses to requests sent before the main script loaded, by URL. Each response is used once. */
 interface Preloaded {
   by: Session
