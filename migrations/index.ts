@@ -46,7 +46,7 @@ import cancelledAudits from './0040_cancelled_audits.sql' with { type: 'text' }
 import shareScreenshots from './0041_share_screenshots.sql' with { type: 'text' }
 import sealedTargets from './0042_sealed_targets.sql' with { type: 'text' }
 import endSessions from './0043_end_sessions.sql' with { type: 'text' }
-import segments from './0048_segments.sql' with { type: 'text' }
+import segments from './0044_segments.sql' with { type: 'text' }
 
 /** Migrations in the order in which they run. Released statements never change; new migrations are appended. */
 export const migrations: readonly { name: string; sql: string }[] = [
@@ -93,5 +93,5 @@ export const migrations: readonly { name: string; sql: string }[] = [
   { name: '0041_share_screenshots', sql: shareScreenshots },
   { name: '0042_sealed_targets', sql: sealedTargets },
   { name: '0043_end_sessions', sql: endSessions },
-  { name: '0048_segments', sql: segments },
+  { name: '0044_segments', sql: segments },
 ]

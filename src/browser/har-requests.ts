@@ -18,6 +18,8 @@ export interface RecordedHit {
    * exists.
    */
   pageUrl: string | null
+  /** `User-Agent` header; absent when it was not recorded. */
+  userAgent?: string
   /** Present when the request had a body that can't be read. Such a hit is reported instead of being decoded. */
   missingBody?: MissingBody
 }
@@ -105,6 +107,7 @@ function requestOf({ entry, index, pageOf, attachmentOf }: Reading): HarRequest 
   const reason = fault ?? faultOfNameless({ url, method, contentEncoding, ...body })
   const status = response?.status
   const tabUrl = pageOf(entry.pageref)
+  const userAgent = headerOf(headers, 'user-agent')
   const hit = {
     url,
     method,
@@ -114,6 +117,7 @@ function requestOf({ entry, index, pageOf, attachmentOf }: Reading): HarRequest 
     ...(typeof time === 'number' && time >= 0 ? { durMs: time } : {}),
     ...(Number.isFinite(ts) ? { ts } : {}),
     pageUrl: headerOf(headers, 'referer') ?? tabUrl,
+    ...(userAgent ? { userAgent } : {}),
     ...(reason === null ? {} : { missingBody: { entry: index, reason } }),
   }
   return { hit, tabUrl }

@@ -29,6 +29,15 @@ describe('batches of hits', () => {
     ])
   })
 
+  test('contain the hits of one browser each', () => {
+    const hits = [hitOf('1', { userAgent: 'A' }), hitOf('2', { userAgent: 'A' }), hitOf('3', { userAgent: 'B' })]
+    expect([...batchesOf(hits)].map(({ userAgent, hits }) => [userAgent, hits.length])).toEqual([
+      ['A', 2],
+      ['B', 1],
+    ])
+    expect(JSON.parse([...batchesOf(hits)][0]?.hits[0] ?? '')).toEqual({ url: 'https://t.example/1', method: 'GET' })
+  })
+
   test('contain all fields of a hit except its page and time', () => {
     expect(batched([hitOf('1', { status: 200, durMs: 5, ts: 9, body: 'x' })])).toEqual([
       { page: null, hits: [{ url: 'https://t.example/1', method: 'GET', status: 200, durMs: 5, body: 'x' }] },

@@ -15,25 +15,28 @@ const PROGRESS_AFTER_MS = 2000
 /** Maximum number of requests with missing bodies to list, each with the reason. */
 const MAX_LISTED = 20
 
-/** Hits from one page, each as JSON. The page is null when unknown. */
+/** Hits from one page and browser, each as JSON. The page is null when unknown, and the browser empty. */
 interface Batch {
   page: string | null
+  userAgent: string
   hits: string[]
 }
 
-/** Groups hits by page, in batches that fit the collector's limits. Batches are generated on demand. */
+/** Groups hits by page and browser, in batches that fit the collector's limits. Batches are generated on demand. */
 export function* batchesOf(hits: readonly RecordedHit[]): Generator<Batch> {
   let batch: Batch | null = null
   let bytes = 0
   for (const one of hits) {
     // Setting fields to undefined omits them from the JSON. This is faster than copying the other fields.
-    const hit = JSON.stringify({ ...one, pageUrl: undefined, ts: undefined })
+    const { pageUrl: page, userAgent = '' } = one
+    const hit = JSON.stringify({ ...one, pageUrl: undefined, userAgent: undefined, ts: undefined })
     const size = Buffer.byteLength(hit)
-    if (batch && batch.page === one.pageUrl && batch.hits.length < BATCH_HITS && bytes + size < BATCH_BYTES)
-      batch.hits.push(hit)
+    const fits = (open: Batch) =>
+      open.page === page && open.userAgent === userAgent && open.hits.length < BATCH_HITS && bytes + size < BATCH_BYTES
+    if (batch && fits(batch)) batch.hits.push(hit)
     else {
       if (batch) yield batch
-      batch = { page: one.pageUrl, hits: [hit] }
+      batch = { page, userAgent, hits: [hit] }
       bytes = 0
     }
     bytes += size
@@ -42,8 +45,9 @@ export function* batchesOf(hits: readonly RecordedHit[]): Generator<Batch> {
 }
 
 /** Returns the body of a collector request. The hits are already JSON. */
-function bodyOf({ page, hits }: Batch): string {
-  const frame = { batchId: randomUUID(), ...(page === null ? {} : { page: { url: page } }) }
+function bodyOf({ page, userAgent, hits }: Batch): string {
+  // Without `userAgent`, the collector would read the header of this program.
+  const frame = { batchId: randomUUID(), userAgent, ...(page === null ? {} : { page: { url: page } }) }
   return `${JSON.stringify(frame).slice(0, -1)},"hits":[${hits.join(',')}]}`
 }
 

@@ -10,8 +10,8 @@ export const EVENT_STATUSES = ['ok', 'failure', 'exception', 'timeout', 'blocked
 export type EventStatus = (typeof EVENT_STATUSES)[number]
 
 /**
- * What is known about the visitor, the page and the release of an event, used to find out who is affected by a problem.
- * Null means "unknown". Each has its own column in the relation `events`.
+ * Properties of the visitor, the page and the release of an event, used to find out who is affected by a problem. Null
+ * means "unknown". Each has its own column in the relation `events`.
  */
 export const SEGMENTS = [
   'browser',

@@ -276,6 +276,68 @@ describe('the envelope of a batch', () => {
   })
 })
 
+describe('the visitor of a batch', () => {
+  const IPHONE =
+    'Mozilla/5.0 (iPhone; CPU iPhone OS 18_7 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/26.1 Mobile/15E148 Safari/604.1'
+  const CHROME =
+    'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36'
+  const HINTS = {
+    'sec-ch-ua': '"Chromium";v="142", "Microsoft Edge";v="142", "Not_A Brand";v="99"',
+    'sec-ch-ua-mobile': '?0',
+    'sec-ch-ua-platform': '"Windows"',
+  }
+
+  test.each<[string, Record<string, unknown>, Record<string, string>, Record<string, string | undefined>]>([
+    [
+      'is read from the headers',
+      {},
+      { 'user-agent': IPHONE, 'accept-language': 'de-CH,de;q=0.9' },
+      { browser: 'Safari', browserVersion: '26', os: 'iOS', device: 'phone', language: 'de' },
+    ],
+    ['is read from client hints', {}, { 'user-agent': CHROME, ...HINTS }, { browser: 'Edge', os: 'Windows' }],
+    [
+      'is read from the batch of a server',
+      { userAgent: IPHONE, language: 'fr' },
+      { 'user-agent': CHROME, ...HINTS, 'accept-language': 'en' },
+      { browser: 'Safari', os: 'iOS', language: 'fr' },
+    ],
+    [
+      'is read from the hints of a batch alone',
+      { clientHints: { brands: [{ brand: 'Google Chrome', version: '142' }], mobile: true, platform: 'Android' } },
+      { 'user-agent': IPHONE },
+      { browser: 'Chrome', browserVersion: '142', os: 'Android', device: 'phone' },
+    ],
+    [
+      'is unknown if the batch says so',
+      { userAgent: '' },
+      { 'user-agent': IPHONE },
+      { browser: undefined, os: undefined },
+    ],
+    ['keeps the language if the batch names none', { language: '*' }, { 'accept-language': 'en' }, { language: 'en' }],
+  ])('%s', async (_what, fields, headers, expected) => {
+    await using collector = new TestCollector()
+    const batch = { ...fields, version: 3, page: { url: 'https://shop.example/p/4711' }, events: [{ vendor: 'V' }] }
+    expect(await collector.send(batch, { headers })).toMatchObject({ status: 202, body: { accepted: 1 } })
+    const [event] = collector.stored().events as unknown as Record<string, unknown>[]
+    for (const [name, value] of Object.entries(expected)) expect([name, event?.[name]]).toEqual([name, value])
+    // The user agent itself is not stored.
+    expect(JSON.stringify(collector.stored())).not.toContain('Mozilla')
+  })
+
+  test('is part of the batch’s validation', async () => {
+    await using collector = new TestCollector()
+    for (const [fields, error] of [
+      [{ userAgent: 'x'.repeat(4001) }, 'userAgent: must have at most 4000 characters'],
+      [{ clientHints: 'x' }, 'clientHints: must be an object'],
+      [{ language: 1 }, 'language: must be a string'],
+    ] as const)
+      expect(await collector.send({ ...fields, events: [{ vendor: 'V' }] })).toMatchObject({
+        status: 400,
+        body: { error },
+      })
+  })
+})
+
 describe('a denied hostname', () => {
   test('causes a 202 response, and its items are dropped and counted in the ledger', async () => {
     await using own = new TestCollector()

@@ -8,6 +8,7 @@ import { bugResponse, errorResponse } from '../http/error-responses.ts'
 import { parseJson } from '../http/json-body.ts'
 import type { RateLimit } from '../http/rate-limit.ts'
 import { endsConnection, receiveBytes, receiveText } from '../http/read-body.ts'
+import { visitorSegments } from '../visitor/visitor-segments.ts'
 import { type Batch, type BatchAnswer, MAX_BODY_BYTES, parseBatch } from './batch.ts'
 import { hashOf } from './batch-hash.ts'
 import { type BatchJudge, type DecodedBatch, decodeBatch } from './decode-batch.ts'
@@ -26,6 +27,8 @@ export interface CollectorDeps {
   rate: RateLimit
   /** True while the organization exceeds its disk limit. */
   isOverBudget?(orgId: string): boolean
+  /** Returns the code of the country from which a request was sent; null if unknown. Absent: always unknown. */
+  countryOf?(request: Request): string | null
   /** Returns a judge for a single batch from the organization. */
   judge(orgId: string): BatchJudge
   /**
@@ -43,6 +46,13 @@ export interface CollectorDeps {
   /** Counts the stored events of each organization. */
   counts?: Pick<IngestRates, 'add'>
   report(error: unknown, route: string): void
+}
+
+/** A valid batch and the request that contained it. */
+interface ReceivedBatch {
+  batch: Batch
+  domain: CollectorDomain
+  request: Request
 }
 
 const CORS = {
@@ -105,7 +115,7 @@ export class Collector {
       // If the token is in the header or the query, the body of an unauthorized request is not read.
       if (token !== null) known = this.domainOf(token)
       const text = await receiveBatch(request)
-      const answer = await this.take(text, known)
+      const answer = await this.take(text, request, known)
       return new Response(JSON.stringify(answer), { status: 202, headers: ANSWER_HEADERS })
     } catch (error) {
       return this.failed(request, error, known)
@@ -154,15 +164,16 @@ export class Collector {
    * Returns the response to a batch, or a promise of it. Not `async`, because promises would account for a tenth of the
    * cost of a batch.
    */
-  private take(text: string, known: CollectorDomain | null): BatchAnswer | Promise<BatchAnswer> {
+  private take(text: string, request: Request, known: CollectorDomain | null): BatchAnswer | Promise<BatchAnswer> {
     const batch = parseBatch(parseJson(text))
     const domain = known ?? this.domainOf(batch.token ?? null)
-    if (batch.batchId === undefined) return this.store(batch, domain, null)
+    const received = { batch, domain, request }
+    if (batch.batchId === undefined) return this.store(received, null)
     const key = `${domain.id} ${batch.batchId}`
     const earlier = this.inFlight.get(key)
     if (earlier) return earlier.stored.then(() => earlier.answer)
     const hash = hashOf(key)
-    return this.answerOf(hash) ?? this.store(batch, domain, key)
+    return this.answerOf(hash) ?? this.store(received, key)
   }
 
   private domainOf(token: string | null): CollectorDomain {
@@ -189,9 +200,10 @@ export class Collector {
     return spool.answerOf(hash) ?? batches.answerOf(hash) ?? late?.answerOf(hash) ?? null
   }
 
-  private async store(batch: Batch, domain: CollectorDomain, key: string | null): Promise<BatchAnswer> {
+  private async store(received: ReceivedBatch, key: string | null): Promise<BatchAnswer> {
+    const { domain } = received
     const receivedAt = this.parts.spool.arrivalAt()
-    const { isLate, events, answer, ledger, pages } = this.decode(batch, domain, receivedAt)
+    const { isLate, events, answer, ledger, pages } = this.decode(received, receivedAt)
     const record = { key, orgId: domain.orgId, domainId: domain.id, receivedAt, answer, ledger }
     const whole = { events, record: pages.length > 0 ? { ...record, pages } : record }
     const stored = isLate ? this.postpone(whole) : this.save(whole)
@@ -212,13 +224,14 @@ export class Collector {
    * Decodes a batch and evaluates its rules. `isLate` is true if evaluation took too long or earlier batches from the
    * organization are waiting.
    */
-  private decode(batch: Batch, domain: CollectorDomain, receivedAt: Instant) {
-    const { spool, domains, late } = this.parts
+  private decode({ batch, domain, request }: ReceivedBatch, receivedAt: Instant) {
+    const { spool, domains, late, countryOf } = this.parts
     const isBehind = late?.has(domain.orgId) ?? false
     const judging = this.parts.judge(domain.orgId)
     const decoded: DecodedBatch = decodeBatch(batch, {
       domain,
       receivedAt,
+      visitor: visitorSegments(batch, request.headers, countryOf?.(request) ?? null),
       nextSeq: () => spool.nextSeq(),
       isDenied: (domainId, hostname) => domains.isDenied(domainId, hostname),
       judge: isBehind ? NOT_JUDGED : judging.judge,

@@ -53,7 +53,7 @@ const SegmentsSchema = Closed(
     visitor: Nullable(Type.String({ description: '`new` or `returning`', examples: ['new'] })),
     country: Nullable(Type.String({ description: 'ISO 3166-1 alpha-2 code', examples: ['CH'] })),
   } satisfies Record<Segment, unknown>,
-  { description: 'What is known about the visitor, the page and the release; null if unknown' },
+  { description: 'Properties of the visitor, the page and the release; null if unknown' },
 )
 
 export const EventSchema = Closed(

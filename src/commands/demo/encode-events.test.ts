@@ -4,6 +4,7 @@ import type { StoredEvent } from '../../core/event.ts'
 import type { CollectorDomain } from '../../domains/domain-directory.ts'
 import { decodeBatch } from '../../ingest/decode-batch.ts'
 import { type ImportedEvent, readLine } from '../../ingest/import-line.ts'
+import { visitorSegments } from '../../visitor/visitor-segments.ts'
 import { batchesOf, importLine } from './encode-events.ts'
 import { demoTimelineOf, SampleSites } from './sample-sites.ts'
 import type { SiteEvent } from './simulated-site.ts'
@@ -23,8 +24,10 @@ const DOMAIN: CollectorDomain = {
 /** Returns the fields that must be the same after import and after collection. */
 const factsOf = (event: StoredEvent | ImportedEvent) => {
   const { vendor, kind, account, host, path, title, sessionId, status, execMs, durMs, version, params, ts, env } = event
+  const { browser, browserVersion, os, device, language, consent } = 'segments' in event ? event.segments : event
+  const segments = { browser, browserVersion, os, device, language, consent }
   const named = { vendor, kind, event: event.event, account, host, path, title, sessionId, status, version }
-  return { ...named, execMs, durMs, params, ts, env }
+  return { ...named, execMs, durMs, params, ts, env, segments }
 }
 
 function collected(event: SiteEvent) {
@@ -33,6 +36,7 @@ function collected(event: SiteEvent) {
   const { events: stored, answer } = decodeBatch(sent?.batch ?? {}, {
     domain: DOMAIN,
     receivedAt: NOW,
+    visitor: visitorSegments(sent?.batch ?? {}, new Headers(), null),
     nextSeq: () => ++seq,
     isDenied: () => false,
     judge: () => [],

@@ -1,5 +1,6 @@
 import type { Instant } from '../../core/clock.ts'
 import type { Batch, HitItem, PageVendorItem, TagItem } from '../../ingest/batch.ts'
+import { consentOf } from '../../visitor/visitor-state.ts'
 import { GTM } from './sample-vendors.ts'
 import type { SiteEvent } from './simulated-site.ts'
 
@@ -12,6 +13,8 @@ export interface SentBatch {
     batchId: string
     sentAt: Instant
     sessionId: string
+    userAgent: string
+    language: string
     version: number
     page: { url: string; title: string }
     hits: HitItem[]
@@ -26,9 +29,10 @@ export function batchesOf(events: readonly SiteEvent[], sentAt: Instant): SentBa
   return [...pages.values()].flatMap((own) => {
     const [first] = own
     if (!first) return []
-    const { host, path, title, sessionId, version } = first
+    const { host, path, title, sessionId, version, browser } = first
+    const { userAgent, language } = browser
     const page = { url: `https://${host}${path}`, title }
-    const batch = { batchId: crypto.randomUUID(), sentAt, sessionId, version, page }
+    const batch = { batchId: crypto.randomUUID(), sentAt, sessionId, userAgent, language, version, page }
     return [{ host, batch: { ...batch, hits: own.flatMap(hitOf), tags: own.flatMap(tagOf), ...measured(own) } }]
   })
 }
@@ -68,8 +72,20 @@ function measured(own: readonly SiteEvent[]): { pageStats?: PageStats } {
 }
 
 /** Returns an event as an input line for `tagwarden import events`. */
-export function importLine({ at, of, event, status, durMs, ...rest }: SiteEvent, domainId: string): string {
+export function importLine({ at, of, event, status, durMs, browser, ...rest }: SiteEvent, domainId: string): string {
   const { vendor, account, kind, request } = of
+  const segments = { ...browser.segments, language: browser.language, consent: consentOf(rest.params) ?? 'unknown' }
   const lasted = request ? { durMs } : { execMs: durMs }
-  return JSON.stringify({ receivedAt: at, domainId, vendor, account, kind, event, status, ...lasted, ...rest })
+  return JSON.stringify({
+    receivedAt: at,
+    domainId,
+    vendor,
+    account,
+    kind,
+    event,
+    status,
+    ...lasted,
+    ...rest,
+    segments,
+  })
 }

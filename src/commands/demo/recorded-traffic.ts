@@ -1,12 +1,13 @@
 import type { RecordedHit } from '../../browser/har-requests.ts'
 import { type Instant, SECOND_MS } from '../../core/clock.ts'
 import type { SentBatch } from './encode-events.ts'
+import { SAFARI } from './sample-browsers.ts'
 import { HOSTS, VERSIONS } from './sample-sites.ts'
 import { GA4, GTM } from './sample-vendors.ts'
 import type { SiteEvent } from './simulated-site.ts'
 
 /** A recorded request without its time and page URL. */
-export type ReplayedRequest = Omit<RecordedHit, 'ts' | 'pageUrl'>
+export type ReplayedRequest = Omit<RecordedHit, 'ts' | 'pageUrl' | 'userAgent'>
 
 /** Requests sent by the vendors' own code in a real browser. */
 export interface RecordedTraffic {
@@ -49,6 +50,8 @@ export function recordedVisit({ google, others }: RecordedTraffic, second: numbe
       batchId: crypto.randomUUID(),
       sentAt: now,
       sessionId: `recorded-${second}`,
+      userAgent: SAFARI.userAgent,
+      language: 'en',
       version: isFaulty ? FAULTY_VERSION : VERSIONS.harmful,
       page: { url: `https://${HOSTS.shop}${path}`, title: path === '/' ? 'Home' : path.slice(1) },
       hits: isFaulty ? hits.map(withoutTransaction) : hits,
@@ -57,9 +60,10 @@ export function recordedVisit({ google, others }: RecordedTraffic, second: numbe
   }
 }
 
-/** Returns a shop event as sent by the faulty container. */
+/** Returns a shop event as sent by the faulty container, which loses the transaction id in Safari. */
 export function withoutTransactionId(event: SiteEvent): SiteEvent {
   if (event.host !== HOSTS.shop) return event
+  if (event.browser.segments.browser !== SAFARI.segments.browser) return { ...event, version: FAULTY_VERSION }
   const { 'ep.transaction_id': id, ...params } = event.params
   return { ...event, version: FAULTY_VERSION, params: event.of === GA4 ? params : event.params }
 }

@@ -160,7 +160,7 @@ function sendTraffic(
   return () => clearInterval(timer)
 }
 
-function withoutTime({ ts, pageUrl, ...hit }: RecordedHit): ReplayedRequest {
+function withoutTime({ ts, pageUrl, userAgent, ...hit }: RecordedHit): ReplayedRequest {
   return hit
 }
 

@@ -19,7 +19,7 @@ export interface DemoTimeline {
   untitledAt: Instant
   /** Time at which a form begins to leak an e-mail address in a parameter, for two days. */
   leakedAt: Instant
-  /** Time at which a container version goes live whose cart events lack a currency. */
+  /** Time at which a container version goes live whose cart events lack a currency in Safari. */
   harmfulAt: Instant
   /** Time from which all events are received by the collector. */
   collectedAt: Instant

@@ -1,11 +1,12 @@
 import type { Instant } from '../../core/clock.ts'
+import { SAFARI } from './sample-browsers.ts'
 import { ADS, GA4, META, type SampleVendor, TIKTOK } from './sample-vendors.ts'
 import { type Choice, lasts, Site, type SiteOptions, type Visit } from './simulated-site.ts'
 
 export interface ShopOptions extends SiteOptions {
   /** Prefix of the shop's order ids: `A` for `A-10000`. */
   orders: string
-  /** Time from which Google Analytics 4 cart events lack a currency. */
+  /** Time from which Google Analytics 4 cart events lack a currency in Safari. */
   lostCurrencyAt?: Instant
   /** Start of the two days in which a form leaks the visitor's e-mail address in a parameter. */
   leakedAt?: Instant
@@ -62,8 +63,10 @@ export class Shop extends Site {
     this.tellMeta(visit, 'ViewContent', { 'cd[content_ids]': product, 'cd[value]': value, 'cd[currency]': 'EUR' })
     if (this.random() > GOES_ON.cart) return
     this.page(visit, '/cart')
-    const hasCurrency = visit.at < (this.options.lostCurrencyAt ?? Number.POSITIVE_INFINITY)
-    const currency = hasCurrency ? { 'ep.currency': 'EUR' } : {}
+    const isBroken =
+      visit.browser.segments.browser === SAFARI.segments.browser &&
+      visit.at >= (this.options.lostCurrencyAt ?? Number.POSITIVE_INFINITY)
+    const currency = isBroken ? {} : { 'ep.currency': 'EUR' }
     this.tell(visit, GA4, 'add_to_cart', { 'ep.item_id': product, 'epn.value': value, ...currency })
     this.tellMeta(visit, 'AddToCart', { 'cd[content_ids]': product, 'cd[value]': value, 'cd[currency]': 'EUR' })
     if (this.random() > GOES_ON.checkout) return

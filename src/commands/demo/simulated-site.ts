@@ -1,5 +1,6 @@
 import { DAY_MS, HOUR_MS, type Instant, SECOND_MS } from '../../core/clock.ts'
 import { addConsent } from '../../decoders/consent.ts'
+import { browserOf, type SampleBrowser } from './sample-browsers.ts'
 import { GTM, type SampleVendor } from './sample-vendors.ts'
 
 /** An event sent to a vendor. */
@@ -11,6 +12,7 @@ export interface SiteEvent {
   path: string
   title: string
   sessionId: string
+  browser: SampleBrowser
   status: 'ok' | 'failure'
   durMs: number
   version: number
@@ -31,6 +33,7 @@ export interface Order {
 export interface Visit {
   id: string
   client: string
+  browser: SampleBrowser
   choice: Choice
   at: Instant
   path: string
@@ -156,6 +159,7 @@ export abstract class Site {
       path: visit.path,
       title,
       sessionId: visit.id,
+      browser: visit.browser,
       status: this.random() < 0.004 ? 'failure' : 'ok',
       durMs: Math.round(30 + this.random() * 120),
       version: version(visit.at),
@@ -171,7 +175,8 @@ export abstract class Site {
     const answer = this.random()
     const choice = answer < AGREE ? 'granted' : answer < AGREE + REFUSE ? 'denied' : 'open'
     const id = `${this.options.host}-${this.visits++}`
-    this.visit({ id, client: `${Math.floor(this.random() * 1e9)}`, at, path: '/', choice: 'open' }, choice)
+    const client = `${Math.floor(this.random() * 1e9)}`
+    this.visit({ id, client, browser: browserOf(id), at, path: '/', choice: 'open' }, choice)
   }
 }
 

@@ -13,7 +13,7 @@ const FIELDS = [
   ...(['sessionId', 'customerId', 'execMs', 'durMs', 'bytes', 'version', 'weight'] as const),
 ]
 
-/** All stored fields and parameters of an event. */
+/** All known fields, segments and parameters of an event. */
 export function EventDetails({ event }: { event: Event }) {
   const t = messages.explore.events
   const fields = FIELDS.filter((name) => event[name] !== null)
@@ -41,6 +41,9 @@ export function EventDetails({ event }: { event: Event }) {
         {fields.map((name) => (
           <Pair key={name} name={`$${name}`} value={String(event[name])} />
         ))}
+        {Object.entries(event.segments ?? {}).map(
+          ([name, value]) => value !== null && <Pair key={name} name={`$${name}`} value={value} />,
+        )}
       </dl>
       <Title order={3}>{t.parameters}</Title>
       <dl className="facts">
