@@ -1,4 +1,4 @@
-import type { StoredEvent } from '../../core/event.ts'
+import { DERIVED_SEGMENTS, NO_SEGMENTS, type Segments, type StoredEvent } from '../../core/event.ts'
 import { amountText, namesMissingIn, numberText, oneLine, timeText } from '../../core/text.ts'
 import { issueKindOf } from '../../issues/issue-kinds.ts'
 import { hasChart } from './chart-png.ts'
@@ -88,15 +88,19 @@ const isTime = (value: unknown) => typeof value === 'number' && !Number.isNaN(ne
 
 /**
  * Returns the fields to show. `ts` is renamed to `time`. The weight is included only if the event counts more than
- * once.
+ * once. Segments are shown as fields, except those that repeat another field and an unknown consent.
  */
 function forPeople(sample: Record<string, unknown>): Record<string, unknown> {
   const fields = Object.entries(sample).flatMap(([key, value]) => {
     if (TECHNICAL.includes(key) || (key === 'weight' && value === 1)) return []
+    if (key === 'segments') return Object.entries(value as Segments).filter(isShown)
     return [key === 'ts' && isTime(value) ? ['time', timeText(Number(value))] : [key, value]]
   })
   return Object.fromEntries(fields)
 }
+
+const isShown = ([name, value]: [string, string | null]) =>
+  !DERIVED_SEGMENTS.some((derived) => derived === name) && value !== NO_SEGMENTS.consent
 
 /** A field of the violating event next to the same field of the valid event. */
 export interface ComparedRow {

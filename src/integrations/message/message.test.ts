@@ -147,6 +147,8 @@ test('a sample shows the known fields and only one timestamp', () => {
     host: 'shop.example',
     sessionId: 's1',
     execMs: 12,
+    version: 3,
+    segments: { browser: 'Safari' },
     params: { value: '', id: '5', weight: '1', ts: '7' },
   })
   const rows = (more: object) =>
@@ -160,6 +162,8 @@ test('a sample shows the known fields and only one timestamp', () => {
     ['host', 'shop.example'],
     ['sessionId', 's1'],
     ['execMs', '12'],
+    ['version', '3'],
+    ['browser', 'Safari'],
     ['params.value', ''],
     ['params.id', '5'],
     ['params.weight', '1'],
