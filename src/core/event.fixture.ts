@@ -32,10 +32,10 @@ export function plainEvent({ segments, ...fields }: EventFields = {}): StoredEve
     durMs: null,
     bytes: null,
     version: null,
+    segments: { ...NO_SEGMENTS, release: releaseOf(version), pageGroup: pageGroupOf(path), ...segments },
     weight: 1,
     violations: null,
     params: {},
     ...fields,
-    segments: { ...NO_SEGMENTS, release: releaseOf(version), pageGroup: pageGroupOf(path), ...segments },
   }
 }
