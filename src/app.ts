@@ -48,6 +48,7 @@ import { sharesOf } from './shares/store.ts'
 import { openSignals } from './signals/room.ts'
 import type { Db } from './store/database.ts'
 import { openStream } from './stream/room.ts'
+import { openVisitor } from './visitor/room.ts'
 import { useOf } from './warehouse/plan-disk-deletions.ts'
 
 export type { AppOptions } from './app/open-base.ts'
@@ -106,6 +107,7 @@ export async function openApp(options: AppOptions): Promise<App> {
     lastOrders: (ids) => lastOrdersOf(db, ids),
   })
   const labels = openLabels(base)
+  const visitor = openVisitor(base)
   const capture = openCapture(base, domains)
   const signals = openSignals(base, { domains: () => domainsWithAutoAlert(db) })
   const alerts = openAlerts(base, {
@@ -167,6 +169,7 @@ export async function openApp(options: AppOptions): Promise<App> {
     org,
     domains,
     labels,
+    visitor,
     capture,
     alerts,
     ingest,

@@ -41,6 +41,7 @@ test('the defaults apply without settings', () => {
     outboundProxy: '',
     outboundCa: '',
     trustedProxies: [],
+    countryFile: '',
     maxConnections: 4000,
     requestTimeoutS: 60,
     rateKeyPerMinute: 600,

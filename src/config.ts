@@ -237,6 +237,12 @@ const SETTINGS = {
     'Addresses or CIDRs of proxies whose X-Forwarded-For header is trusted, comma-separated',
     blocks,
   ),
+  countryFile: setting(
+    'COUNTRY_FILE',
+    '',
+    'File or folder with the countries of IP addresses, from MaxMind, IP2Location or DB-IP in CSV format. Empty: events have no country',
+    text,
+  ),
   maxConnections: setting(
     'MAX_CONNECTIONS',
     '4000',

@@ -34,6 +34,7 @@ type JobName =
   | 'refresh domains'
   | 'run flow tests'
   | 'unmute issues'
+  | 'read country file'
 
 /**
  * The whole program, running in this process with a new data folder and a manual clock. The folder is deleted when the

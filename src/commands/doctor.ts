@@ -2,7 +2,8 @@ import { existsSync } from 'node:fs'
 import { localUrlOf } from '../app/local-url.ts'
 import { findChromium, howToGetChromium } from '../browser/find-chromium.ts'
 import { systemClock } from '../core/clock.ts'
-import { firstFew } from '../core/text.ts'
+import { AppError } from '../core/error.ts'
+import { countText, firstFew } from '../core/text.ts'
 import { examine, type Finding } from '../data-folder/examine-folder.ts'
 import { type FolderPaths, folderPaths } from '../data-folder/folder-paths.ts'
 import { checkDatabase } from '../data-folder/open-folder.ts'
@@ -10,6 +11,7 @@ import { type Rebuilt, rebuild } from '../data-folder/rebuild-file-list.ts'
 import { forgetLost, type SealedCounts } from '../data-folder/sealed-secrets.ts'
 import { openDatabase } from '../store/database.ts'
 import { FolderInUse, lockFolder } from '../store/folder-lock.ts'
+import { openCountryFile } from '../visitor/country-file.ts'
 import { type Command, UsageError } from './command.ts'
 import { configOf, DATA_FLAG } from './command-line-settings.ts'
 import { hintsOf } from './serve.ts'
@@ -46,7 +48,7 @@ export const doctor: Command = {
       const findings = await examine(paths, { isRunning: unlock === null, progress: progressOf('read') })
       const hints = hintsOf(config, config.publicUrl || localUrlOf(config.listen))
       findings.push(...hints.map((says): Finding => ({ check: 'settings', state: 'note', says })))
-      findings.push(chromiumFinding(config.chromium))
+      findings.push(...(await countryFindings(config.countryFile)), chromiumFinding(config.chromium))
       if (flags.json) console.log(JSON.stringify({ findings, rebuilt, forgotten }, null, 2))
       else console.log([...forgottenLines(forgotten), ...rebuiltLines(rebuilt), ...findings.map(lineOf)].join('\n'))
       return findings.some(({ state }) => state === 'wrong') ? 1 : 0
@@ -63,6 +65,18 @@ function chromiumFinding(setting: string): Finding {
   // Chromium.
   const state = setting === '' ? 'note' : 'wrong'
   return { check: 'settings', state, says: `flow tests and audits cannot run: ${howToGetChromium(setting)}` }
+}
+
+async function countryFindings(path: string): Promise<Finding[]> {
+  if (path === '') return []
+  try {
+    const { ranges } = await openCountryFile(path)
+    const says = `countries are read from ${path}, which has ${countText(ranges)} ranges of addresses`
+    return [{ check: 'settings', state: 'good', says }]
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error
+    return [{ check: 'settings', state: 'wrong', says: `TAGWARDEN_COUNTRY_FILE: ${error.message}` }]
+  }
 }
 
 const lineOf = ({ check, state, says }: Finding) => `${MARKS[state]} ${check}: ${says}`

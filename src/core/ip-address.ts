@@ -14,43 +14,109 @@ const width = (family: 4 | 6) => (family === 4 ? 32 : 128)
 
 /** Parses an address in dotted or colon notation, with or without brackets or a zone. Returns null if it is invalid. */
 export function parseAddress(text: string): Address | null {
-  const bare = text.replace(/^\[(.*)\]$/, '$1').replace(/%.*$/, '')
-  const v4 = parseV4(bare)
-  if (v4 !== null) return { family: 4, value: v4 }
-  const v6 = parseV6(bare)
-  return v6 === null ? null : { family: 6, value: v6 }
+  const family = readAddress(text, words)
+  if (family === null) return null
+  const [first = 0, second = 0, third = 0, last = 0] = words
+  if (family === 4) return { family, value: BigInt(last) }
+  const high = (BigInt(first) << 32n) | BigInt(second)
+  return { family, value: (high << 64n) | (BigInt(third) << 32n) | BigInt(last) }
 }
 
-/** Parses four decimal numbers. Leading zeros are rejected, because some systems read such numbers as octal. */
-function parseV4(text: string): bigint | null {
-  const parts = text.split('.')
-  if (parts.length !== 4 || !parts.every((part) => /^(?:0|[1-9]\d{0,2})$/.test(part) && Number(part) < 256)) return null
-  return parts.reduce((value, part) => (value << 8n) | BigInt(part), 0n)
+/**
+ * Like `parseAddress`, but writes the address to `into` as four 32-bit words, most significant first. An IPv4 address is
+ * written as its IPv4-mapped IPv6 address. Returns the family of the text, and null if the text is invalid; the words are
+ * then undefined. Allocates nothing for addresses without brackets and zone.
+ */
+export function readAddress(text: string, into: Uint32Array): 4 | 6 | null {
+  const bare = /[[%]/.test(text) ? text.replace(/^\[(.*)\]$/, '$1').replace(/%.*$/, '') : text
+  if (bare.includes(':')) return readV6(bare, into) ? 6 : null
+  const v4 = readV4(bare, 0)
+  if (v4 < 0) return null
+  into[0] = 0
+  into[1] = 0
+  into[2] = MAPPED
+  into[3] = v4
+  return 4
 }
 
-/** RFC 4291, 2.2: eight groups, with `::` for a run of zeros. The last two groups may be dotted. */
-function parseV6(text: string): bigint | null {
-  if (text.length > LONGEST_V6 || !text.includes(':')) return null
-  const tail = /[^:]+\.[^:]+$/.exec(text)?.[0]
-  if (tail !== undefined) {
-    const v4 = parseV4(tail)
-    if (v4 === null) return null
-    return parseV6(`${text.slice(0, -tail.length)}${(v4 >> 16n).toString(16)}:${(v4 & 0xffffn).toString(16)}`)
+const words = new Uint32Array(4)
+/** The eight groups of the address being parsed. */
+const groups = new Uint16Array(8)
+/** Third word of every IPv4-mapped address. The words before it are 0. */
+const MAPPED = 0xffff
+const [DOT, COLON, ZERO] = [46, 58, 48]
+
+/**
+ * Returns the 32-bit number for four decimal numbers from a position to the end of the text; -1 if they are invalid.
+ * Leading zeros are rejected, because some systems read such numbers as octal.
+ */
+function readV4(text: string, from: number): number {
+  let [value, octet, digits, dots] = [0, 0, 0, 0]
+  for (let at = from; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    if (code === DOT) {
+      if (digits === 0 || ++dots > 3) return -1
+      value = value * 256 + octet
+      octet = 0
+      digits = 0
+    } else {
+      const digit = code - ZERO
+      if (digit < 0 || digit > 9 || (digits > 0 && octet === 0)) return -1
+      octet = octet * 10 + digit
+      digits++
+      if (octet > 255) return -1
+    }
   }
-  const [head = '', rest, ...more] = text.split('::')
-  if (more.length > 0) return null
-  const groups = (part: string | undefined) => (part ? part.split(':') : [])
-  const left = groups(head)
-  const right = groups(rest)
-  const missing = 8 - left.length - right.length
-  if (rest === undefined ? missing !== 0 : missing < 1) return null
-  const all = [...left, ...Array.from({ length: missing }, () => '0'), ...right]
-  if (!all.every((group) => /^[\da-f]{1,4}$/i.test(group))) return null
-  return all.reduce((value, group) => (value << 16n) | BigInt(`0x${group}`), 0n)
+  return dots === 3 && digits > 0 ? value * 256 + octet : -1
 }
 
-/** Eight groups of four digits, with the last two groups written as an IPv4 address. */
-const LONGEST_V6 = 45
+/**
+ * Parses eight groups, with `::` for a run of zeros; the last two groups may be dotted (RFC 4291, 2.2). Returns false if
+ * they are invalid.
+ */
+function readV6(text: string, into: Uint32Array): boolean {
+  let count = 0
+  /** Number of groups before `::`; -1 without it. */
+  let gap = text.startsWith('::') ? 0 : -1
+  let at = gap < 0 ? 0 : 2
+  while (at < text.length) {
+    if (count === 8) return false
+    const from = at
+    let group = 0
+    for (let digit = hexDigit(text, at); digit >= 0; digit = hexDigit(text, ++at)) group = group * 16 + digit
+    if (text.charCodeAt(at) === DOT) {
+      const v4 = readV4(text, from)
+      if (v4 < 0 || count > 6) return false
+      groups[count++] = v4 >>> 16
+      groups[count++] = v4
+      break
+    }
+    if (at === from || at - from > 4) return false
+    groups[count++] = group
+    if (at === text.length) break
+    if (text.charCodeAt(at++) !== COLON) return false
+    if (text.charCodeAt(at) === COLON) {
+      if (gap >= 0) return false
+      gap = count
+      at++
+    } else if (at === text.length) return false
+  }
+  if (gap < 0 ? count !== 8 : count === 8) return false
+  if (gap >= 0) {
+    groups.copyWithin(8 - (count - gap), gap, count)
+    groups.fill(0, gap, 8 - (count - gap))
+  }
+  for (let word = 0; word < 4; word++) into[word] = (groups[2 * word] ?? 0) * 65_536 + (groups[2 * word + 1] ?? 0)
+  return true
+}
+
+/** Returns the value of the hexadecimal digit at a position; -1 if there is none. */
+function hexDigit(text: string, at: number): number {
+  const code = text.charCodeAt(at)
+  if (code >= ZERO && code <= 57) return code - ZERO
+  const letter = code | 32
+  return letter >= 97 && letter <= 102 ? letter - 87 : -1
+}
 
 /** Returns an address such as `10.0.0.1`, or eight hexadecimal groups without compression. Sockets accept both. */
 export function formatAddress({ family, value }: Address): string {

@@ -1,6 +1,5 @@
 import { createReadStream } from 'node:fs'
 import { createGunzip } from 'node:zlib'
-import { MAX_BODY_BYTES } from './batch.ts'
 
 /** A line in a file. */
 export interface FileLine {
@@ -11,7 +10,7 @@ export interface FileLine {
 }
 
 /** Same as the collector's limit for a batch. */
-export const MAX_LINE_BYTES = MAX_BODY_BYTES
+export const MAX_LINE_BYTES = 1024 * 1024
 const CHUNK_BYTES = 1024 * 1024
 const LINE_END = 10
 const BYTE_ORDER_MARK = '\uFEFF'
@@ -26,6 +25,8 @@ export function bytesOf(path: string, read: (bytes: number) => void = () => {}):
   if (!path.endsWith('.gz')) return file
   const unpacked = createGunzip({ chunkSize: CHUNK_BYTES })
   file.on('error', (error) => unpacked.destroy(error))
+  // Closes the file when the caller stops reading before its end.
+  unpacked.on('close', () => file.destroy())
   return file.pipe(unpacked)
 }
 
