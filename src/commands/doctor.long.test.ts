@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { chmodSync, cpSync, readFileSync, rmSync, truncateSync } from 'node:fs'
+import { chmodSync, cpSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { bytesOf, killedFolder } from '../../test/hostile/killed-server-folder.ts'
 import { runProgram, startServer, temporaryFolder } from '../../test/run-program.ts'
@@ -113,4 +113,18 @@ test.each([
   // The browser only runs without a sandbox for root.
   const isUnsafe = expected === 0 && process.getuid?.() === 0
   expect(stdout.includes('Chromium runs without its sandbox')).toBe(isUnsafe)
+})
+
+test.each([
+  ['5.0.0.0,5.0.0.255,DE\n', 0, /^ok {4}settings: countries of IP addresses are read from \S+; ranges: 1$/m],
+  ['5.0.0.0,5.0.0.255\n', 1, /^WRONG settings: TAGWARDEN_COUNTRY_FILE: \S+\.csv:1: is not the beginning of /m],
+])('the country file %j is checked', async (content, expected, line) => {
+  using root = temporaryFolder()
+  const data = join(root.path, 'data')
+  const file = join(root.path, 'countries.csv')
+  writeFileSync(file, content)
+  await runProgram(['init', '--data', data, '--org', 'Acme', '--email', 'a@example.com'])
+  const { code, stdout } = await runProgram(['doctor', '--data', data], { env: { TAGWARDEN_COUNTRY_FILE: file } })
+  expect(code).toBe(expected)
+  expect(stdout).toMatch(line)
 })

@@ -71,7 +71,7 @@ async function countryFindings(path: string): Promise<Finding[]> {
   if (path === '') return []
   try {
     const { ranges } = await openCountryFile(path)
-    const says = `countries are read from ${path}, which has ${countText(ranges)} ranges of addresses`
+    const says = `countries of IP addresses are read from ${path}; ranges: ${countText(ranges)}`
     return [{ check: 'settings', state: 'good', says }]
   } catch (error) {
     if (!(error instanceof AppError)) throw error

@@ -51,7 +51,7 @@ export class CountryFile {
     try {
       const lookup = await openCountryFile(this.path, stopping)
       this.lookup = lookup
-      log.info(`read the countries of ${countText(lookup.ranges)} ranges of addresses from ${this.path}`)
+      log.info(`countries of IP addresses read from ${this.path}; ranges: ${countText(lookup.ranges)}`)
     } catch (error) {
       if (stopping.aborted) return
       if (!(error instanceof AppError)) throw error
