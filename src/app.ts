@@ -124,6 +124,7 @@ export async function openApp(options: AppOptions): Promise<App> {
     rules: alerts.rules,
     judgeProcess: alerts.judgeProcess,
     storing: signals.gaps,
+    countryOf: (address) => visitor.countries.countryOf(address),
     isOverBudget: (orgId) => dataFolder.diskBudget.isOver(orgId),
     maskOf: (orgId) => compileMask([], privacyOf(orgId)),
     maskTextOf,

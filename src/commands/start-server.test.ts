@@ -1,9 +1,12 @@
 import { describe, expect, test } from 'bun:test'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { temporaryFolder } from '../../test/run-program.ts'
 import { openApp } from '../app.ts'
 import { readConfig, type SettingName } from '../config.ts'
 import { systemClock } from '../core/clock.ts'
+import { createDomain, findDomain } from '../domains/store.ts'
+import { readSpool } from '../ingest/collector.fixture.ts'
 import { testMessage } from '../integrations/message/message.ts'
 import { createOrg } from '../org/store.ts'
 import { openDatabase } from '../store/database.ts'
@@ -115,6 +118,39 @@ describe('a server', () => {
       lastError: null,
     })
     left.close()
+  })
+
+  test('determines the country of a visitor behind a trusted proxy', async () => {
+    using folder = temporaryFolder()
+    const countryFile = join(folder.path, 'countries.csv')
+    await Bun.write(countryFile, '5.0.0.0,5.0.0.255,DE\n')
+    const loaded = Promise.withResolvers<void>()
+    const log = { ...quiet, info: (text: string) => void (text.includes('countries') && loaded.resolve()) }
+    const data = join(folder.path, 'data')
+    const running = await startServer(configOf(data, { countryFile, trustedProxies: '127.0.0.1' }), log)
+    await loaded.promise
+    const { db, box } = running.app
+    const { id: orgId } = createOrg(db, box, systemClock, { name: 'Ours' })
+    const { token } = findDomain(db, { orgId, id: createDomain(db, systemClock, orgId, { name: 'Shop' }) }, 0)
+    const send = (batch: object, headers: Record<string, string> = {}) =>
+      fetch(`${running.url}/api/v1/events?token=${token}`, {
+        method: 'POST',
+        headers,
+        body: JSON.stringify({ ...batch, events: [{ vendor: 'V' }] }),
+      })
+    for (const [batch, headers] of [
+      [{}, { 'x-forwarded-for': '5.0.0.9' }],
+      [{}, { 'x-forwarded-for': '9.9.9.9' }],
+      [{}, {}],
+      [{ userAgent: 'a browser' }, { 'x-forwarded-for': '5.0.0.9' }],
+    ] as const)
+      expect((await send(batch, headers)).status).toBe(202)
+    const spool = join(data, 'spool')
+    const paths = readdirSync(spool).flatMap((name) => (name.endsWith('.ndjson') ? [join(spool, name)] : []))
+    const events = readSpool(paths).events as { country?: string }[]
+    expect(events.map(({ country }) => country)).toEqual(['DE', undefined, undefined, undefined])
+    expect(paths.map((path) => readFileSync(path, 'utf8')).join('')).not.toContain('5.0.0.9')
+    await running.stop()
   })
 
   test('formats an IPv6 address for URLs', async () => {

@@ -27,8 +27,8 @@ export interface CollectorDeps {
   rate: RateLimit
   /** True while the organization exceeds its disk limit. */
   isOverBudget?(orgId: string): boolean
-  /** Returns the code of the country from which a request was sent; null if unknown. Absent: always unknown. */
-  countryOf?(request: Request): string | null
+  /** Returns the code of the country of an IP address; null if unknown. Absent: always unknown. */
+  countryOf?(address: string): string | null
   /** Returns a judge for a single batch from the organization. */
   judge(orgId: string): BatchJudge
   /**
@@ -231,7 +231,7 @@ export class Collector {
     const decoded: DecodedBatch = decodeBatch(batch, {
       domain,
       receivedAt,
-      visitor: visitorSegments(batch, request.headers, countryOf?.(request) ?? null),
+      visitor: visitorSegments(batch, request, countryOf),
       nextSeq: () => spool.nextSeq(),
       isDenied: (domainId, hostname) => domains.isDenied(domainId, hostname),
       judge: isBehind ? NOT_JUDGED : judging.judge,

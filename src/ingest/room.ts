@@ -41,7 +41,7 @@ interface IngestBase extends Base {
 interface Deps
   extends Pick<LiveRouteDeps, 'maskOf'>,
     Pick<UsageRouteDeps, 'storageOf' | 'maskTextOf'>,
-    Required<Pick<CollectorDeps, 'storing' | 'isOverBudget'>> {
+    Required<Pick<CollectorDeps, 'storing' | 'isOverBudget' | 'countryOf'>> {
   directory: DomainDirectory
   scripts: ScriptFiles
   rules: { judgeBatch: CollectorDeps['judge']; judgeAll: JudgingQueueDeps['judgeHere'] }
@@ -52,7 +52,8 @@ interface Deps
 /** Opens the collector and starts evaluating late batches left over from an earlier run. */
 export function openIngest(base: IngestBase, deps: Deps): IngestRoom {
   const { db, clock, config, spool, report, lateFolder } = base
-  const { directory, scripts, rules, judgeProcess, storing, isOverBudget, maskOf, storageOf, maskTextOf } = deps
+  const { directory, scripts, rules, judgeProcess, storing, isOverBudget, countryOf, maskOf, storageOf, maskTextOf } =
+    deps
   const live = new LiveBuffer(clock)
   const counts = new IngestRates((orgId) => lastEventAt(db, orgId))
   const batches = new SeenBatches(db, clock)
@@ -72,6 +73,7 @@ export function openIngest(base: IngestBase, deps: Deps): IngestRoom {
     batches,
     rate: new RateLimit(clock, config.rateCollectPerSecond),
     isOverBudget,
+    countryOf,
     judge: rules.judgeBatch,
     late,
     violated: (alertIds, domainId, receivedAt) => violated.emit({ alertIds, domainId, receivedAt }),

@@ -1,4 +1,5 @@
 import type { VisitorSegments } from '../core/event.ts'
+import { originOf } from '../http/client-info.ts'
 import type { ClientHints } from './client-hints.ts'
 import { readLanguage } from './language.ts'
 import { readUserAgent } from './user-agent.ts'
@@ -12,10 +13,15 @@ export interface DeclaredVisitor {
 
 /**
  * Returns the segments of the visitor who sent a batch. The fields of the batch take precedence over the headers of the
- * request, because the sender may be a server. If the batch has a user agent or client hints, the headers of both are
- * ignored. `country`: code of the sender's country; null if unknown.
+ * request, because the sender may be a server. If the batch has a user agent or client hints, the headers of both and
+ * the address of the sender are ignored.
  */
-export function visitorSegments(batch: DeclaredVisitor, headers: Headers, country: string | null): VisitorSegments {
+export function visitorSegments(
+  batch: DeclaredVisitor,
+  request: Request,
+  countryOf: (address: string) => string | null = () => null,
+): VisitorSegments {
+  const { headers } = request
   const { userAgent, clientHints, language } = batch
   const isDeclared = userAgent !== undefined || clientHints !== undefined
   const { browser, browserVersion, os, device } = isDeclared
@@ -27,8 +33,13 @@ export function visitorSegments(batch: DeclaredVisitor, headers: Headers, countr
     os,
     device,
     language: readLanguage(language) ?? readLanguage(headers.get('accept-language')),
-    country,
+    country: isDeclared ? null : countryOfSender(request, countryOf),
   }
+}
+
+function countryOfSender(request: Request, countryOf: (address: string) => string | null): string | null {
+  const { address } = originOf(request)
+  return address === null ? null : countryOf(address)
 }
 
 /** Returns the client hints that browsers send without being asked; null if there are none. */

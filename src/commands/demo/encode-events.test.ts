@@ -36,7 +36,7 @@ function collected(event: SiteEvent) {
   const { events: stored, answer } = decodeBatch(sent?.batch ?? {}, {
     domain: DOMAIN,
     receivedAt: NOW,
-    visitor: visitorSegments(sent?.batch ?? {}, new Headers(), null),
+    visitor: visitorSegments(sent?.batch ?? {}, new Request('http://localhost')),
     nextSeq: () => ++seq,
     isDenied: () => false,
     judge: () => [],
