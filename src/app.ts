@@ -131,7 +131,7 @@ export async function openApp(options: AppOptions): Promise<App> {
     storageOf: async (orgId) => useOf(await warehouse.pieces(), orgId),
   })
   const evaluation = openEvaluation(base, { ingest, signals, enqueue })
-  const issues = openIssues(base, { enqueue })
+  const issues = openIssues(base, { enqueue, checkChannels: channelCheck(base) })
   const evidence = openEvidence(base, signals)
   const integrations = openIntegrations(base, {
     connectors: CONNECTORS,

@@ -35,6 +35,7 @@ type JobName =
   | 'run flow tests'
   | 'unmute issues'
   | 'read country file'
+  | 'escalate issues'
 
 /**
  * The whole program, running in this process with a new data folder and a manual clock. The folder is deleted when the

@@ -5,6 +5,7 @@ import { Closed, parser, Type } from '../core/schema.ts'
 import type { AlertInput } from './alert.ts'
 import { checkTimezone, parsePeriod } from './alert-period.ts'
 import { AlertInputSchema } from './alert-schema.ts'
+import { checkStepOrder } from './escalation.ts'
 import { checkConfiguration, FIELDS_SHAPED_BY_TYPE } from './type-specific-fields.ts'
 import { ALERT_KINDS, alertTypeOf } from './types/index.ts'
 
@@ -55,7 +56,7 @@ export function readAlertInput(value: unknown, root = '', maxCost = Number.POSIT
 /** Returns checks that the schemas can't express, for fields of the right type. */
 function fieldChecks(value: unknown): (() => void)[] {
   if (typeof value !== 'object' || value === null) return []
-  const { name, period, timezone, alertType } = value as Record<string, unknown>
+  const { name, period, timezone, alertType, escalation } = value as Record<string, unknown>
   const kind = ALERT_KINDS.find((one) => one === alertType)
   const blank = () => {
     throw new AppError('invalid', 'name: must not be blank')
@@ -64,6 +65,7 @@ function fieldChecks(value: unknown): (() => void)[] {
     ...(typeof name === 'string' && !name.trim() ? [blank] : []),
     ...(typeof period === 'string' ? [() => void parsePeriod(period)] : []),
     ...(typeof timezone === 'string' && timezone !== '' ? [() => checkTimezone(timezone)] : []),
+    () => withPathPrefix('escalation', () => checkStepOrder(escalation)),
     ...(kind ? [() => checkConfiguration(alertTypeOf(kind), value as AlertInput)] : []),
   ]
 }

@@ -8,7 +8,7 @@ import { NextCursorSchema, type PageRequest, pagingFields } from '../http/paging
 import type { Principal } from '../http/principal.ts'
 import { ById, OK, OkSchema, type Route, route } from '../http/route.ts'
 import type { Db } from '../store/database.ts'
-import type { Alert, AlertChannel, AlertInput } from './alert.ts'
+import type { Alert, AlertChannel, AlertInput, Escalation } from './alert.ts'
 import { AlertBulkInputSchema, RawAlertInputSchema, readAlertInput, withPathPrefix } from './alert-input.ts'
 import { AlertSchema } from './alert-schema.ts'
 import {
@@ -17,13 +17,13 @@ import {
   createAlert,
   deleteAlert,
   findAlert,
-  findChannels,
   listAlerts,
   setEnabled,
   updateAlert,
 } from './alert-store.ts'
 import type { AlertBacktest } from './backtest.ts'
 import { acceptChannels, showChannels } from './encrypt-channel-target.ts'
+import { acceptEscalation, showEscalation } from './escalation.ts'
 import { ALERT_KINDS } from './types/index.ts'
 
 const tag = 'Alerts'
@@ -92,20 +92,23 @@ function alertActions({
 }: Omit<AlertRouteDeps, 'openIssues' | 'lateShareOf'>) {
   const accept = (
     value: unknown,
-    { orgId, stored = [], root = '' }: { orgId: string; stored?: readonly AlertChannel[]; root?: string },
+    { orgId, stored, root = '' }: { orgId: string; stored?: Pick<Alert, 'channels' | 'escalation'>; root?: string },
   ): AlertInput => {
     const input = readAlertInput(value, root)
     const check = (channels: readonly AlertChannel[]) => checkChannels(channels, orgId)
-    let { channels } = input
+    let { channels, escalation } = input
     withPathPrefix(root, () =>
       checkAll([
         () => checkDomains(db, orgId, input),
         () => {
-          channels = acceptChannels(box, channels, { stored, check })
+          channels = acceptChannels(box, channels, { stored: stored?.channels ?? [], check })
+        },
+        () => {
+          escalation = acceptAlertEscalation(box, escalation, { stored, check })
         },
       ]),
     )
-    return { ...input, channels }
+    return { ...input, channels, ...(escalation && { escalation }) }
   }
   const notified = (alert: Alert): Alert => {
     changed([alert.id])
@@ -137,7 +140,7 @@ function alertActions({
     },
 
     update(orgId: string, id: string, value: unknown) {
-      const stored = findChannels(db, { orgId, id })
+      const stored = findAlert(db, { orgId, id })
       return notified(updateAlert(db, clock, { orgId, id }, accept(value, { orgId, stored })))
     },
 
@@ -151,9 +154,30 @@ function alertActions({
   }
 }
 
+/** Like `acceptEscalation`; undefined if the alert has no escalation of its own. */
+function acceptAlertEscalation(
+  box: SecretBox,
+  escalation: Escalation | undefined,
+  {
+    stored,
+    check,
+  }: {
+    stored: Pick<Alert, 'channels' | 'escalation'> | undefined
+    check: (channels: readonly AlertChannel[]) => void
+  },
+): Escalation | undefined {
+  const parts = { stored: stored?.escalation, others: stored?.channels ?? [], check }
+  return escalation && withPathPrefix('escalation', () => acceptEscalation(box, escalation, parts))
+}
+
 /** Returns an alert as the caller may see it: channel targets are masked for viewers and read-only keys. */
 export function describeAlert(box: SecretBox, alert: Alert, principal: Principal) {
-  return { ...alert, channels: showChannels(box, alert.channels, principal) }
+  const { channels, escalation } = alert
+  return {
+    ...alert,
+    channels: showChannels(box, channels, principal),
+    ...(escalation && { escalation: showEscalation(box, escalation, principal) }),
+  }
 }
 
 /** The routes under `/v1/alerts`. */

@@ -14,7 +14,7 @@ function noted<Fields extends Record<string, TSchema>>(fields: Fields): Fields {
   return Object.fromEntries(withNotes)
 }
 
-const { throttle, channels, impactValue, enabled, ...before } = noted(sharedFields)
+const { throttle, channels, escalation, impactValue, enabled, ...before } = noted(sharedFields)
 
 const inputFields = {
   ...before,
@@ -23,6 +23,7 @@ const inputFields = {
   ...(configurationFields as Record<never, TSchema>),
   throttle,
   channels,
+  escalation,
   impactValue,
   enabled,
 }

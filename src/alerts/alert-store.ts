@@ -6,7 +6,7 @@ import { hasDomain } from '../domains/store.ts'
 import { type Page, type PageRequest, readPage } from '../http/paging.ts'
 import { type Db, likePattern, prepared, tx } from '../store/database.ts'
 import { findOrgRow, type OrgRowKey } from '../store/org-rows.ts'
-import type { Alert, AlertChannel, AlertInput, AlertKind } from './alert.ts'
+import type { Alert, AlertChannel, AlertInput, AlertKind, Escalation } from './alert.ts'
 import { type Cursor, firstCursor, nextDueAt, scheduleOf } from './due-windows.ts'
 import type { WatchedDomain } from './types/alert-type.ts'
 
@@ -67,6 +67,30 @@ export function findAlert(db: Db, key: OrgRowKey): Alert {
 export function findChannels(db: Db, key: OrgRowKey): AlertChannel[] {
   const select = "SELECT input -> '$.channels' AS channels FROM alert"
   return JSON.parse(findOrgRow<{ channels: string | null }>(db, select, key, 'no such alert').channels ?? '[]')
+}
+
+/** The fields of an alert that determine when its issues escalate. */
+export interface EscalationRules extends Pick<Alert, 'enabled' | 'timezone' | 'runWindows'> {
+  /** Null if the organization's steps apply. */
+  escalation: Escalation | null
+}
+
+/** Returns null if the organization does not have the alert. */
+export function findEscalationRules(db: Db, key: OrgRowKey): EscalationRules | null {
+  const row = prepared<[object], { enabled: number; timezone: string } & Record<'runWindows' | 'escalation', string>>(
+    db,
+    `SELECT enabled, input ->> '$.timezone' AS timezone, input -> '$.runWindows' AS runWindows,
+       input -> '$.escalation' AS escalation
+     FROM alert WHERE orgId = @orgId AND id = @id`,
+  ).get(key)
+  return row
+    ? {
+        enabled: row.enabled === 1,
+        timezone: row.timezone,
+        runWindows: JSON.parse(row.runWindows ?? 'null') ?? undefined,
+        escalation: JSON.parse(row.escalation ?? 'null'),
+      }
+    : null
 }
 
 /** Selects alerts. Absent fields do not filter. */
@@ -326,7 +350,7 @@ export function setEnabled(db: Db, clock: Clock, key: OrgRowKey, enabled: boolea
  */
 function judgingFields(alert: Alert): object {
   const { id, orgId, createdAt, updatedAt, enabled, ...input } = alert
-  const { name, severity, runWindows, throttle, channels, impactValue, ...rule } = input
+  const { name, severity, runWindows, throttle, channels, escalation, impactValue, ...rule } = input
   return rule
 }
 

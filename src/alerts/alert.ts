@@ -27,6 +27,44 @@ export const ChannelSchema = Closed(
 )
 export type AlertChannel = Static<typeof ChannelSchema>
 
+const MAX_ESCALATION_STEPS = 10
+/** Maximum `afterMinutes`: one week. */
+const MAX_ESCALATION_MINUTES = 10_080
+
+const EscalationStepSchema = Closed(
+  {
+    afterMinutes: Int({
+      minimum: 1,
+      maximum: MAX_ESCALATION_MINUTES,
+      description: 'Minutes after the notification of the opening; must increase from step to step',
+      examples: [30],
+    }),
+    channels: Type.Array(ChannelSchema, {
+      minItems: 1,
+      maxItems: 10,
+      description: 'Channels that are notified if nobody has acknowledged the issue by then',
+      examples: [[{ type: 'email', target: 'owners' }]],
+    }),
+  },
+  { $id: 'EscalationStep' },
+)
+export type EscalationStep = Static<typeof EscalationStepSchema>
+
+export const EscalationSchema = Closed(
+  {
+    steps: Type.Array(EscalationStepSchema, {
+      maxItems: MAX_ESCALATION_STEPS,
+      description: 'Steps in order of `afterMinutes`; empty: issues are never escalated',
+    }),
+  },
+  {
+    $id: 'Escalation',
+    description: 'Channels that are notified one after another while nobody acknowledges an issue',
+    examples: [{ steps: [{ afterMinutes: 30, channels: [{ type: 'email', target: 'owners' }] }] }],
+  },
+)
+export type Escalation = Static<typeof EscalationSchema>
+
 const RunWindowsSchema = Closed(
   {
     hours: Type.Optional(
@@ -151,6 +189,11 @@ export const sharedFields = {
   runWindows: Type.Optional(RunWindowsSchema),
   throttle: Type.Optional(ThrottleSchema),
   channels,
+  escalation: Type.Optional({
+    ...EscalationSchema,
+    description:
+      "Who is notified while nobody acknowledges an issue of the alert; replaces the organization's steps. Empty `steps`: nobody. If omitted, the organization's steps apply",
+  }),
   impactValue: Type.Optional(
     Int({
       minimum: 0,

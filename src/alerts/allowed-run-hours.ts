@@ -26,6 +26,16 @@ export function isInRunWindow(runWindows: RunWindows, timezone: string, instant:
   return (hour >= from && isOn(dayOfWeek)) || (hour < to && isOn(dayOfWeek + 6))
 }
 
+/** Returns the first instant at or after `from` that is in a run window. */
+export function nextInRunWindow(runWindows: RunWindows, timezone: string, from: Instant): Instant {
+  // An hour that is skipped when clocks change exists a week later.
+  const end = from + 2 * WEEK_AND_DAY_MS
+  for (let at = from; at < end; at = (Math.floor(at / STEP_MS) + 1) * STEP_MS) {
+    if (isInRunWindow(runWindows, timezone, at)) return at
+  }
+  return from
+}
+
 /**
  * True when any instant of an evaluated window is in a run window. For `[9, 17)`, the hour from 16 to 17 qualifies and
  * the hour from 8 to 9 does not. A window of a day or longer, which ends at midnight, can therefore still open issues.

@@ -106,7 +106,7 @@ function withStoredTarget(channel: AlertChannel, index: number, stored: readonly
   const isMeant = (one: AlertChannel) => one.type === channel.type && maskChannel(one).target === channel.target
   const sameIndex = stored.slice(index, index + 1).filter(isMeant)
   const meant = sameIndex.length > 0 ? sameIndex : stored.filter(isMeant)
-  const [first] = meant
-  if (first && meant.length === 1) return first.target
+  const [first, ...others] = new Set(meant.map(({ target }) => target))
+  if (first !== undefined && others.length === 0) return first
   throw new AppError('invalid', `is masked; enter the full ${channel.type === 'email' ? 'address' : 'URL'}`)
 }

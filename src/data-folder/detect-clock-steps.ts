@@ -3,6 +3,7 @@ import { recheckHosts } from '../domains/collect-hostname-store.ts'
 import { judgedThrough, restartAlerts } from '../evaluation/clock-step-windows.ts'
 import type { Spool } from '../ingest/spool.ts'
 import { shiftAfterClockStep } from '../integrations/delivery/outbox.ts'
+import { shiftEscalations } from '../issues/escalation-store.ts'
 import { shortenSessions } from '../org/session.ts'
 import { gapsBetween, lastHeartbeat } from '../signals/gap-store.ts'
 import { addClockStep, type ClockStep, latestBeforeSteps } from '../store/clock-step.ts'
@@ -58,6 +59,7 @@ export class ClockWatch {
         restartAlerts(db, step, Math.max(latestAt, this.lastReceivedAt))
         addClockStep(db, step)
         shiftAfterClockStep(db, step)
+        shiftEscalations(db, step)
         shortenSessions(db, now)
         recheckHosts(db, now)
       })

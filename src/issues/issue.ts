@@ -1,4 +1,4 @@
-import type { AlertChannel } from '../alerts/alert.ts'
+import { type AlertChannel, ChannelSchema } from '../alerts/alert.ts'
 import type { Finding } from '../alerts/finding.ts'
 import { MAX_CHANGED_ISSUES, MAX_NOTES_LENGTH } from '../contract/limits.ts'
 import { SEVERITIES, type Severity } from '../contract/severities.ts'
@@ -28,6 +28,7 @@ const HISTORY_KINDS = [
   'delivery_failed',
   'tracker_linked',
   'tracker_status',
+  'escalated',
 ] as const
 export type HistoryKind = (typeof HISTORY_KINDS)[number]
 
@@ -99,6 +100,21 @@ export const IssueDetailSchema = Closed(
         createdAt: InstantSchema,
       }),
       { description: 'The most recent 500 entries, oldest first' },
+    ),
+    nextEscalation: Type.Optional(
+      Closed(
+        {
+          step: Int({ minimum: 1, description: 'Number of the step, from 1' }),
+          at: InstantSchema,
+          channels: Type.Optional(
+            Type.Array(ChannelSchema, { description: 'Absent for viewers and read-only keys' }),
+          ),
+        },
+        {
+          description:
+            'The escalation step that follows unless somebody acknowledges the issue; absent if there is none',
+        },
+      ),
     ),
   },
   {
@@ -202,6 +218,21 @@ type NewIssue = Omit<
 
 export type Transition = 'opened' | 'reopened' | 'repeated' | 'resolved'
 
+/** A step of the escalation of an issue that nobody has acknowledged. */
+export interface EscalatedStep {
+  /** Number of the step, from 1. */
+  step: number
+  /** Number of steps. */
+  steps: number
+  afterMinutes: number
+  /** Minutes since the opening was announced; more than `afterMinutes` if the step is late. */
+  waitedMinutes: number
+  /** Channels of the step, with sealed targets. They replace the alert's channels. */
+  channels: readonly AlertChannel[]
+  /** Sequence number of the history entry of the opening. */
+  openingSeq: number
+}
+
 /** A request to notify. The outbox determines the recipients, and whether a throttle holds the notification back. */
 export interface Notice {
   transition: Transition
@@ -209,6 +240,8 @@ export interface Notice {
   finding: Finding | null
   /** Delay during which the notice can be withdrawn. */
   delayMs: number
+  /** Set for an escalation, whose transition is `repeated`. */
+  escalation?: EscalatedStep
 }
 
 /**

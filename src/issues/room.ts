@@ -1,12 +1,25 @@
 import type { Room } from '../base.ts'
 import type { HistoryBase } from '../history-base.ts'
+import { escalateDue } from './escalate-issues.ts'
+import { type EscalationRouteDeps, escalationRoutes } from './escalation-routes.ts'
 import type { Enqueue } from './issue.ts'
 import { issueRoutes } from './routes.ts'
 import { unmuteDue } from './store.ts'
 
-export function openIssues({ db, box, clock }: HistoryBase, { enqueue }: { enqueue: Enqueue }): Room {
+interface Deps extends Pick<EscalationRouteDeps, 'checkChannels'> {
+  enqueue: Enqueue
+}
+
+export function openIssues({ db, box, clock }: HistoryBase, { enqueue, checkChannels }: Deps): Room {
   return {
-    routes: issueRoutes({ db, box, clock, enqueue }),
-    jobs: [{ name: 'unmute issues', pattern: '* * * * * *', run: async () => unmuteDue(db, clock.now(), enqueue) }],
+    routes: [...issueRoutes({ db, box, clock, enqueue }), ...escalationRoutes({ db, box, clock, checkChannels })],
+    jobs: [
+      { name: 'unmute issues', pattern: '* * * * * *', run: async () => unmuteDue(db, clock.now(), enqueue) },
+      {
+        name: 'escalate issues',
+        pattern: '* * * * * *',
+        run: (stopping) => escalateDue({ db, clock, enqueue }, stopping),
+      },
+    ],
   }
 }

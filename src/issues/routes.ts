@@ -60,15 +60,20 @@ interface IssueRoutesDeps {
 /** Returns an issue as the caller may see it: notification channels are hidden from viewers and read-only keys. */
 export function describeIssue(box: SecretBox, detail: IssueDetail, principal: Principal): IssueDetail {
   const isShown = may(principal, 'seeTokens')
+  const unsealed = (channel: AlertChannel) => unsealChannel(box, channel)
   const history = detail.history.map((entry) => {
-    const { channel, ...rest } = entry.payload ?? {}
-    if (channel === undefined) return entry
-    return {
-      ...entry,
-      payload: isShown ? { ...entry.payload, channel: unsealChannel(box, channel as AlertChannel) } : rest,
+    const { channel, channels, ...rest } = entry.payload ?? {}
+    if (channel === undefined && channels === undefined) return entry
+    const shown = {
+      ...(channel ? { channel: unsealed(channel as AlertChannel) } : {}),
+      ...(channels ? { channels: (channels as AlertChannel[]).map(unsealed) } : {}),
     }
+    return { ...entry, payload: isShown ? { ...rest, ...shown } : rest }
   })
-  return { ...detail, history }
+  const { nextEscalation: next } = detail
+  if (!next) return { ...detail, history }
+  const { channels = [], ...when } = next
+  return { ...detail, history, nextEscalation: isShown ? { ...when, channels: channels.map(unsealed) } : when }
 }
 
 /** Routes under `/v1/issues`. */

@@ -5,6 +5,7 @@ import { activeClockStep } from '../store/clock-step.ts'
 import { type Db, prepared, tx } from '../store/database.ts'
 import { findOrgRow } from '../store/org-rows.ts'
 import { RECORD_RETENTION_MS } from '../store/retention.ts'
+import { nextEscalationOf, reopenEscalation } from './escalation-store.ts'
 import type {
   Change,
   Enqueue,
@@ -211,6 +212,7 @@ function applyChange(db: Db, change: Change, enqueue: Enqueue): void {
     case 'history': {
       const { issueId, at, notice } = change
       const historySeq = addHistory(db, issueId, change.entry, change.payload, at)
+      if (change.entry === 'reopened') reopenEscalation(db, issueId, { historySeq, at, isAnnounced: notice === null })
       if (notice) enqueue({ kind: 'notify', issueId, historySeq, at, ...notice })
       return
     }
@@ -266,12 +268,14 @@ function domainName(db: Db, domainId: string | null): string | null {
 /** Returns the issue with its history. Fails with `notFound` if the issue does not exist in the organization. */
 export function findIssue(db: Db, orgId: string, issueId: string): IssueDetail {
   const record = issueRecord(db, orgId, issueId)
+  const next = nextEscalationOf(db, record)
   return {
     ...issueOf(record),
     domainId: record.domainId,
     domain: domainName(db, record.domainId),
     occurrenceSeries: occurrenceSeries(db, issueId),
     history: issueHistory(db, issueId),
+    ...(next && { nextEscalation: { step: next.step, at: next.at, channels: next.channels } }),
   }
 }
 

@@ -6,7 +6,7 @@ import { parseTarget } from '../channel-targets.ts'
 import { logKilled } from './attempt-log.ts'
 import { DELIVERY_COLUMNS, type DeliveryRecord } from './delivery.ts'
 import type { Lane } from './lane-scheduler.ts'
-import { IS_ISSUE_STATE, withdrawDelivery } from './outbox.ts'
+import { IS_ISSUE_STATE, isObsoleteEscalation, withdrawDelivery } from './outbox.ts'
 
 /** Pending deliveries of one organization to one target. */
 export type Queue = Pick<DeliveryRecord, 'orgId' | 'channelType' | 'channelTarget'> & {
@@ -71,8 +71,8 @@ export function laneOfIntegration(db: Db, { orgId, id }: { orgId: string; id: st
 
 /**
  * Claims the first due delivery of `first`, or otherwise the delivery in the queue that has been due longest, by
- * setting it to `sending`. Withdraws resolutions whose channel was not notified of the issue. Returns null if nothing
- * is due.
+ * setting it to `sending`. Withdraws resolutions whose channel was not notified of the issue, and escalations of issues
+ * that are no longer open. Returns null if nothing is due.
  */
 export function claimNext(
   db: Db,
@@ -83,11 +83,19 @@ export function claimNext(
   return tx(db, () => {
     const preferred = firstDefined(first, (id) => ifDue(db, id, now))
     for (let next = preferred ?? firstDue(db, queue, now); next; next = firstDue(db, queue, now)) {
-      if (next.transition !== 'resolved' || wasNotified(db, next)) return claim(db, next.id, now)
-      withdrawDelivery(db, next, 'the channel did not receive the opening')
+      const reason = reasonToWithdraw(db, next)
+      if (reason === null) return claim(db, next.id, now)
+      withdrawDelivery(db, next, reason)
     }
     return null
   })
+}
+
+/** Null if the delivery must be sent. */
+function reasonToWithdraw(db: Db, delivery: DeliveryRecord): string | null {
+  if (isObsoleteEscalation(db, delivery)) return 'the issue is no longer waiting to be acknowledged'
+  const isSent = delivery.transition !== 'resolved' || wasNotified(db, delivery)
+  return isSent ? null : 'the channel did not receive the opening'
 }
 
 function firstDefined<T>(ids: readonly string[], find: (id: string) => T | undefined): T | undefined {

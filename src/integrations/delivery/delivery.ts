@@ -34,6 +34,9 @@ export const DeliverySchema = Closed(
     lastError: Nullable(Type.String({ description: 'Reason for the last failed attempt or for the withdrawal' })),
     deliveredAt: Nullable(InstantSchema),
     createdAt: InstantSchema,
+    escalationStep: Type.Optional(
+      Int({ minimum: 1, description: 'Number of the escalation step that sent the notification; absent for others' }),
+    ),
   },
   {
     $id: 'Delivery',
@@ -80,11 +83,13 @@ export interface DeliveryRecord {
   createdAt: Instant
   /** Id of the first opening in its group. The openings in a group are sent as one message. Null: sent separately. */
   groupId: string | null
+  /** Number of the escalation step that created the delivery. Null for other deliveries. */
+  escalationStep: number | null
 }
 
 /** SQL columns of a `DeliveryRecord`. */
 export const DELIVERY_COLUMNS = `seq, id, orgId, issueId, alertId, transition, noticeKey, channelType, channelTarget,
-  message, status, attempts, dueAt, lastAttemptAt, lastError, deliveredAt, createdAt, groupId`
+  message, status, attempts, dueAt, lastAttemptAt, lastError, deliveredAt, createdAt, groupId, escalationStep`
 
 /** Message of a delivery. Null if the row is corrupt. */
 export function messageOfDelivery({ message }: Pick<DeliveryRecord, 'message'>): Message | null {
@@ -119,6 +124,7 @@ export function describeDelivery(box: SecretBox, record: DeliveryRecord, princip
     lastError,
     deliveredAt,
     createdAt,
+    ...(record.escalationStep !== null && { escalationStep: record.escalationStep }),
   }
 }
 

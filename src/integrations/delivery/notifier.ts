@@ -3,13 +3,14 @@ import { findAlert } from '../../alerts/alert-store.ts'
 import { isInRunWindow } from '../../alerts/allowed-run-hours.ts'
 import type { Clock, Instant } from '../../core/clock.ts'
 import { orNull } from '../../core/error.ts'
+import { startEscalation } from '../../issues/escalation-store.ts'
 import type { Enqueue, NotificationRequest } from '../../issues/issue.ts'
 import { type IssueFacts, issueFacts, lastOpening } from '../../issues/store.ts'
 import { currencyOf } from '../../org/store.ts'
 import { type Db, prepared } from '../../store/database.ts'
 import { buildMessage, type MessageChange } from '../message/message.ts'
 import type { Throttle } from './delivery.ts'
-import { enqueue, withdrawResolutions } from './outbox.ts'
+import { enqueue, escalationInstance, withdrawResolutions } from './outbox.ts'
 
 export interface NotifierDeps {
   db: Db
@@ -54,10 +55,10 @@ export function notifyHeldOpening(deps: NotifierDeps, issueId: string): void {
 
 function notify(
   { db, clock, publicUrl, changesOf }: NotifierDeps,
-  { transition, finding, historySeq, at, delayMs }: Extract<NotificationRequest, { kind: 'notify' }>,
+  { transition, finding, historySeq, at, delayMs, escalation }: Extract<NotificationRequest, { kind: 'notify' }>,
   { issue, domain, openNow }: IssueFacts,
 ): void {
-  const { channels, throttle } = recipientsOf(db, issue)
+  const { channels, throttle } = escalation ? { ...escalation, throttle: null } : recipientsOf(db, issue)
   const message = buildMessage({
     transition,
     at,
@@ -70,20 +71,25 @@ function notify(
     firstBadAt: transition === 'reopened' ? (finding?.firstAt ?? at) : firstBadOf(db, issue),
     currency: currencyOf(db, issue.orgId),
     openNow,
+    ...(escalation && { escalation }),
   })
   const { orgId, id: issueId, alertId } = issue
-  enqueue(db, {
+  const now = clock.now()
+  const { deliveryIds } = enqueue(db, {
     orgId,
     issueId,
     alertId,
     transition,
-    instance: historySeq,
+    instance: escalation ? escalationInstance(escalation) : historySeq,
     message,
     channels,
     throttle,
     delayMs,
-    now: clock.now(),
+    now,
+    ...(escalation && { escalationStep: escalation.step }),
   })
+  const isOpening = transition === 'opened' || transition === 'reopened'
+  if (isOpening && deliveryIds.length > 0) startEscalation(db, issue, historySeq, now)
 }
 
 /**

@@ -60,13 +60,14 @@ function notifyOf(db: Db, { target }: AlertChannel): Transition[] | null {
   return row?.notify ? JSON.parse(row.notify) : null
 }
 
-/** True if a delivery of the issue's last opening exists for the channel. */
+/** True if the channel was notified of the issue's last opening, or of its escalation since. */
 function hasOpening(db: Db, issueId: string, { type, target }: AlertChannel): boolean {
   const opening = prepared<[object], { at: number }>(
     db,
     `SELECT 1 AS at FROM delivery
      WHERE issueId = @issueId AND channelType = @type AND channelTarget = @target
-       AND transition IN ('opened', 'reopened') AND status <> 'withdrawn' AND createdAt >= ifnull((
+       AND (transition IN ('opened', 'reopened') OR escalationStep IS NOT NULL)
+       AND status <> 'withdrawn' AND createdAt >= ifnull((
          SELECT max(createdAt) FROM issueHistory
          WHERE issueHistory.issueId = @issueId AND kind IN ('opened', 'reopened')), 0)
      LIMIT 1`,

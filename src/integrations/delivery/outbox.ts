@@ -1,7 +1,8 @@
 import type { AlertChannel } from '../../alerts/alert.ts'
 import { type Instant, MINUTE_MS } from '../../core/clock.ts'
 import { newId } from '../../core/id.ts'
-import type { Transition } from '../../issues/issue.ts'
+import { isEscalating } from '../../issues/escalation-store.ts'
+import type { EscalatedStep, Transition } from '../../issues/issue.ts'
 import { addHistory } from '../../issues/store.ts'
 import type { ClockStep } from '../../store/clock-step.ts'
 import { type Db, prepared, tx } from '../../store/database.ts'
@@ -35,6 +36,8 @@ export interface Notice {
   throttle: Throttle | null
   /** Delay before sending, during which `withdrawResolutions` can cancel the notification. */
   delayMs?: number
+  /** Number of the escalation step; absent for other notices. `instance` is then its `escalationInstance`. */
+  escalationStep?: number
   now: Instant
   /** Default: `CHANNELS`. */
   available?: readonly Channel[]
@@ -55,6 +58,9 @@ export interface Enqueued {
  * receives its resolution. Resolutions are sent only to channels whose last notification was not a resolution.
  *
  * An opening that follows another opening in the same channel within a short time is grouped (`group-openings.ts`).
+ *
+ * An escalation is neither held back nor counted by the throttle, does not expire, and is sent to integrations that
+ * exclude repeats, because it is the promise that somebody is notified.
  */
 export function enqueue(db: Db, notice: Notice): Enqueued {
   return tx(db, () => {
@@ -63,8 +69,9 @@ export function enqueue(db: Db, notice: Notice): Enqueued {
     const known = prepared<[string], { id: string }>(db, 'SELECT id FROM delivery WHERE noticeKey = ?').all(noticeKey)
     if (known.length > 0) return { deliveryIds: known.map(({ id }) => id), heldBack: false }
     if (transition !== 'resolved') withdrawResolutions(db, issueId)
+    const isEscalation = notice.escalationStep !== undefined
     const meant = transition === 'resolved' ? notifiedChannels(db, issueId) : distinct(notice.channels)
-    const channels = wantedChannels(db, meant, notice)
+    const channels = isEscalation ? meant : wantedChannels(db, meant, notice)
     if (channels.length === 0) return { deliveryIds: [], heldBack: false }
     const at = now + (notice.delayMs ?? 0)
     const slot = throttle ? slotFor(throttle, latestSlots(db, notice.alertId, throttle, at), at) : at
@@ -72,10 +79,29 @@ export function enqueue(db: Db, notice: Notice): Enqueued {
       holdBack(db, notice)
       return { deliveryIds: [], heldBack: true }
     }
-    const message = JSON.stringify({ ...notice.message, heldBack: resetHeldBack(db, issueId) })
+    // The alert's own channels are told how many notifications were held back.
+    const heldBack = isEscalation ? 0 : resetHeldBack(db, issueId)
+    const message = JSON.stringify({ ...notice.message, heldBack })
     const rows = channels.map((channel) => insertDelivery(db, { ...notice, noticeKey, channel, message, slot }))
     return { deliveryIds: rows, heldBack: false }
   })
+}
+
+/** Identifies a step of an opening, so that it is sent once even if its number changes. */
+export const escalationInstance = ({ openingSeq, afterMinutes }: EscalatedStep): string =>
+  `${openingSeq}.${afterMinutes}`
+
+/**
+ * True for a pending escalation that is no longer needed: somebody has acknowledged, muted or resolved the issue, or the
+ * issue was reopened since.
+ */
+export function isObsoleteEscalation(
+  db: Db,
+  { issueId, noticeKey, escalationStep, deliveredAt }: Omit<DeliveryRecord, 'message'>,
+): boolean {
+  if (escalationStep === null || issueId === null || deliveredAt !== null) return false
+  const [openingSeq] = (noticeKey.split(':')[2] ?? '').split('.')
+  return !isEscalating(db, issueId, Number(openingSeq))
 }
 
 function distinct(channels: readonly AlertChannel[]): AlertChannel[] {
@@ -186,16 +212,16 @@ interface NewDelivery extends Omit<Notice, 'message' | 'channels' | 'throttle'> 
 }
 
 function insertDelivery(db: Db, { noticeKey, channel, transition, slot, now, ...rest }: NewDelivery): string {
-  const { orgId, issueId, alertId, message, available } = rest
+  const { orgId, issueId, alertId, message, available, escalationStep } = rest
   const wait =
     transition === 'opened' ? groupFor(db, { orgId, channel, at: slot, ...(available && { available }) }) : null
   const id = newId('dlv', now)
   prepared(
     db,
     `INSERT INTO delivery (id, orgId, issueId, alertId, transition, noticeKey, transitionKey, channelType, channelTarget,
-       message, status, attempts, dueAt, throttleAt, expiresAt, createdAt, groupId)
+       message, status, attempts, dueAt, throttleAt, expiresAt, createdAt, groupId, escalationStep)
      VALUES (@id, @orgId, @issueId, @alertId, @transition, @noticeKey, @transitionKey, @channelType, @channelTarget,
-       @message, 'pending', 0, @dueAt, @slot, @expiresAt, @now, @groupId)`,
+       @message, 'pending', 0, @dueAt, @throttleAt, @expiresAt, @now, @groupId, @escalationStep)`,
   ).run({
     id,
     orgId,
@@ -207,11 +233,12 @@ function insertDelivery(db: Db, { noticeKey, channel, transition, slot, now, ...
     channelType: channel.type,
     channelTarget: channel.target,
     message,
-    slot,
+    throttleAt: escalationStep === undefined ? slot : null,
     dueAt: wait?.until ?? slot,
     groupId: wait?.groupId ?? null,
-    expiresAt: transition === 'repeated' ? now + REPEAT_LIFETIME_MS : null,
+    expiresAt: transition === 'repeated' && escalationStep === undefined ? now + REPEAT_LIFETIME_MS : null,
     now,
+    escalationStep: escalationStep ?? null,
   })
   return id
 }

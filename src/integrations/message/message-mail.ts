@@ -9,13 +9,14 @@ import {
   COMPARED_TITLE,
   type ComparedRow,
   comparedRowsOf,
+  ESCALATION,
   GOOD_TITLE,
-  KIND_TITLES,
   rowsOf,
   SAMPLE_TITLE,
   sampleRowsOf,
   shownValue,
   subjectOf,
+  titleOf,
 } from './message-text.ts'
 
 interface MailHtmlOptions {
@@ -25,7 +26,7 @@ interface MailHtmlOptions {
 
 /** Labels of rows that are rendered outside the table of facts. */
 const NUMBERS = ['Expected', 'Observed']
-const WHY = ['Probable cause', 'Change']
+const WHY = [ESCALATION, 'Probable cause', 'Change']
 const FOOT = ['Open now', 'Held back']
 const SEVERITY = ['Severity']
 
@@ -49,7 +50,7 @@ export function htmlOf(message: Message, { chartId }: MailHtmlOptions = { chartI
     subject: subjectOf(message),
     preview: preview.length > 0 ? preview.join(' · ') : sentence,
     badge: word === '' ? null : { text: word, tone },
-    kicker: KIND_TITLES[kind],
+    kicker: titleOf(message),
     headline: sentence,
     tone,
     sections: [
@@ -102,10 +103,11 @@ function fieldOf(key: string, values: readonly (string | null)[]): Field {
   return { name: key.replace(/^params\./, ''), isMarked: false, values: shown }
 }
 
-function notesOf({ kind, alert }: Message, rows: readonly (readonly [string, string])[]): string[] {
+function notesOf({ kind, alert, escalation }: Message, rows: readonly (readonly [string, string])[]): string[] {
   const facts = rows.map(([label, text]) => `${label}: ${text}.`)
   if (kind === 'delivery_failed')
     facts.push('Undelivered notifications are reported to the owners and to another channel of the alert.')
+  else if (escalation) facts.push('You are receiving this because nobody acknowledged the issue in time.')
   else if (alert)
     facts.push(`You are receiving this because the alert “${alert.name}” sends notifications to this address.`)
   return facts.length > 0 ? [facts.join(' ')] : []

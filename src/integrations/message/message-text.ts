@@ -3,10 +3,10 @@ import { amountText, namesMissingIn, numberText, oneLine, timeText } from '../..
 import { issueKindOf } from '../../issues/issue-kinds.ts'
 import { hasChart } from './chart-png.ts'
 import { chartMax, chartSpan, chartTitle, sparkline } from './chart-text.ts'
-import type { Message, MessageKind } from './message.ts'
+import type { Message, MessageEscalation, MessageKind } from './message.ts'
 
 /** Headings by message kind. */
-export const KIND_TITLES: Record<MessageKind, string> = {
+const KIND_TITLES: Record<MessageKind, string> = {
   opened: 'New issue',
   reopened: 'Reopened',
   repeated: 'Still happening',
@@ -15,6 +15,10 @@ export const KIND_TITLES: Record<MessageKind, string> = {
   delivery_failed: 'Notification not delivered',
 }
 
+/** Heading of a message. An escalation is a repeat with its own heading. */
+export const titleOf = ({ kind, escalation }: Pick<Message, 'kind' | 'escalation'>): string =>
+  kind === 'repeated' && escalation ? 'Escalated' : KIND_TITLES[kind]
+
 /** A label and its value. */
 export type MessageRow = readonly [label: string, text: string]
 
@@ -22,12 +26,12 @@ const MAX_SAMPLE_ROWS = 30
 
 /** Subject line: severity, message kind and issue title. For a test, only the kind. */
 export function subjectOf(message: Message): string {
-  const { kind, issue, domain } = message
-  if (!issue) return `Tagwarden: ${KIND_TITLES[kind].toLowerCase()}`
+  const { issue, domain } = message
+  if (!issue) return `Tagwarden: ${titleOf(message).toLowerCase()}`
   const place = namesMissingIn(issue.title, [domain?.name])
     .map((name) => ` (${name})`)
     .join('')
-  return oneLine(`[${issue.severity}] ${KIND_TITLES[kind]}: ${issue.title}${place}`, 200)
+  return oneLine(`[${issue.severity}] ${titleOf(message)}: ${issue.title}${place}`, 200)
 }
 
 /** Facts with their labels, in reading order. Unknown facts are omitted. */
@@ -36,6 +40,7 @@ export function rowsOf(message: Message): MessageRow[] {
   if (!issue) return []
   const since = message.firstBadAt ?? issue.firstSeenAt
   const rows: (MessageRow | null)[] = [
+    message.escalation ? [ESCALATION, escalationText(message.escalation)] : null,
     ...comparisonOf(message),
     ['Since', timeText(since)],
     timeText(issue.firstSeenAt) === timeText(since) ? null : ['First seen', timeText(issue.firstSeenAt)],
@@ -56,6 +61,30 @@ export function rowsOf(message: Message): MessageRow[] {
     openNow === null ? null : ['Open now', `${openNow} ${openNow === 1 ? 'issue' : 'issues'}`],
   ]
   return rows.filter((row) => row !== null)
+}
+
+/** Label of the row that says why a message was escalated. */
+export const ESCALATION = 'Escalation'
+
+function escalationText({ step, steps, waitedMinutes }: MessageEscalation): string {
+  return `Not acknowledged within ${minutesText(waitedMinutes)} (step ${step} of ${steps})`
+}
+
+const UNITS = [
+  [24 * 60, 'day'],
+  [60, 'hour'],
+  [1, 'minute'],
+] as const
+
+/** `90` as `1 hour 30 minutes`. At most the two largest units are shown. */
+function minutesText(minutes: number): string {
+  let left = Math.max(1, minutes)
+  const parts = UNITS.flatMap(([size, unit]) => {
+    const count = Math.floor(left / size)
+    left -= count * size
+    return count === 0 ? [] : [`${count} ${unit}${count === 1 ? '' : 's'}`]
+  })
+  return parts.slice(0, 2).join(' ')
 }
 
 function comparisonOf({ issue, observed, expected, expectation, observation }: Message): MessageRow[] {
@@ -166,7 +195,7 @@ function rowKeyOf(field: string): string {
 /** Renders the complete message as plain text. */
 export function textOf(message: Message): string {
   const parts = [
-    `${KIND_TITLES[message.kind]}: ${message.sentence}`,
+    `${titleOf(message)}: ${message.sentence}`,
     linesOf(rowsOf(message)).join('\n'),
     ...textBlocksOf(message).map(({ title, lines }) => [title, ...lines].join('\n')),
     message.url,

@@ -32,6 +32,17 @@ interface MessageIssue {
   resolvedBy: string | null
 }
 
+/** A step of the escalation of an issue that nobody has acknowledged. */
+export interface MessageEscalation {
+  /** Number of the step, from 1. */
+  step: number
+  /** Number of steps. */
+  steps: number
+  afterMinutes: number
+  /** Minutes since the opening was announced. */
+  waitedMinutes: number
+}
+
 /** A change that may have caused the issue. */
 export interface MessageChange {
   id: string
@@ -101,6 +112,8 @@ export interface Message extends MessageHistory {
   currency?: string
   /** Number of open issues in the organization, including this one. Null for a test. */
   openNow: number | null
+  /** The escalation step that sends the message. Absent for other messages. */
+  escalation?: MessageEscalation
   /** Number of notifications about the issue that the throttle has held back since the last sent notification. */
   heldBack: number
   /** URL of the issue or of a page with details. */
@@ -127,6 +140,8 @@ export interface MessageFacts {
   /** Currency of the organization. Null or absent if it has none. */
   currency?: string | null
   openNow: number
+  /** Absent if the message is not an escalation. */
+  escalation?: MessageEscalation
 }
 
 /** Maximum size of a message as JSON in UTF-8. Webhook payloads are slightly larger and stay below 20 kB. */
@@ -190,6 +205,7 @@ export function buildMessage(facts: MessageFacts): Message {
     ...(facts.currency ? { currency: facts.currency } : {}),
     ...(changes.length > 0 ? { changes: changes.slice(0, MAX_CHANGES).map(shownChange) } : {}),
     openNow,
+    ...(facts.escalation ? { escalation: escalationOf(facts.escalation) } : {}),
     url: issueUrl(facts.publicUrl, issue.id),
   }
   const room = Math.min(MAX_SAMPLE_BYTES, MAX_MESSAGE_BYTES - sizeOf(message))
@@ -198,6 +214,14 @@ export function buildMessage(facts: MessageFacts): Message {
 
 /** Size of a value in bytes, as JSON in UTF-8. */
 export const sizeOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value))
+
+/** Drops the channels, which must not be stored in a message. */
+const escalationOf = ({ step, steps, afterMinutes, waitedMinutes }: MessageEscalation): MessageEscalation => ({
+  step,
+  steps,
+  afterMinutes,
+  waitedMinutes,
+})
 
 const shownChange = ({ id, title, occurredAt }: MessageChange) => ({ id, title: name(title), occurredAt })
 

@@ -47,7 +47,9 @@ export class CurrentStatusChange implements StatusChange {
 
 type Present = Pick<StatusChange, 'status' | 'by' | 'message'>
 
-/** Null if the channel was not notified of the opening or the delivery of the opening was deleted. */
+/**
+ * Null if the channel was notified neither of the opening nor of an escalation, or if that delivery was deleted.
+ */
 export function currentStatusChange(
   db: Db,
   { issueId, channelType, channelTarget }: IssueChannel,
@@ -55,7 +57,8 @@ export function currentStatusChange(
   const opening = db
     .prepare<[string, string, string], { id: string }>(
       `SELECT id FROM delivery WHERE issueId = ? AND channelType = ? AND channelTarget = ?
-         AND transition IN ('opened', 'reopened') ORDER BY seq DESC LIMIT 1`,
+         AND (transition IN ('opened', 'reopened') OR escalationStep IS NOT NULL)
+       ORDER BY escalationStep IS NOT NULL, seq DESC LIMIT 1`,
     )
     .get(issueId, channelType, channelTarget)
   const message = opening && findMessage(db, opening.id)

@@ -32,7 +32,8 @@ export const updateTicket = (context: JiraIssue, part: Partial<Ticket>, ticketKe
 /** Creates the ticket for an issue, or adds a comment to the existing ticket. */
 export async function deliverTicket(context: JiraDelivery, message: Message): Promise<Outcome> {
   const { memory } = context
-  const isOpening = message.kind === 'opened' || message.kind === 'reopened'
+  // An escalation must reach somebody, so that a deleted ticket is replaced.
+  const isOpening = message.kind === 'opened' || message.kind === 'reopened' || message.escalation !== undefined
   if (memory?.isGone && !isOpening) return DELETED
   if (!memory?.key || memory.isGone) return createTicket(context, message)
   if (message.kind === 'opened') return DELIVERED

@@ -1,7 +1,7 @@
 import { namesMissingIn, oneLine } from '../../../core/text.ts'
 import type { Message } from '../../message/message.ts'
 import type { MessageRow } from '../../message/message-text.ts'
-import { KIND_TITLES, rowsOf, textBlocksOf } from '../../message/message-text.ts'
+import { rowsOf, textBlocksOf, titleOf } from '../../message/message-text.ts'
 
 /** An ADF document for Cloud, or wiki mark-up for Data Center. */
 export type Body = AdfNode | string
@@ -33,10 +33,10 @@ export const noteOf = (text: string, isCloud: boolean): Body =>
 export const plainOf = (body: Body): string =>
   (typeof body === 'string' ? body : adfText(body)).replaceAll(/\s+/g, ' ').trim()
 
-const sentenceOf = ({ kind, sentence }: Message): Block => ({
+const sentenceOf = (message: Message): Block => ({
   kind: 'sentence',
-  title: KIND_TITLES[kind],
-  text: sentence,
+  title: titleOf(message),
+  text: message.sentence,
 })
 
 const linkTo = ({ url }: Message): Block => ({ kind: 'link', title: 'Open in Tagwarden', url })

@@ -208,7 +208,7 @@ async function send(
     text,
     unfurl_links: false,
     unfurl_media: false,
-    ...(thread === null ? {} : { thread_ts: thread, reply_broadcast: members[0]?.message.kind === 'reopened' }),
+    ...(thread === null ? {} : { thread_ts: thread, reply_broadcast: isBroadcast(members[0]?.message) }),
   }
   const metadata = metadataOf(members)
   const postMessage = (message: object) => callMethod(context, 'chat.postMessage', message)
@@ -221,6 +221,10 @@ async function send(
     throw error
   }
 }
+
+/** True for replies that also appear in the channel, because they require attention. */
+const isBroadcast = (message: Message | undefined) =>
+  message?.kind === 'reopened' || message?.escalation !== undefined
 
 /** Error codes for blocks or metadata that Slack does not accept. */
 const BLOCKS = /^(?:msg_blocks_too_long|invalid_blocks(?:_format)?)$/

@@ -2,7 +2,7 @@ import { escapedLine } from '../../../core/text.ts'
 import type { IssueStatus } from '../../../issues/issue.ts'
 import { MAX_NAMED, summarizeGroup } from '../../message/grouped-message-text.ts'
 import type { Message } from '../../message/message.ts'
-import { KIND_TITLES, type MessageRow, rowsOf, type TextBlock, textBlocksOf } from '../../message/message-text.ts'
+import { type MessageRow, rowsOf, type TextBlock, textBlocksOf, titleOf } from '../../message/message-text.ts'
 import { type Block, type ButtonTarget, buttonsFor } from './message-buttons.ts'
 
 /**
@@ -41,7 +41,7 @@ const context = (text: string): Block => ({ type: 'context', elements: [{ type: 
 const statusText = ({ status, by }: ShownStatus) =>
   `${STATUS_LABELS[status]}${by === null ? '' : ` by ${plain(by, 200)}`}`
 
-const headline = ({ kind, issue }: Message) => `${KIND_TITLES[kind]}${issue ? ` · ${issue.severity}` : ''}`
+const headline = (message: Message) => `${titleOf(message)}${message.issue ? ` · ${message.issue.severity}` : ''}`
 
 /**
  * Renders a message about one issue, or a test message.

@@ -2,7 +2,7 @@ import { SEVERITIES, type Severity } from '../../../contract/severities.ts'
 import { cutText, escapedLine } from '../../../core/text.ts'
 import { summarizeGroup } from '../../message/grouped-message-text.ts'
 import type { Message } from '../../message/message.ts'
-import { KIND_TITLES, rowsOf, subjectOf, textBlocksOf } from '../../message/message-text.ts'
+import { rowsOf, subjectOf, textBlocksOf, titleOf } from '../../message/message-text.ts'
 
 /** Markup language of a chat. */
 export interface Markup {
@@ -58,7 +58,7 @@ export function textOfMessage(message: Message, markup: Markup, max: number): Ch
     )
   }, facts)
   return {
-    headline: `${KIND_TITLES[kind]}${issue ? ` · ${issue.severity}` : ''}`,
+    headline: `${titleOf(message)}${issue ? ` · ${issue.severity}` : ''}`,
     url,
     subject: subjectOf(message),
     text,

@@ -49,7 +49,7 @@ export function signature(secret: string, id: string, sentAtS: number, body: str
  */
 export function webhookBody(message: Message): string {
   const { issue, alert, domain, vendor, event, observed, expected, sample, openNow, heldBack, sentence, url } = message
-  const { changes = [] } = message
+  const { changes = [], escalation } = message
   return JSON.stringify({
     type: TYPES[message.kind],
     timestamp: new Date(message.at).toISOString(),
@@ -59,6 +59,7 @@ export function webhookBody(message: Message): string {
       domain,
       sample,
       url,
+      ...(escalation && { escalation }),
     },
   })
 }
