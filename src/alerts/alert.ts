@@ -59,7 +59,8 @@ export const EscalationSchema = Closed(
   },
   {
     $id: 'Escalation',
-    description: 'Channels that are notified one after another while nobody acknowledges an issue',
+    description:
+      "Channels that are notified one after another while nobody acknowledges an issue. An alert's own steps replace those of the organization; an alert without `escalation` uses the organization's",
     examples: [{ steps: [{ afterMinutes: 30, channels: [{ type: 'email', target: 'owners' }] }] }],
   },
 )
@@ -189,11 +190,7 @@ export const sharedFields = {
   runWindows: Type.Optional(RunWindowsSchema),
   throttle: Type.Optional(ThrottleSchema),
   channels,
-  escalation: Type.Optional({
-    ...EscalationSchema,
-    description:
-      "Who is notified while nobody acknowledges an issue of the alert; replaces the organization's steps. Empty `steps`: nobody. If omitted, the organization's steps apply",
-  }),
+  escalation: Type.Optional(EscalationSchema),
   impactValue: Type.Optional(
     Int({
       minimum: 0,

@@ -42,6 +42,7 @@ export const PAGE_PATHS = {
     members: '/settings/members',
     keys: '/settings/keys',
     digest: '/settings/digest',
+    escalation: '/settings/escalation',
     usage: '/settings/usage',
     'audit-log': '/settings/audit-log',
     preferences: '/settings/preferences',

@@ -12,7 +12,7 @@ import {
   nextStep,
   scheduleNextStep,
 } from './escalation-store.ts'
-import type { Change, EscalatedStep, Enqueue, IssueRecord } from './issue.ts'
+import type { Change, Enqueue, EscalatedStep, IssueRecord } from './issue.ts'
 import { applyChanges, ISSUE_COLUMNS, type IssueRow, recordOf } from './store.ts'
 
 /** Maximum number of issues checked in a run, which starts every second. */
@@ -57,7 +57,12 @@ function escalateIssue(db: Db, issueId: string, now: Instant, enqueue: Enqueue):
   })
 }
 
-function escalation(issue: IssueRecord, { openingSeq, startedAt }: EscalationState, next: NextStep, now: Instant): Change[] {
+function escalation(
+  issue: IssueRecord,
+  { openingSeq, startedAt }: EscalationState,
+  next: NextStep,
+  now: Instant,
+): Change[] {
   const { step, steps, afterMinutes, channels } = next
   const waitedMinutes = Math.max(afterMinutes, Math.floor((now - startedAt) / MINUTE_MS))
   const escalation: EscalatedStep = { step, steps, afterMinutes, waitedMinutes, channels, openingSeq }

@@ -106,9 +106,7 @@ export const IssueDetailSchema = Closed(
         {
           step: Int({ minimum: 1, description: 'Number of the step, from 1' }),
           at: InstantSchema,
-          channels: Type.Optional(
-            Type.Array(ChannelSchema, { description: 'Absent for viewers and read-only keys' }),
-          ),
+          channels: Type.Optional(Type.Array(ChannelSchema, { description: 'Absent for viewers and read-only keys' })),
         },
         {
           description:

@@ -8,6 +8,7 @@ import { components } from './messages/components.ts'
 import { deliveries } from './messages/deliveries.ts'
 import { displayNames } from './messages/display-names.ts'
 import { domains } from './messages/domains.ts'
+import { escalation } from './messages/escalation.ts'
 import { explore } from './messages/explore.ts'
 import { forms } from './messages/forms.ts'
 import { help } from './messages/help.ts'
@@ -33,6 +34,7 @@ export const english = {
   compliance,
   deliveries,
   domains,
+  escalation,
   explore,
   forms,
   help,

@@ -15,9 +15,7 @@ const STEPS = [30, 60, 120]
 const own = { escalation: { steps: stepsAt(...STEPS) } }
 
 /** Every status, set before or after each step. The issue stays in it. */
-const CASES = ISSUE_STATUSES.flatMap((status) =>
-  [0, ...STEPS].map((after): [IssueStatus, number] => [status, after]),
-)
+const CASES = ISSUE_STATUSES.flatMap((status) => [0, ...STEPS].map((after): [IssueStatus, number] => [status, after]))
 
 test.each(CASES)('an issue that is %s from minute %d on is escalated only until then', async (status, after) => {
   const { open, byHand, until, sent } = escalationFixture(own)
@@ -60,16 +58,17 @@ test('the resolution is sent to the channels to which the issue was escalated, a
 })
 
 test("an alert's own steps replace the organization's, and an empty list ends them", async () => {
-  for (const [alert, expected] of [
+  const cases: [Partial<Alert>, string[]][] = [
     [{}, ['10@10', '20@20']],
     [own, ['30@30']],
     [{ escalation: { steps: [] } }, []],
-  ] as const) {
+  ]
+  for (const [alert, expected] of cases) {
     const { db, orgId, clock, open, until, sent } = escalationFixture(alert)
     saveOrgSteps(db, orgId, stepsAt(10, 20), clock.now())
     open()
     await until(30)
-    expect(sent()).toEqual([...expected])
+    expect(sent()).toEqual(expected)
   }
 })
 

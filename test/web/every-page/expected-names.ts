@@ -119,6 +119,7 @@ export const PAGES: Record<string, readonly string[]> = {
   '/settings/projects': ['heading Projects'],
   '/settings/members': ['heading Members', 'button Invite a member'],
   '/settings/keys': ['heading API keys', 'table API keys'],
+  '/settings/escalation': ['heading Escalation', 'button Add a step', 'button Save'],
   '/settings/digest': ['heading Digest', 'field Send me the digest'],
   '/settings/usage': ['heading Usage'],
   '/settings/audit-log': ['heading Audit log'],

@@ -223,8 +223,7 @@ async function send(
 }
 
 /** True for replies that also appear in the channel, because they require attention. */
-const isBroadcast = (message: Message | undefined) =>
-  message?.kind === 'reopened' || message?.escalation !== undefined
+const isBroadcast = (message: Message | undefined) => message?.kind === 'reopened' || message?.escalation !== undefined
 
 /** Error codes for blocks or metadata that Slack does not accept. */
 const BLOCKS = /^(?:msg_blocks_too_long|invalid_blocks(?:_format)?)$/

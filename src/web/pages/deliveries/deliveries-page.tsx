@@ -143,16 +143,23 @@ function useColumns(): Column<Delivery>[] {
   ]
 }
 
-function Subject({ delivery: { transition, issueId, alertName, lastError, dueAt, status } }: { delivery: Delivery }) {
+/** Type of a notification. */
+const typeOf = ({ transition, escalationStep }: Delivery): string =>
+  escalationStep === undefined
+    ? messages.deliveries.transitions[transition]
+    : messages.escalation.delivery(escalationStep)
+
+function Subject({ delivery }: { delivery: Delivery }) {
+  const { issueId, alertName, lastError, dueAt, status } = delivery
   const t = messages.deliveries
   return (
     <div>
       <div className="line">
         {issueId === null ? (
-          t.transitions[transition]
+          typeOf(delivery)
         ) : (
           <Anchor component={Link} to={`/issues/${issueId}`} c="inherit">
-            {t.transitions[transition]}
+            {typeOf(delivery)}
           </Anchor>
         )}
         {alertName && (
@@ -177,7 +184,8 @@ function Subject({ delivery: { transition, issueId, alertName, lastError, dueAt,
 }
 
 /** Sends a finished delivery again: the same message under the same id. */
-function Replay({ delivery: { id, status, transition } }: { delivery: Delivery }) {
+function Replay({ delivery }: { delivery: Delivery }) {
+  const { id, status } = delivery
   const t = messages.deliveries
   if (status !== 'failed' && status !== 'delivered') return null
   const replay = () =>
@@ -187,12 +195,7 @@ function Replay({ delivery: { id, status, transition } }: { delivery: Delivery }
       message: t.replayed,
     })
   return (
-    <Button
-      size="compact-sm"
-      variant="default"
-      aria-description={t.transitions[transition]}
-      onClick={() => void replay()}
-    >
+    <Button size="compact-sm" variant="default" aria-description={typeOf(delivery)} onClick={() => void replay()}>
       {t.replay}
     </Button>
   )

@@ -17,6 +17,7 @@ export const settingsPages = [
   page({ path: paths.members, menu: settingsMenu('members'), view: view('MembersPage') }),
   page({ path: paths.keys, menu: settingsMenu('keys'), view: view('ApiKeysPage') }),
   page({ path: paths.digest, menu: settingsMenu('digest'), view: view('DigestPage') }),
+  page({ path: paths.escalation, menu: settingsMenu('escalation'), view: view('EscalationPage') }),
   page({ path: paths.usage, menu: settingsMenu('usage'), view: view('UsagePage') }),
   page({ path: paths['audit-log'], menu: settingsMenu('audit-log'), view: view('AuditLogPage') }),
   page({ path: paths.preferences, menu: settingsMenu('preferences'), view: view('PreferencesPage') }),

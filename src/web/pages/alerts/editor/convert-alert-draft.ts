@@ -1,6 +1,7 @@
 import type { Alert, Condition, Form } from '#client/types.gen'
+import { DEFAULT_CHANNEL, escalationPaths } from '../../../components/edited-channels.ts'
 import { firstMissingField } from '../../../components/form-schema.ts'
-import { DEFAULT_CHANNEL, type Draft, type Group, hasConditions, isBlank, needsValues, schemaOf } from './draft.ts'
+import { type Draft, type Group, hasConditions, isBlank, needsValues, schemaOf } from './draft.ts'
 
 /** A saved alert without its read-only fields. */
 export const draftOf = ({ id: _, orgId, createdAt, updatedAt, lateShare, ...alert }: Alert): Draft => alert
@@ -72,7 +73,13 @@ function missingRow(items: readonly Condition[], group: number): MissingRow | nu
 }
 
 /** Paths of the current rows and of the fields that every alert has, as spelled in error messages. */
-export function sharedPaths({ conditions, conditionGroups = [], channels = [], filters = [] }: Draft): string[] {
+export function sharedPaths({
+  conditions,
+  conditionGroups = [],
+  channels = [],
+  filters = [],
+  escalation,
+}: Draft): string[] {
   const rows = (path: string, count: number, parts: readonly string[]) =>
     Array.from({ length: count }, (_, index) => parts.map((part) => `${path}[${index}].${part}`)).flat()
   const parts = ['parameter', 'op', 'values']
@@ -100,5 +107,6 @@ export function sharedPaths({ conditions, conditionGroups = [], channels = [], f
     ]),
     ...rows('filters', filters.length, parts),
     ...rows('channels', channels.length, ['type', 'target']),
+    ...escalationPaths(escalation?.steps ?? []).map((path) => `escalation.${path}`),
   ]
 }

@@ -1,5 +1,6 @@
-import type { AlertInput, Channel, Condition, Form } from '#client/types.gen'
+import type { AlertInput, Condition, Form } from '#client/types.gen'
 import { type Operator, WITHOUT_VALUES } from '../../../../contract/condition-operators.ts'
+import { DEFAULT_CHANNEL } from '../../../components/edited-channels.ts'
 import { defaultValueOf, type FormSchema, type FormValue, fieldsOf } from '../../../components/form-schema.ts'
 import { DEFAULT_TYPE } from './templates.ts'
 
@@ -9,8 +10,6 @@ export type Draft = AlertInput
 export type Group = NonNullable<Draft['conditionGroups']>[number]
 
 export const NO_CONDITION: Condition = { parameter: '', op: 'is_blank' }
-/** The default channel, which allows a new alert to be saved immediately. */
-export const DEFAULT_CHANNEL: Channel = { type: 'email', target: 'owners' }
 
 /** A new alert. */
 export const EMPTY: Draft = {

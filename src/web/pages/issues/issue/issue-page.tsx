@@ -26,6 +26,7 @@ import { IssueActions } from './issue-actions-bar.tsx'
 import { Facts } from './issue-facts.tsx'
 import { markdownOf } from './issue-markdown.ts'
 import classes from './issue-page.module.css'
+import { NextEscalation } from './next-escalation.tsx'
 import { Note } from './note.tsx'
 import { IssueTimeline } from './timeline.tsx'
 
@@ -176,6 +177,7 @@ function Summary({ issue, evidence }: { issue: IssueDetail; evidence: IssueEvide
       )}
       {evidence && <LikelyCause evidence={evidence} />}
       {issue.capReached && <Text c="dimmed">{messages.issue.heldBack}</Text>}
+      <NextEscalation issue={issue} />
     </Stack>
   )
 }

@@ -43,8 +43,21 @@ export function textOf({ payload }: Entry, name: string): string | null {
   return typeof value === 'string' ? value : null
 }
 
+interface EntryChannel {
+  type: string
+  target: string
+}
+
 /** The channel of a notification entry; null for other entries. */
-export function channelOf({ payload }: Entry): { type: string; target: string } | null {
-  const { type, target } = Object(payload?.channel) as { type?: unknown; target?: unknown }
+export const channelOf = ({ payload }: Entry): EntryChannel | null => readChannel(payload?.channel)
+
+/** The channels of an escalation entry; empty if they are hidden from the user, and for other entries. */
+export function channelsOf({ payload }: Entry): EntryChannel[] {
+  const channels = payload?.channels
+  return Array.isArray(channels) ? channels.map(readChannel).filter((channel) => channel !== null) : []
+}
+
+function readChannel(value: unknown): EntryChannel | null {
+  const { type, target } = Object(value) as { type?: unknown; target?: unknown }
   return typeof type === 'string' ? { type, target: typeof target === 'string' ? target : '' } : null
 }

@@ -8,7 +8,8 @@ import { ChannelTarget } from '../../../components/channel-target.tsx'
 import { Data, Sentence } from '../../../components/data-text.tsx'
 import { DateTime, TimeAgo } from '../../../components/time-ago.tsx'
 import { messages } from '../../../messages.ts'
-import { channelOf, type Entry, type Line, linesOf, textOf } from './timeline-lines.ts'
+import { EscalationChannels } from './next-escalation.tsx'
+import { channelOf, channelsOf, type Entry, type Line, linesOf, textOf } from './timeline-lines.ts'
 
 interface TimelineProps {
   history: readonly Entry[]
@@ -64,6 +65,7 @@ function Head({ line: { entry, fired } }: { line: Line }) {
   if (fired > 0) return messages.issue.seenAgain(fired)
   if (channel && entry.kind === 'notified') return <Message {...channel} how={messages.issue.sent} />
   if (channel && entry.kind === 'delivery_failed') return <Message {...channel} how={messages.issue.failedToSend} />
+  if (entry.kind === 'escalated') return messages.escalation.escalated(Number(entry.payload?.step))
   if (entry.kind === 'held_back') return messages.issue.heldBackCount(1)
   const known = messages.issue.kinds[entry.kind as keyof typeof messages.issue.kinds]
   return known ?? <Data>{entry.kind}</Data>
@@ -88,12 +90,18 @@ function Detail({
   const by = textOf(entry, 'by')
   const details = textOf(entry, 'summary') ?? textOf(entry, 'reason') ?? textOf(entry, 'text') ?? textOf(entry, 'error')
   const mutedUntil = entry.payload?.mutedUntil
+  const channels = channelsOf(entry)
   const name = by === null ? null : by === 'time' ? messages.issue.asScheduled : nameOf(by)
   return (
     <>
       {details && (
         <Text fz="sm" style={{ overflowWrap: 'anywhere' }}>
           <Sentence>{details}</Sentence>
+        </Text>
+      )}
+      {channels.length > 0 && (
+        <Text fz="sm" style={{ overflowWrap: 'anywhere' }}>
+          <EscalationChannels channels={channels} />
         </Text>
       )}
       <Small>
