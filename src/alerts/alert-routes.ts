@@ -154,7 +154,7 @@ function alertActions({
   }
 }
 
-/** Like `acceptEscalation`; undefined if the alert has no escalation of its own. */
+/** Like `acceptEscalation`; undefined if the alert uses the organization's. */
 function acceptAlertEscalation(
   box: SecretBox,
   escalation: Escalation | undefined,

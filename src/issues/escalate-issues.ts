@@ -25,8 +25,8 @@ interface EscalateDeps {
 }
 
 /**
- * Sends the escalation steps that are due. Each issue is checked in a transaction of its own, which stores the history
- * entry, the deliveries and the progress together.
+ * Sends the escalation steps that are due. A separate transaction for each issue stores the history entry, the
+ * deliveries and the progress together.
  */
 export async function escalateDue({ db, clock, enqueue }: EscalateDeps, stopping?: AbortSignal): Promise<void> {
   applyChangedSteps(db)

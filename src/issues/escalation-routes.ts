@@ -37,7 +37,7 @@ export function escalationRoutes({ db, box, clock, checkChannels }: EscalationRo
       path: '/v1/org/escalation',
       access: 'administer',
       tag,
-      summary: "Replace the organization's escalation steps, which apply to alerts without steps of their own",
+      summary: "Replace the organization's escalation steps, which apply to all issues whose alert has no own steps",
       description:
         'Steps count from the notification of the last opening and are sent while the issue is `open`. Open issues ' +
         'follow the new steps, except for those whose time has already passed. A masked target keeps the stored target.',

@@ -3,7 +3,7 @@ import { openDatabase } from '../../store/database.ts'
 import { notifier } from './notifier.ts'
 
 /**
- * Runs the escalation job on a database file as a process of its own, at a fixed time, until nothing is due. The
+ * Runs the escalation job once on a database file, in a separate process and at a fixed time. The
  * process kills itself at one of its steps: whenever the clock is read, and before and after each notice is queued.
  * Prints the number of steps if it was not killed.
  *

@@ -73,7 +73,7 @@ test("an alert's own steps replace the organization's, and an empty list ends th
 })
 
 describe('an opening', () => {
-  test('starts anew', async () => {
+  test('starts the steps again', async () => {
     const { open, opening, byHand, until, sent } = escalationFixture(own)
     open()
     await until(40)
@@ -84,7 +84,7 @@ describe('an opening', () => {
     expect(sent()).toEqual(['30@30', '30@80', '60@110'])
   })
 
-  test('by hand starts anew without a notification', async () => {
+  test('by hand starts the steps again without a notification', async () => {
     const { open, byHand, until, sent, summary } = escalationFixture(own)
     open()
     await until(40)

@@ -79,7 +79,7 @@ export function enqueue(db: Db, notice: Notice): Enqueued {
       holdBack(db, notice)
       return { deliveryIds: [], heldBack: true }
     }
-    // The alert's own channels are told how many notifications were held back.
+    // Only the alert's own channels need the number of held-back notifications.
     const heldBack = isEscalation ? 0 : resetHeldBack(db, issueId)
     const message = JSON.stringify({ ...notice.message, heldBack })
     const rows = channels.map((channel) => insertDelivery(db, { ...notice, noticeKey, channel, message, slot }))

@@ -3,7 +3,7 @@ export const escalation = {
   title: 'Escalation',
   intro:
     'If nobody acknowledges an issue, the channels of each step are notified in turn. The time counts from the notification of the opening and ends when the issue is acknowledged, muted or resolved.',
-  ofAlerts: 'Alerts with steps of their own don’t use these steps.',
+  ofAlerts: 'Alerts with their own steps don’t use these steps.',
   none: 'Issues are not escalated.',
   restrictedAction: 'Changing the escalation',
   saved: 'Escalation saved.',

@@ -15,7 +15,7 @@ import { messages } from '../../messages.ts'
 import { notices } from '../../state/notices.ts'
 import { SettingsLayout } from './settings-layout.tsx'
 
-/** `/settings/escalation`: who is notified if nobody acknowledges an issue. */
+/** `/settings/escalation`: the channels that are notified if nobody acknowledges an issue. */
 export function EscalationPage() {
   const escalation = useQuery(getEscalationOptions())
   const forms = useQuery({ ...listFormsOptions(), staleTime: STALE_MS.dictionary })

@@ -23,7 +23,7 @@ const withSteps = (draft: Draft, steps: readonly EditedStep[]): Draft => ({
   escalation: { steps: [...steps] as EscalationStep[] },
 })
 
-/** Who is notified if nobody acknowledges an issue of the alert. */
+/** The channels that are notified if nobody acknowledges an issue of the alert. */
 export function AlertEscalation({
   draft,
   change,

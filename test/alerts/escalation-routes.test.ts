@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { anyJson, CALLERS, cast, client, credentialsOf, memoryDb, testBox, testClock } from '../../test/fixtures.ts'
-import type { AlertChannel } from '../alerts/alert.ts'
-import { alertRoutes } from '../alerts/alert-routes.ts'
-import { channelCheck } from '../integrations/channel-targets.ts'
-import { addressGuard } from '../transport/address-guard.ts'
-import { escalationRoutes } from './escalation-routes.ts'
+import type { AlertChannel } from '../../src/alerts/alert.ts'
+import { alertRoutes } from '../../src/alerts/alert-routes.ts'
+import { channelCheck } from '../../src/integrations/channel-targets.ts'
+import { escalationRoutes } from '../../src/issues/escalation-routes.ts'
+import { addressGuard } from '../../src/transport/address-guard.ts'
+import { anyJson, CALLERS, cast, client, credentialsOf, memoryDb, testBox, testClock } from '../fixtures.ts'
 
 const SLACK: AlertChannel = { type: 'team_chat', target: 'https://hooks.slack.com/services/T0/B0/secret' }
 const MAIL: AlertChannel = { type: 'email', target: 'ann@example.com' }
@@ -154,7 +154,7 @@ describe('a wrong body is refused with the name of the field', () => {
   })
 })
 
-test('an alert has no steps of its own unless it is given some, and can have an empty list', async () => {
+test('a list of steps in an alert is optional and can be empty', async () => {
   const { people, call } = setUp()
   const as = people.bob.key
   const { body: made } = await call('POST', '/v1/alerts', { as, body: alert })
