@@ -46,7 +46,11 @@ const EscalationStepSchema = Closed(
       examples: [[{ type: 'email', target: 'owners' }]],
     }),
   },
-  { $id: 'EscalationStep' },
+  {
+    $id: 'EscalationStep',
+    description: 'A step of an escalation',
+    examples: [{ afterMinutes: 30, channels: [{ type: 'email', target: 'owners' }] }],
+  },
 )
 export type EscalationStep = Static<typeof EscalationStepSchema>
 
@@ -55,6 +59,7 @@ export const EscalationSchema = Closed(
     steps: Type.Array(EscalationStepSchema, {
       maxItems: MAX_ESCALATION_STEPS,
       description: 'Steps in order of `afterMinutes`; empty: issues are never escalated',
+      examples: [[{ afterMinutes: 30, channels: [{ type: 'email', target: 'owners' }] }]],
     }),
   },
   {

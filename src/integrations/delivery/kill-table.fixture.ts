@@ -3,6 +3,7 @@ import type { Cast } from '../../../test/fixtures.ts'
 import type { AlertChannel } from '../../alerts/alert.ts'
 import type { ProviderType } from '../../contract/products.ts'
 import { MINUTE_MS, SECOND_MS } from '../../core/clock.ts'
+import { startEscalation } from '../../issues/escalation-store.ts'
 import { setStatus } from '../../issues/store.ts'
 import type { Db } from '../../store/database.ts'
 import type { Transport } from '../../transport/transport.ts'
@@ -31,9 +32,12 @@ export interface KillTable<Server extends AsyncDisposable> {
 
 type World = ReturnType<typeof groupFixture>
 
+/** Number of the history entry of the escalated issue's opening. */
+const OPENING_SEQ = 7
+
 /**
- * Runs the scenario. Opens three issues, resolves one, acknowledges another, and resolves and reopens the third. Stops
- * early if `isOver` returns true.
+ * Runs the scenario. Opens three issues, resolves one, acknowledges another, and escalates, resolves and reopens the
+ * third. Stops early if `isOver` returns true.
  */
 async function live(world: World, channel: AlertChannel, isOver: () => boolean): Promise<void> {
   const { clock, open, tell, follow, db, people } = world
@@ -63,6 +67,9 @@ async function live(world: World, channel: AlertChannel, isOver: () => boolean):
         () => undefined,
       ),
     follow,
+    () => startEscalation(db, { id: 'iss_1', orgId: people.orgId }, OPENING_SEQ, clock.now()),
+    () => tell('repeated', 'iss_1', { channels, escalationStep: 1, instance: `${OPENING_SEQ}.30` }),
+    deliver,
     () => tell('resolved', 'iss_1'),
     deliver,
     () => tell('reopened', 'iss_1', { channels }),
