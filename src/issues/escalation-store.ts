@@ -131,6 +131,11 @@ export function scheduleNextStep(db: Db, issueId: string, next: NextStep | null)
   prepared(db, sql).run(next?.dueAt ?? null, next?.at ?? null, issueId)
 }
 
+/** Looks for the next step again at this time. */
+export function checkLater(db: Db, issueId: string, at: Instant): void {
+  prepared(db, 'UPDATE escalation SET checkAt = ? WHERE issueId = ?').run(at, issueId)
+}
+
 /** Stores that a step has been sent. */
 export function markStepSent(db: Db, issueId: string, { afterMinutes }: EscalationStep, now: Instant): void {
   const sql = 'UPDATE escalation SET doneMinutes = ?, sentAt = ? WHERE issueId = ?'

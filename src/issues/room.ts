@@ -10,7 +10,7 @@ interface Deps extends Pick<EscalationRouteDeps, 'checkChannels'> {
   enqueue: Enqueue
 }
 
-export function openIssues({ db, box, clock }: HistoryBase, { enqueue, checkChannels }: Deps): Room {
+export function openIssues({ db, box, clock, report }: HistoryBase, { enqueue, checkChannels }: Deps): Room {
   return {
     routes: [...issueRoutes({ db, box, clock, enqueue }), ...escalationRoutes({ db, box, clock, checkChannels })],
     jobs: [
@@ -18,7 +18,7 @@ export function openIssues({ db, box, clock }: HistoryBase, { enqueue, checkChan
       {
         name: 'escalate issues',
         pattern: '* * * * * *',
-        run: (stopping) => escalateDue({ db, clock, enqueue }, stopping),
+        run: (stopping) => escalateDue({ db, clock, enqueue, report }, stopping),
       },
     ],
   }

@@ -25,6 +25,9 @@ const queue = notifier({ db, clock, publicUrl: 'https://watch.example' })
 await escalateDue({
   db,
   clock,
+  report(error) {
+    throw error
+  },
   enqueue(order) {
     reach()
     queue(order)

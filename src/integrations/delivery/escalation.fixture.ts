@@ -55,7 +55,9 @@ export function escalationFixture(alertInput: Partial<AlertInput> = {}) {
   const open = (issueId = 'iss_1') => opening('opened', world.issue(issueId, alert.id))
   const byHand = (to: IssueStatus, issueId = 'iss_1') =>
     setStatus(db, { orgId, by: people.bob.userId, now: clock.now() }, issueId, to, enqueue)
-  const escalate = () => escalateDue({ db, clock, enqueue })
+  const reported: unknown[] = []
+  const report = (error: unknown) => void reported.push(error)
+  const escalate = () => escalateDue({ db, clock, enqueue, report })
   /** Runs the job every minute until this number of minutes after the start. */
   const until = async (minutes: number) => {
     while (clock.now() < start + minutes * MINUTE_MS) {
@@ -80,5 +82,5 @@ export function escalationFixture(alertInput: Partial<AlertInput> = {}) {
       )
       .all(issueId)
       .map(({ afterMinutes, at }) => `${afterMinutes}@${(at - start) / MINUTE_MS}`)
-  return { ...world, start, alert, enqueue, open, opening, byHand, escalate, until, send, sent }
+  return { ...world, reported, report, start, alert, enqueue, open, opening, byHand, escalate, until, send, sent }
 }

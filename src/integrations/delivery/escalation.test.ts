@@ -2,8 +2,9 @@ import { describe, expect, test } from 'bun:test'
 import type { Alert } from '../../alerts/alert.ts'
 import { setEnabled, updateAlert } from '../../alerts/alert-store.ts'
 import { HOUR_MS, MINUTE_MS } from '../../core/clock.ts'
+import { escalateDue } from '../../issues/escalate-issues.ts'
 import { saveOrgSteps, shiftEscalations } from '../../issues/escalation-store.ts'
-import { ISSUE_STATUSES, type IssueStatus } from '../../issues/issue.ts'
+import { ISSUE_STATUSES, type IssueStatus, type NotificationRequest } from '../../issues/issue.ts'
 import { findIssue } from '../../issues/store.ts'
 import { insertIntegration } from '../store.ts'
 import { channelAfter, escalationFixture, stepsAt } from './escalation.fixture.ts'
@@ -263,6 +264,33 @@ test('a queued escalation is withdrawn when somebody acknowledges the issue, but
   byHand('acknowledged')
   expect(send()).toEqual([])
   expect(summary().at(-1)).toBe('repeated withdrawn')
+})
+
+test('issues of flow tests and audits use the steps of the organization', async () => {
+  const { db, clock, orgId, issue, opening, until, sent } = escalationFixture()
+  saveOrgSteps(db, orgId, stepsAt(30), clock.now())
+  issue('iss_1', 'tst_1')
+  db.prepare(`UPDATE issue SET alertType = 'flow_test', channels = ?`).run(JSON.stringify([hook]))
+  opening('opened')
+  await until(60)
+  expect(sent()).toEqual(['30@30'])
+})
+
+test('a step that cannot be queued is reported and tried again, and does not delay others', async () => {
+  const { db, clock, open, sent, enqueue, report, reported } = escalationFixture(own)
+  open('iss_0')
+  clock.advance(MINUTE_MS)
+  open()
+  clock.advance(30 * MINUTE_MS)
+  const failing = (order: NotificationRequest) => {
+    if (order.issueId === 'iss_0') throw new Error('a bug')
+    enqueue(order)
+  }
+  await escalateDue({ db, clock, enqueue: failing, report })
+  expect([reported.map(String), sent('iss_0'), sent()]).toEqual([['Error: a bug'], [], ['30@31']])
+  clock.advance(MINUTE_MS)
+  await escalateDue({ db, clock, enqueue, report })
+  expect(sent('iss_0')).toEqual(['30@32'])
 })
 
 test('each step follows after the intended time when the clock is set back', async () => {
