@@ -48,6 +48,7 @@ import sealedTargets from './0042_sealed_targets.sql' with { type: 'text' }
 import endSessions from './0043_end_sessions.sql' with { type: 'text' }
 import segments from './0044_segments.sql' with { type: 'text' }
 import escalation from './0045_escalation.sql' with { type: 'text' }
+import maintenance from './0046_maintenance.sql' with { type: 'text' }
 
 /** Migrations in the order in which they run. Released statements never change; new migrations are appended. */
 export const migrations: readonly { name: string; sql: string }[] = [
@@ -96,4 +97,5 @@ export const migrations: readonly { name: string; sql: string }[] = [
   { name: '0043_end_sessions', sql: endSessions },
   { name: '0044_segments', sql: segments },
   { name: '0045_escalation', sql: escalation },
+  { name: '0046_maintenance', sql: maintenance },
 ]

@@ -5,6 +5,7 @@ import { type AppOptions, openBase } from './app/open-base.ts'
 import { openAudits } from './audits/room.ts'
 import type { Room } from './base.ts'
 import { openBrowser } from './browser/room.ts'
+import { openCalendars } from './calendars/room.ts'
 import { openCapture } from './capture/room.ts'
 import { maskedNames } from './changes/change.ts'
 import { openChanges } from './changes/room.ts'
@@ -31,6 +32,7 @@ import { openIngest } from './ingest/room.ts'
 import { openInsights } from './insights/room.ts'
 import { channelCheck } from './integrations/channel-targets.ts'
 import { notifier } from './integrations/delivery/notifier.ts'
+import { recheckWithheld } from './integrations/delivery/withhold.ts'
 import { openIntegrations } from './integrations/room.ts'
 import type { IssueRecord } from './issues/issue.ts'
 import { openIssuesOf } from './issues/list-issues.ts'
@@ -38,6 +40,7 @@ import { openIssues } from './issues/room.ts'
 import { resolveAll } from './issues/store.ts'
 import type { Job } from './jobs/job.ts'
 import { openLabels } from './labels/room.ts'
+import { openMaintenance } from './maintenance/room.ts'
 import { openMetrics } from './metrics.ts'
 import { openOrders } from './orders/room.ts'
 import { lastOrdersOf } from './orders/store.ts'
@@ -109,11 +112,15 @@ export async function openApp(options: AppOptions): Promise<App> {
   const labels = openLabels(base)
   const visitor = openVisitor(base)
   const capture = openCapture(base, domains)
-  const signals = openSignals(base, { domains: () => domainsWithAutoAlert(db) })
+  const calendars = openCalendars(base)
+  const { holidaysOf } = calendars
+  const maintenance = openMaintenance(base, { changed: (orgId) => recheckWithheld(db, orgId) })
+  const signals = openSignals(base, { domains: () => domainsWithAutoAlert(db), holidaysOf })
   const alerts = openAlerts(base, {
     org,
     labels,
     signals,
+    holidaysOf,
     checkChannels: channelCheck(base),
     deleted: ({ id, orgId }, by) => resolveAll(db, id, { orgId, by, now: clock.now() }, enqueue),
     openIssues: (orgId, ids) => openIssuesOf(db, orgId, 'alertId', ids),
@@ -171,6 +178,8 @@ export async function openApp(options: AppOptions): Promise<App> {
     domains,
     labels,
     visitor,
+    calendars,
+    maintenance,
     capture,
     alerts,
     ingest,

@@ -25,6 +25,8 @@ const ROOMS = [
   'org',
   'domains',
   'labels',
+  'calendars',
+  'maintenance',
   'decoders',
   'visitor',
   'capture',
@@ -370,6 +372,8 @@ const TABLES: Record<string, string> = {
   auditPage: 'audits',
   batch: 'ingest',
   batchGeneration: 'ingest',
+  calendar: 'calendars',
+  calendarDay: 'calendars',
   change: 'changes search',
   clockJump: 'signals',
   clockStep: 'store',
@@ -416,8 +420,9 @@ const TABLES: Record<string, string> = {
   label: 'labels',
   labelMember: 'labels',
   lateWindow: 'evaluation',
+  maintenance: 'maintenance',
   member: 'org digest integrations search',
-  org: 'org domains data-folder',
+  org: 'org calendars domains data-folder',
   orgEscalation: 'issues',
   pageFile: 'warehouse',
   passwordReset: 'org',
@@ -441,6 +446,8 @@ const TABLES: Record<string, string> = {
   total: 'metrics',
   usage: 'ingest alerts domains',
   user: 'org digest integrations search',
+  // Rows are deleted together with their issue.
+  withheldIssue: 'integrations',
 }
 
 describe('database tables', () => {

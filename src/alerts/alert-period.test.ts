@@ -2,7 +2,8 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
-import { checkTimezone, nextWindow, parsePeriod, previousWindow, windowAt } from './alert-period.ts'
+import { checkTimezone } from '../core/timezone.ts'
+import { nextWindow, parsePeriod, previousWindow, windowAt } from './alert-period.ts'
 
 describe('a period', () => {
   test.each([

@@ -1,3 +1,4 @@
+import type { CalendarsRoom } from '../calendars/room.ts'
 import { MAX_RULE_COST } from '../conditions/condition.ts'
 import { maskedHistory } from '../conditions/masked-history.ts'
 import type { Privacy } from '../conditions/privacy-settings.ts'
@@ -25,13 +26,14 @@ export interface PreviewRouteDeps {
   privacyOf(orgId: string): Privacy
   gapsOf: GapsOf
   settingsOf(orgId: string): readonly SignalSetting[]
+  holidaysOf: CalendarsRoom['holidaysOf']
 }
 
 const tag = 'Alerts'
 
 /** Routes for previews and backtests: the findings of a rule on past events, before the rule is saved. */
 export function previewRoutes(parts: PreviewRouteDeps): Route[] {
-  const { db, clock, gapsOf, settingsOf } = parts
+  const { db, clock, gapsOf, settingsOf, holidaysOf } = parts
   const pastOf = (principal: Principal, signal: AbortSignal): HistoryDeps => {
     const { orgId } = principal
     const privacy = parts.privacyOf(orgId)
@@ -39,6 +41,7 @@ export function previewRoutes(parts: PreviewRouteDeps): Route[] {
     return {
       gapsOf,
       settingsOf,
+      holidaysOf,
       privacy,
       warehouse: may(principal, 'seePersonal') ? history : maskedHistory(history, privacy),
       domains: watchedDomains(db, orgId),

@@ -3,7 +3,7 @@ import type { Privacy } from '../conditions/privacy-settings.ts'
 import type { Instant } from '../core/clock.ts'
 import { type MembersOf, noMembers } from '../labels/label.ts'
 import { ALL_SIGNALS } from '../signals/series.ts'
-import { SeriesMonitor } from '../signals/series-monitor.ts'
+import { SeriesMonitor, type SeriesMonitorDeps } from '../signals/series-monitor.ts'
 import type { SignalSetting } from '../signals/signal.ts'
 import type { SeriesPoint } from '../signals/verdict-row.ts'
 import { type Query, query } from '../warehouse/query.ts'
@@ -34,6 +34,8 @@ export interface HistoryDeps {
   gapsOf?: GapsOf
   /** Returns the signal settings. When absent, there are none. */
   settingsOf?(orgId: string): readonly SignalSetting[]
+  /** As in `SeriesMonitorDeps`. */
+  holidaysOf?: SeriesMonitorDeps['holidaysOf']
 }
 
 /** The findings of an alert in past windows. */
@@ -80,13 +82,19 @@ async function followHistory(
   type: SeriesType,
   alert: Alert,
   windows: readonly Window[],
-  { warehouse, domains, gapsOf = () => [], settingsOf = () => [] }: HistoryDeps,
+  { warehouse, domains, gapsOf = () => [], settingsOf = () => [], holidaysOf }: HistoryDeps,
   others: readonly number[],
 ): Promise<HistoryFindings> {
   const { runWindows, timezone } = alert
   const scopes = type.series(alert, domains)
   const own = scopes[0]?.sensitivity ?? 0
-  const seriesMonitor = new SeriesMonitor({ warehouse, gapsOf, settingsOf, memoryBytes: 0 })
+  const seriesMonitor = new SeriesMonitor({
+    warehouse,
+    gapsOf,
+    settingsOf,
+    memoryBytes: 0,
+    ...(holidaysOf && { holidaysOf }),
+  })
   const counts = (instant: number) => isInRunWindow(runWindows, timezone, instant)
   const rows = await seriesMonitor.verdictsAtSensitivities(
     scopes,
@@ -107,12 +115,18 @@ async function followHistory(
 export async function chartHistory(
   alert: Alert,
   range: { from: Instant; to: Instant },
-  { warehouse, domains, gapsOf = () => [], settingsOf = () => [] }: HistoryDeps,
+  { warehouse, domains, gapsOf = () => [], settingsOf = () => [], holidaysOf }: HistoryDeps,
 ): Promise<SeriesPoint[] | null> {
   const [scope, ...others] = seriesOf(alert, domains)
   if (!scope || scope.vendor === ALL_SIGNALS || others.length > 0) return null
   const { createdAt = range.from } = domains.find(({ id }) => id === scope.domainId) ?? {}
-  const seriesMonitor = new SeriesMonitor({ warehouse, gapsOf, settingsOf, memoryBytes: 0 })
+  const seriesMonitor = new SeriesMonitor({
+    warehouse,
+    gapsOf,
+    settingsOf,
+    memoryBytes: 0,
+    ...(holidaysOf && { holidaysOf }),
+  })
   const from = Math.min(range.to, Math.max(range.from, createdAt))
   return (await seriesMonitor.chart(scope, { from, to: range.to }, range.to)).points
 }

@@ -1,4 +1,5 @@
 import type { Room } from '../base.ts'
+import type { CalendarsRoom } from '../calendars/room.ts'
 import type { Emitter } from '../core/emitter.ts'
 import type { StoredEvent } from '../core/event.ts'
 import type { HistoryBase } from '../history-base.ts'
@@ -25,10 +26,11 @@ interface Deps extends Pick<AlertRouteDeps, 'checkChannels' | 'deleted' | 'openI
   org: { changed: Emitter<string>; deleted: Emitter<string> }
   labels: { changed: Emitter<string> }
   signals: SignalsRoom
+  holidaysOf: CalendarsRoom['holidaysOf']
 }
 
 /** Creates the alerts room and reads the rules. */
-export function openAlerts(base: HistoryBase, { org, labels, signals, ...deps }: Deps): AlertsRoom {
+export function openAlerts(base: HistoryBase, { org, labels, signals, holidaysOf, ...deps }: Deps): AlertsRoom {
   const { db, box, clock, warehouse, privacyOf } = base
   const rules = new ActiveRules(db, (orgId) => privacyOf(orgId).regions)
   const judgeProcess = new JudgeProcess(rules)
@@ -50,6 +52,7 @@ export function openAlerts(base: HistoryBase, { org, labels, signals, ...deps }:
         privacyOf,
         gapsOf: (from, to) => signals.gaps.gapsOf(from, to),
         settingsOf: (orgId) => settingsOf(db, orgId),
+        holidaysOf,
       }),
     ],
   }

@@ -17,4 +17,5 @@ export const commands: Readonly<Record<string, () => Promise<Command>>> = {
   judge: async () => (await import('./judge.ts')).judge,
   draft: async () => (await import('./draft.ts')).draft,
   browse: async () => (await import('./browse.ts')).browse,
+  holidays: async () => (await import('./holidays.ts')).holidays,
 }

@@ -18,6 +18,8 @@ export type IdPrefix =
   | 'shr'
   | 'dlv'
   | 'prj'
+  | 'mnt'
+  | 'cal'
 
 /**
  * Returns `<prefix>_` followed by 26 characters, which encode 48 bits of time and 80 random bits. Ids sort by creation

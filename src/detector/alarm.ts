@@ -69,24 +69,26 @@ export class Alarm {
 
   /** Returns the band from the season: the counts that are not an anomaly; null while unknown. */
   band(row: Reading): { low: number; high: number } | null {
-    const { scale, root, clusters } = row
+    const { scale, root, tolerable, clusters } = row
     const [spread] = scale?.spreads ?? []
     if (!scale || !spread || Number.isNaN(root)) return null
-    const middle = root + this.levelOf(0, root)
+    const middle = root + this.levelOf(0, row, root)
+    const ends = tolerable ?? { low: middle, high: middle }
     const [below, above] = [this.sensitivity * (scale.regular ? 1 : spread.heavy), this.sensitivity]
-    const roots = spread.noise.around(middle, below, above)
-    const expected = inverseAnscombe(root)
+    const lower = spread.noise.around(ends.low, below, above)
+    const upper = tolerable ? spread.noise.around(ends.high, below, above) : lower
+    const [least, most] = [inverseAnscombe(tolerable?.low ?? root), inverseAnscombe(tolerable?.high ?? root)]
     const low = Math.min(
-      inverseAnscombe(roots.low),
-      clusters.countAt(middle, -below),
-      MAX_DROP_SHARE * expected,
-      expected - MIN_CHANGE,
+      inverseAnscombe(lower.low),
+      clusters.countAt(ends.low, -below),
+      MAX_DROP_SHARE * least,
+      least - MIN_CHANGE,
     )
     const high = Math.max(
-      inverseAnscombe(roots.high),
-      clusters.countAt(middle, above),
-      MIN_RISE_SHARE * expected,
-      expected + MIN_CHANGE,
+      inverseAnscombe(upper.high),
+      clusters.countAt(ends.high, above),
+      MIN_RISE_SHARE * most,
+      most + MIN_CHANGE,
     )
     return { low: Math.max(0, low), high }
   }
@@ -127,11 +129,12 @@ export class Alarm {
    * Returns the deviations of the row or of one of the sums; 0 where the baseline is unknown or the change is too small
    * to matter.
    */
-  private deviationsAt(at: number, { compared, afterGap, clusters }: Reading, { noise }: Spread): number {
+  private deviationsAt(at: number, row: Reading, { noise }: Spread): number {
+    const { compared, afterGap, clusters } = row
     const one = compared[at]
     if (!one || Number.isNaN(one.residual)) return 0
     const root = anscombe(one.count)
-    const expected = root - one.residual + this.levelOf(at, one.root)
+    const expected = root - one.residual + this.levelOf(at, row, one.root)
     // Unusual both for this series and for Poisson clusters of events.
     const deviations = nearerToZero(noise.deviations(root, expected), clusters.deviations(root, expected))
     return ignoreSmallChange(at === 0 ? this.withBefore(deviations, afterGap) : deviations, one)
@@ -146,7 +149,9 @@ export class Alarm {
       : Math.min(Math.max(deviations, before), deviations + SINGLE_ROW_PENALTY, 0)
   }
 
-  private levelOf(at: number, root: number): number {
+  /** Holidays have no level, because the last day says little about them. */
+  private levelOf(at: number, { tolerable }: Reading, root: number): number {
+    if (tolerable) return 0
     const most = MAX_LEVEL * root
     return Math.min(most, Math.max(-most, this.levels[at] ?? 0))
   }

@@ -1,4 +1,5 @@
 import { anscombe } from './anscombe.ts'
+import { HolidayHistory, type TolerableRoots } from './holiday-history.ts'
 import { NoiseLevel } from './noise-level.ts'
 import { medianOf, toDistances } from './quantile.ts'
 import { type Calendar, MAX_SCALE_BLOCKS } from './season-lengths.ts'
@@ -51,6 +52,8 @@ export class Baseline {
   private readonly residuals: SlotRing
   private readonly samples: SlotRing
   private noise: NoiseLevel | null = null
+  /** Null before the first holiday. */
+  private holidays: HolidayHistory | null = null
 
   constructor(
     readonly span: number,
@@ -83,6 +86,34 @@ export class Baseline {
     this.samples.set(block, Number.isNaN(residual) ? residual : root)
   }
 
+  /**
+   * Returns the root of a slot's baseline on a holiday: what earlier holidays had at this hour or, without any, the
+   * least that a day of the week usually has. `tolerable` is null while unknown.
+   */
+  expectedOnHoliday(slot: number, regular: boolean): { root: number; tolerable: TolerableRoots | null } {
+    const ordinary = this.expected(slot, regular)
+    if (Number.isNaN(ordinary)) return { root: ordinary, tolerable: null }
+    const earlier = this.holidays?.root(slot) ?? Number.NaN
+    const root = Number.isNaN(earlier) ? Math.min(ordinary, this.quietestDay(slot)) : earlier
+    return { root, tolerable: HolidayHistory.tolerable(root, ordinary) }
+  }
+
+  /** Compares a count on a holiday with the counts that are tolerable on holidays. */
+  compareHoliday(slot: number, count: number, regular: boolean): Compared {
+    const { root, tolerable } = this.expectedOnHoliday(slot, regular)
+    if (!tolerable) return { count, root, residual: Number.NaN }
+    const own = anscombe(count)
+    const nearest = Math.min(tolerable.high, Math.max(tolerable.low, own))
+    return { count, root: nearest, residual: own - nearest }
+  }
+
+  rememberHoliday(slot: number, count: number, regular: boolean): void {
+    if (Number.isNaN(count)) return
+    const { tolerable } = this.expectedOnHoliday(slot, regular)
+    this.holidays ??= new HolidayHistory(this.calendar.day)
+    this.holidays.remember(slot, anscombe(count), tolerable)
+  }
+
   /** Returns the median residual of the day before a block; null when there are too few residuals. */
   levelBefore(block: number): number | null {
     const size = this.residuals.collect(block - this.calendar.dayBlocks, block, scratch)
@@ -111,7 +142,18 @@ export class Baseline {
   }
 
   get bytes(): number {
-    return this.roots.bytes + this.residuals.bytes + this.samples.bytes
+    return this.roots.bytes + this.residuals.bytes + this.samples.bytes + (this.holidays?.bytes ?? 0)
+  }
+
+  /** Returns the smallest median of this hour on any day of the week, such as that of Sundays; infinite if unknown. */
+  private quietestDay(slot: number): number {
+    const { day, week } = this.calendar
+    let least = Number.POSITIVE_INFINITY
+    for (let back = 0; back < 7; back++) {
+      const median = this.medianAtDistance(slot - back * day, week, MAX_WEEKS)
+      if (median < least) least = median
+    }
+    return least
   }
 
   private comparableRoot(slot: number, regular: boolean): number {

@@ -1,4 +1,5 @@
 import { Baseline, type Compared, HISTORY_DAYS, MIN_HISTORY_VALUES, type Spread } from './baseline.ts'
+import type { TolerableRoots } from './holiday-history.ts'
 import { type Calendar, calendarOf } from './season-lengths.ts'
 
 const REGULAR_FROM = 0.85
@@ -94,6 +95,28 @@ export class Seasonality {
       this.comparisons[at]?.remember(slot, one, isFirst ? block : null)
     })
     if (isFirst) this.block = block
+  }
+
+  /**
+   * Like `compare`, for a row on a holiday. The residuals are distances from the nearest tolerable count; 0 within.
+   * `root` and `tolerable` belong to the row.
+   */
+  compareHoliday(slot: number, counts: readonly number[]) {
+    const regular = this.found?.regular ?? false
+    const compared = this.comparisons.map((one, at) => one.compareHoliday(slot, counts[at] ?? Number.NaN, regular))
+    return { compared, ...this.expectedOnHoliday(slot) }
+  }
+
+  /** Returns the baseline of a row on a holiday, and the counts that are normal for it; null while unknown. */
+  expectedOnHoliday(slot: number): { root: number; tolerable: TolerableRoots | null } {
+    const regular = this.found?.regular ?? false
+    return this.comparisons[0]?.expectedOnHoliday(slot, regular) ?? { root: Number.NaN, tolerable: null }
+  }
+
+  /** Adds counts on a holiday to the history of holidays. */
+  rememberHoliday(slot: number, counts: readonly number[]): void {
+    const regular = this.found?.regular ?? false
+    for (const [at, one] of this.comparisons.entries()) one.rememberHoliday(slot, counts[at] ?? Number.NaN, regular)
   }
 
   get bytes(): number {

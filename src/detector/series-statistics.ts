@@ -3,6 +3,7 @@ import { anscombe, inverseAnscombe } from './anscombe.ts'
 import type { Compared } from './baseline.ts'
 import { BurstRarity } from './burst-rarity.ts'
 import type { ClusteredNoise } from './clustered-noise.ts'
+import type { TolerableRoots } from './holiday-history.ts'
 import { type Scale, Seasonality } from './seasonality.ts'
 import { SilenceRarity } from './silence-rarity.ts'
 
@@ -26,6 +27,11 @@ export interface SeriesShape {
    * them.
    */
   sums?: readonly number[]
+  /**
+   * Returns whether an instant is on a holiday. Rows whose middle is on a holiday are compared with earlier holidays and
+   * are not part of the season. When absent, there are no holidays.
+   */
+  isHoliday?(instant: Instant): boolean
 }
 
 /**
@@ -45,6 +51,8 @@ export interface Reading {
   compared: readonly Compared[]
   /** The root of the row's baseline; NaN when there is no history for the row. */
   root: number
+  /** On a holiday, the counts that are normal for the row; null on other days and while the baseline is unknown. */
+  tolerable: TolerableRoots | null
   scale: Scale | null
   /** Medians of the last day's residuals, for the first row of an hour; otherwise null. */
   levels: readonly number[] | null
@@ -54,7 +62,7 @@ export interface Reading {
   burst: number
   /** The silence, in deviations. */
   silence: number
-  /** True when slots immediately before this row are missing. */
+  /** True when slots immediately before this row are missing, or belong to another season: that of holidays. */
   afterGap: boolean
   clusters: ClusteredNoise
 }
@@ -65,6 +73,7 @@ interface Row {
   count: number
   quietRuns: readonly number[] | null
   afterGap: boolean
+  isHoliday: boolean
 }
 
 /** Computes statistics for the rows of one series, which must be added in chronological order. */
@@ -81,11 +90,15 @@ export class RowStatistics {
   private first = Number.NaN
   private last = Number.NaN
   private lastOffset = Number.NaN
+  private wasHoliday = false
   /** Start of the last row with events. */
   private lastEventRow = Number.NaN
 
-  constructor({ stepMs, timezone = 'UTC', sums }: SeriesShape) {
+  private readonly isOnHoliday: (instant: Instant) => boolean
+
+  constructor({ stepMs, timezone = 'UTC', sums, isHoliday = () => false }: SeriesShape) {
     this.stepMs = Math.max(SECOND_MS, stepMs)
+    this.isOnHoliday = isHoliday
     this.slots = new LocalTimeSlots(this.stepMs, timezone)
     const spans = sums ?? sumsFor(this.stepMs)
     this.season = new Seasonality(this.stepMs, [1, ...spans], (slot) => this.slots.isWeekend(slot))
@@ -109,18 +122,23 @@ export class RowStatistics {
     }
     const missing = Number.isNaN(this.last) ? 0 : Math.round((t - this.last) / this.stepMs) - 1
     if (missing >= MAX_SKIPPED_SLOTS) this.burstSum.restart()
+    const isHoliday = this.isRowOnHoliday(t)
+    const isOtherSeason = isHoliday !== this.wasHoliday
     // When clocks change, a sum contains different hours than in earlier weeks.
-    const isTorn = missing >= MAX_SKIPPED_SLOTS || this.slots.offset !== this.lastOffset
+    const isTorn = missing >= MAX_SKIPPED_SLOTS || this.slots.offset !== this.lastOffset || isOtherSeason
     if (isTorn) for (const sum of this.sums) sum.restart()
+    if (isOtherSeason) this.burstSum.restart()
     this.lastOffset = this.slots.offset
     this.last = t
+    this.wasHoliday = isHoliday
     if (missing > 0) this.silence.interrupt()
-    return this.read({ t, slot, count: value, quietRuns, afterGap: missing > 0 })
+    return this.read({ t, slot, count: value, quietRuns, afterGap: missing > 0 || isOtherSeason, isHoliday })
   }
 
   /** Returns the baseline for a row that starts at `t`, as a count; NaN while unknown. */
   expectedAt(t: Instant): number {
-    const root = this.season.expected(this.slots.slotOf(t))
+    const slot = this.slots.slotOf(t)
+    const root = this.isRowOnHoliday(t) ? this.season.expectedOnHoliday(slot).root : this.season.expected(slot)
     return Number.isNaN(root) ? root : inverseAnscombe(root)
   }
 
@@ -144,9 +162,10 @@ export class RowStatistics {
   }
 
   /** Returns the minimum count at which a row like the last one is a burst of `k`; NaN while unknown. */
-  burstFrom(k: number, { root }: Reading): number {
+  burstFrom(k: number, { root, tolerable }: Reading): number {
     const own = this.burst.sumAt(k)
-    const poisson = Number.isNaN(root) ? 0 : inverseAnscombe(anscombe(this.burstRows * inverseAnscombe(root)) + k)
+    const above = tolerable ? tolerable.high : root
+    const poisson = Number.isNaN(above) ? 0 : inverseAnscombe(anscombe(this.burstRows * inverseAnscombe(above)) + k)
     return Math.max(own, poisson) / this.burstRows
   }
 
@@ -184,33 +203,77 @@ export class RowStatistics {
     return parts.reduce((sum, { bytes }) => sum + bytes, 0)
   }
 
-  private read({ t, slot, count, quietRuns, afterGap }: Row): Reading {
+  private read(row: Row): Reading {
+    const { t, slot, count, afterGap, isHoliday } = row
     const { isNewDay, levels } = this.season.begin(slot, this.silence.clusters.size)
     if (isNewDay) this.silence.learn()
     const recent = this.rows.mean()
     this.rows.add(count)
-    const compared = this.season.compare(slot, [count, ...this.sums.map((sum) => sum.add(count))])
+    const counts = [count, ...this.sums.map((sum) => sum.add(count))]
+    if (isHoliday) return this.readHoliday(row, counts, levels, recent)
+    const compared = this.season.compare(slot, counts)
     const root = compared[0]?.root ?? Number.NaN
     this.silence.add(count, inverseAnscombe(root))
     // Quiet spells are learned from the first day, before a baseline exists.
     const expected = Number.isNaN(root) ? recent : inverseAnscombe(root)
-    if (quietRuns) this.silence.takeMinutes(quietRuns, (expected * MINUTE_MS) / this.stepMs)
+    if (row.quietRuns) this.silence.takeMinutes(row.quietRuns, (expected * MINUTE_MS) / this.stepMs)
     if (count > 0) this.lastEventRow = t
-    const burst = this.burstOf(count, root)
+    const burst = this.burstOf(count, root, true)
     this.season.remember(slot, compared)
     const [{ scale }, silence] = [this.season, this.silence.score()]
-    return { t, compared, root, scale, levels, recent, burst, silence, afterGap, clusters: this.silence.clusters }
+    const { clusters } = this.silence
+    return { t, compared, root, tolerable: null, scale, levels, recent, burst, silence, afterGap, clusters }
   }
 
-  private burstOf(count: number, root: number): number {
+  /** Compares a row with earlier holidays. The seasons, bursts and silences of ordinary days learn nothing from it. */
+  private readHoliday(
+    { t, slot, count, afterGap }: Row,
+    counts: readonly number[],
+    levels: readonly number[] | null,
+    recent: number,
+  ): Reading {
+    const { compared, root, tolerable } = this.season.compareHoliday(slot, counts)
+    this.silence.addHoliday(count, tolerable ? inverseAnscombe(tolerable.low) : Number.NaN)
+    if (count > 0) this.lastEventRow = t
+    const burst = this.burstOf(count, tolerable?.high ?? Number.NaN, false)
+    this.season.rememberHoliday(slot, counts)
+    const [{ scale }, silence] = [this.season, this.silence.score()]
+    return {
+      t,
+      compared,
+      root,
+      tolerable,
+      scale,
+      levels,
+      recent,
+      burst,
+      silence,
+      afterGap,
+      clusters: this.silence.clusters,
+    }
+  }
+
+  /** `root`: the root of the count from which on a row can be a burst; NaN when unknown. */
+  private burstOf(count: number, root: number, learns: boolean): number {
     const sum = this.burstSum.add(count)
     if (Number.isNaN(sum)) return Number.NaN
     const score = this.burst.score(sum)
-    this.burst.remember(sum)
+    if (learns) this.burst.remember(sum)
     // Rare both in the series' history and for a Poisson process.
     return Number.isNaN(root)
       ? score
       : Math.min(score, anscombe(sum) - anscombe(this.burstRows * inverseAnscombe(root)))
+  }
+
+  private isRowOnHoliday(t: Instant): boolean {
+    return this.isOnHoliday(t + this.stepMs / 2)
+  }
+
+  /** Returns the number of events whose absence counts towards a silence; NaN while unknown. */
+  private missableAt(t: Instant): number {
+    if (!this.isRowOnHoliday(t)) return this.expectedAt(t)
+    const { tolerable } = this.season.expectedOnHoliday(this.slots.slotOf(t))
+    return tolerable ? inverseAnscombe(tolerable.low) : Number.NaN
   }
 
   private expectedIn(from: Instant, to: Instant): number {
@@ -219,7 +282,7 @@ export class RowStatistics {
     for (let at = from; at < end; ) {
       const start = this.last + Math.floor((at - this.last) / this.stepMs) * this.stepMs
       const next = Math.min(end, start + this.stepMs)
-      const expected = this.expectedAt(start)
+      const expected = this.missableAt(start)
       if (expected > 0) sum += (expected * (next - at)) / this.stepMs
       at = next
     }

@@ -26,6 +26,8 @@ export class SilenceRarity {
   /** Quiet spells in whole rows, used when minutes are unknown. */
   private readonly rowSpells = new Float32Array(MAX_ROW_SPELLS)
   private ended = 0
+  /** True when part of the silence was on a holiday. */
+  private touchesHoliday = false
   /** Factor by which the number of missing events must exceed that of a Poisson process. */
   guard = MIN_GUARD
   /** The clustering of events, estimated from quiet spells. */
@@ -37,8 +39,16 @@ export class SilenceRarity {
       if (expected > 0) this.missing += expected
       return
     }
-    if (this.missing > 0) this.rowSpells[this.ended++ % MAX_ROW_SPELLS] = this.missing
+    if (this.missing > 0 && !this.touchesHoliday) this.rowSpells[this.ended++ % MAX_ROW_SPELLS] = this.missing
     this.missing = 0
+    this.touchesHoliday = false
+  }
+
+  /** Like `add`, for a row on a holiday. A silence that touches a holiday is excluded from learning. */
+  addHoliday(value: number, expected: number): void {
+    this.touchesHoliday = true
+    this.spells.interrupt()
+    this.add(value, expected)
   }
 
   /** Like `QuietSpells.take`. */

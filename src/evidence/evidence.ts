@@ -98,7 +98,7 @@ export const issueEvidence = (box: SecretBox) =>
     async answer(sources, { id }, { principal, now }) {
       const { db, history, seriesMonitor, watermark } = sources
       const { orgId } = principal
-      const detail = findIssue(db, orgId, id)
+      const detail = findIssue(db, orgId, id, now)
       const problem = problemOf(sources, detail, { orgId, now })
       const explainedBy = explanationOf(db, problem)
       const alert = alertOrNull(db, orgId, problem.issue.alertId)

@@ -171,7 +171,7 @@ export async function reportOf(sources: Sources, orgId: string, scope: ReportSco
       medianResolveMs: medianOf(resolvedAfterMs),
     },
     value: { resolved: impactOf(resolved), open: impactOf(open) },
-    worst: gravest([...opened, ...open]).map(issueOf),
+    worst: gravest([...opened, ...open]).map((issue) => issueOf(issue)),
     changes: changes.map((change) => maskedChange(change, privacy)),
     signals: { watched: signals.length, silent: inState('silent'), learning: inState('learning') },
   }

@@ -59,6 +59,12 @@ const issueFields = {
       description: 'Time at which a muted issue reopens; if absent, it stays muted until a user unmutes it',
     }),
   ),
+  maintenance: Type.Optional(
+    Closed(
+      { name: Type.String(), until: InstantSchema },
+      { description: 'Maintenance window that withholds notifications; absent for a resolved issue or if none does' },
+    ),
+  ),
 }
 
 const EXAMPLE = {

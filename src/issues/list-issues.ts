@@ -1,8 +1,10 @@
 import { SEVERITIES, type Severity } from '../contract/severities.ts'
+import type { Instant } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
 import { Closed, InstantInput, OneOf, SeveralOf, SeveralTexts, type Static, Type } from '../core/schema.ts'
 import { findProject } from '../domains/project-store.ts'
 import { DEFAULT_LIMIT, decodeCursor, type Page, page, pagingFields } from '../http/paging.ts'
+import { windowsInForce } from '../maintenance/store.ts'
 import { type Db, likePattern } from '../store/database.ts'
 import { ISSUE_STATUSES, type Issue, type IssueRecord } from './issue.ts'
 import { ISSUE_KINDS } from './issue-kinds.ts'
@@ -91,10 +93,10 @@ export function listStatement(orgId: string, query: IssueQuery): Statement {
 /**
  * Returns one page of issues that match every filter. A filter with several values matches any of them. `since`: last
  * seen at or after this time. `q` matches ASCII letters case-insensitively. Issues without an impact value come last.
- * Fails with `notFound` for an unknown project, and with `invalid` if the cursor does not belong to this list and sort
+ * `now`: adds the maintenance windows in force. Fails with `notFound` for an unknown project, and with `invalid` if the cursor does not belong to this list and sort
  * order.
  */
-export function listIssues(db: Db, orgId: string, query: IssueQuery): Page<Issue> {
+export function listIssues(db: Db, orgId: string, query: IssueQuery, now?: Instant): Page<Issue> {
   const { sort = 'severity', limit = DEFAULT_LIMIT, projectId } = query
   if (projectId !== undefined) findProject(db, { orgId, id: projectId })
   const { sql, values } = listStatement(orgId, query)
@@ -103,7 +105,8 @@ export function listIssues(db: Db, orgId: string, query: IssueQuery): Page<Issue
     sort,
     ...ORDER[sort].map((_, index) => row[`place${index}`] ?? null),
   ])
-  return { items: items.map((row) => issueOf(recordOf(row))), nextCursor }
+  const inMaintenance = now === undefined ? undefined : windowsInForce(db, orgId, now)
+  return { items: items.map((row) => issueOf(recordOf(row), inMaintenance)), nextCursor }
 }
 
 /** Returns all open and acknowledged issues of an organization, or of one of its domains, oldest first. */

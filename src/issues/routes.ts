@@ -95,7 +95,7 @@ export function issueRoutes({ db, box, clock, enqueue }: IssueRoutesDeps): Route
       query: IssueQuerySchema,
       answer: IssueListSchema,
       handle({ principal: { orgId }, query }) {
-        const { items, nextCursor } = listIssues(db, orgId, query)
+        const { items, nextCursor } = listIssues(db, orgId, query, clock.now())
         return { issues: items, nextCursor, openCounts: openCounts(db, orgId) }
       },
     }),
@@ -109,7 +109,8 @@ export function issueRoutes({ db, box, clock, enqueue }: IssueRoutesDeps): Route
       tool: true,
       params: ById,
       answer: IssueDetailSchema,
-      handle: ({ principal, params }) => describeIssue(box, findIssue(db, principal.orgId, params.id), principal),
+      handle: ({ principal, params }) =>
+        describeIssue(box, findIssue(db, principal.orgId, params.id, clock.now()), principal),
     }),
     route({
       id: 'changeIssue',
@@ -163,7 +164,7 @@ export function patchIssue(
     const issue = issueRecord(db, hand.orgId, issueId)
     if (notes !== undefined) applyChanges(db, rewriteNotes(issue, notes, hand.by, hand.now), enqueue)
     if (status !== undefined) setStatus(db, hand, issueId, status, enqueue, mutedUntil)
-    return findIssue(db, hand.orgId, issueId)
+    return findIssue(db, hand.orgId, issueId, hand.now)
   })
 }
 

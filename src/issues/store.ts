@@ -1,6 +1,7 @@
 import type { Instant } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
 import { newId } from '../core/id.ts'
+import { windowsInForce } from '../maintenance/store.ts'
 import { activeClockStep } from '../store/clock-step.ts'
 import { type Db, prepared, tx } from '../store/database.ts'
 import { findOrgRow } from '../store/org-rows.ts'
@@ -80,8 +81,13 @@ export function recordOf(row: IssueRow): IssueRecord {
   }
 }
 
+/** Returns the maintenance window that is in force for an issue, as `windowsInForce`; null if there is none. */
+type InMaintenance = ReturnType<typeof windowsInForce>
+
 /** Returns the public fields of an issue. */
-export function issueOf(record: IssueRecord): Issue {
+export function issueOf(record: IssueRecord, inMaintenance: InMaintenance = () => null): Issue {
+  const { domainId, evidence, status } = record
+  const window = status === 'resolved' ? null : inMaintenance({ domainId, vendor: evidence?.vendor ?? null })
   return {
     id: record.id,
     alertId: record.alertId,
@@ -99,6 +105,7 @@ export function issueOf(record: IssueRecord): Issue {
     lastSeenAt: record.lastSeenAt,
     hosts: record.hosts && record.hosts.length > 0 ? record.hosts : null,
     ...(record.mutedUntil === null ? {} : { mutedUntil: record.mutedUntil }),
+    ...(window && { maintenance: { name: window.name, until: window.until } }),
   }
 }
 
@@ -265,12 +272,15 @@ function domainName(db: Db, domainId: string | null): string | null {
   return row?.name ?? null
 }
 
-/** Returns the issue with its history. Fails with `notFound` if the issue does not exist in the organization. */
-export function findIssue(db: Db, orgId: string, issueId: string): IssueDetail {
+/**
+ * Returns the issue with its history, and with the maintenance window in force at `now`, if given. Fails with `notFound`
+ * if the issue does not exist in the organization.
+ */
+export function findIssue(db: Db, orgId: string, issueId: string, now?: Instant): IssueDetail {
   const record = issueRecord(db, orgId, issueId)
   const next = nextEscalationOf(db, record)
   return {
-    ...issueOf(record),
+    ...issueOf(record, now === undefined ? undefined : windowsInForce(db, orgId, now)),
     domainId: record.domainId,
     domain: domainName(db, record.domainId),
     occurrenceSeries: occurrenceSeries(db, issueId),

@@ -2,6 +2,7 @@ import type { Clock } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
 import { Closed, Text, Type } from '../core/schema.ts'
 import type { SecretBox } from '../core/secret-box.ts'
+import { checkTimezone } from '../core/timezone.ts'
 import { NextCursorSchema, pagingFields } from '../http/paging.ts'
 import { may } from '../http/permission.ts'
 import type { Principal } from '../http/principal.ts'
@@ -32,6 +33,7 @@ import {
   privacySettings,
   requireOrg,
   rotateWebhookSecret,
+  timezoneOf,
   updateOrg,
 } from './store.ts'
 
@@ -80,6 +82,7 @@ function describe({ db, box }: OrganizationRouteDeps, principal: Principal): Org
     webhookSecret,
     ...privacySettings(db, id),
     consentOptIn: consentOptInOf(db, id),
+    timezone: timezoneOf(db, id),
   }
 }
 
@@ -155,6 +158,7 @@ function settingsRoutes(parts: OrganizationRouteDeps): Route[] {
         checkCurrency(body.currency ?? null)
         checkPhoneRegions(body.phoneRegions ?? [])
         checkPiiPatterns(body.piiPatterns ?? [])
+        if (body.timezone !== undefined) checkTimezone(body.timezone)
         updateOrg(db, principal.orgId, body)
         return describe(parts, principal)
       },

@@ -43,6 +43,7 @@ export const OrganizationSchema = Closed(
     consentOptIn: Type.Boolean({
       description: 'True when visitors must opt in, so that consent granted by default is a finding',
     }),
+    timezone: Type.String({ description: 'IANA time zone in which the days of calendars begin and end' }),
   },
   {
     $id: 'Organization',
@@ -56,6 +57,7 @@ export const OrganizationSchema = Closed(
         phoneRegions: ['DE'],
         piiPatterns: [{ name: 'employee', pattern: 'EMP-[0-9]{6}' }],
         consentOptIn: false,
+        timezone: 'Europe/Berlin',
       },
     ],
   },
@@ -87,6 +89,9 @@ export const OrganizationPatchSchema = Closed(
     ),
     consentOptIn: Type.Optional(
       Type.Boolean({ description: 'True when visitors must opt in, so that consent granted by default is a finding' }),
+    ),
+    timezone: Type.Optional(
+      Type.String({ maxLength: 100, description: 'IANA time zone, such as Europe/Berlin; UTC until it is set' }),
     ),
   },
   {

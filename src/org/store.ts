@@ -94,11 +94,12 @@ export function rotateWebhookSecret(db: Db, box: SecretBox, orgId: string): stri
 export function updateOrg(
   db: Db,
   orgId: string,
-  { name, currency, phoneRegions, piiPatterns, consentOptIn }: OrganizationPatch,
+  { name, currency, phoneRegions, piiPatterns, consentOptIn, timezone }: OrganizationPatch,
 ): void {
   db.prepare(
     `UPDATE org SET name = ifnull(@name, name), currency = iif(@hasCurrency, @currency, currency), phoneRegions = ifnull(@phoneRegions, phoneRegions),
-       piiPatterns = ifnull(@piiPatterns, piiPatterns), consentOptIn = ifnull(@consentOptIn, consentOptIn)
+       piiPatterns = ifnull(@piiPatterns, piiPatterns), consentOptIn = ifnull(@consentOptIn, consentOptIn),
+       timezone = ifnull(@timezone, timezone)
      WHERE id = @orgId`,
   ).run({
     orgId,
@@ -108,6 +109,7 @@ export function updateOrg(
     phoneRegions: phoneRegions === undefined ? null : JSON.stringify([...new Set(phoneRegions)]),
     piiPatterns: piiPatterns === undefined ? null : JSON.stringify(piiPatterns),
     consentOptIn: consentOptIn === undefined ? null : Number(consentOptIn),
+    timezone: timezone ?? null,
   })
 }
 
@@ -338,6 +340,12 @@ export function currencyOf(db: Db, orgId: string): string | null {
 export function consentOptInOf(db: Db, orgId: string): boolean {
   const find = prepared<[string], { consentOptIn: number }>(db, 'SELECT consentOptIn FROM org WHERE id = ?')
   return find.get(orgId)?.consentOptIn === 1
+}
+
+/** Returns the organization's time zone; UTC when it has not been set or the organization does not exist. */
+export function timezoneOf(db: Db, orgId: string): string {
+  const find = prepared<[string], { timezone: string }>(db, 'SELECT timezone FROM org WHERE id = ?')
+  return find.get(orgId)?.timezone ?? 'UTC'
 }
 
 /** Returns the ids of deleted organizations whose files have not been deleted yet. */

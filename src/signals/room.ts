@@ -1,4 +1,5 @@
 import type { Room } from '../base.ts'
+import type { CalendarsRoom } from '../calendars/room.ts'
 import type { HistoryBase } from '../history-base.ts'
 import { forSignals } from '../warehouse/warehouse.ts'
 import { gapNotice } from './gap.ts'
@@ -15,13 +16,16 @@ export interface SignalsRoom extends Room {
   serverOutage: ServerOutageDetector
 }
 
-export function openSignals(base: HistoryBase, { domains }: Pick<ServerOutageDeps, 'domains'>): SignalsRoom {
+interface Deps extends Pick<ServerOutageDeps, 'domains'>, Pick<CalendarsRoom, 'holidaysOf'> {}
+
+export function openSignals(base: HistoryBase, { domains, holidaysOf }: Deps): SignalsRoom {
   const { db, clock, warehouse, report, notifyOperator } = base
   const gaps = new GapDetector({ db, clock, reportError: report, onGap: (gap) => notifyOperator(gapNotice(gap)) })
   const seriesMonitor = new SeriesMonitor({
     warehouse: forSignals(warehouse),
     gapsOf: (from, to) => gaps.gapsOf(from, to),
     settingsOf: (orgId) => settingsOf(db, orgId),
+    holidaysOf,
   })
   const serverOutage = new ServerOutageDetector({
     warehouse,

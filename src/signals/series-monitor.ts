@@ -1,4 +1,5 @@
 import { totalmem } from 'node:os'
+import type { Holidays, HolidaysWithin } from '../calendars/holidays.ts'
 import { type Instant, MINUTE_MS } from '../core/clock.ts'
 import { PriorityLock } from './priority-lock.ts'
 import {
@@ -38,6 +39,8 @@ const MAX_ROWS_AT_ONCE = 10_000
 
 export interface SeriesMonitorDeps extends ReaderDeps {
   settingsOf(orgId: string): readonly SignalSetting[]
+  /** Returns the holidays of an organization; null without any. When absent, there are none. */
+  holidaysOf?(orgId: string): Holidays | null
   /** Maximum memory for cached trackers in bytes. 0 disables the cache. */
   memoryBytes?: number
 }
@@ -261,8 +264,10 @@ export class SeriesMonitor {
     stopping?.throwIfAborted()
     const tracks: (TrackerRun & { key: string })[] = []
     let [count, rows] = [0, 0]
+    // All series belong to one organization.
+    const holidays = this.deps.holidaysOf?.(followed[0]?.series.orgId ?? '') ?? null
     for (const one of followed) {
-      const own = this.tracksOf(one, span)
+      const own = this.tracksOf(one, span, holidays)
       tracks.push(...own)
       rows += own.reduce((sum, track) => sum + rowsAhead(track), 0)
       count++
@@ -273,11 +278,12 @@ export class SeriesMonitor {
     return count
   }
 
-  private tracksOf(one: MonitoredSeries, span: Span): (TrackerRun & { key: string })[] {
+  private tracksOf(one: MonitoredSeries, span: Span, holidays: Holidays | null): (TrackerRun & { key: string })[] {
     const key = trackerKey(one.series, one.sensitivities)
     let before: TrackerRun | null = null
     return blocksOf(one.series, span).map((block) => {
-      const track = this.trackOf(one, key, { block, before }, span)
+      const own = holidays?.within(block.anchor, block.to) ?? null
+      const track = this.trackOf(one, own ? `${key} ${own.key}` : key, { block, before, holidays: own }, span)
       before = track
       return track
     })
@@ -286,7 +292,7 @@ export class SeriesMonitor {
   private trackOf(
     one: MonitoredSeries,
     key: string,
-    { block, before }: { block: Block; before: TrackerRun | null },
+    { block, before, holidays }: { block: Block; before: TrackerRun | null; holidays: HolidaysWithin | null },
     { from, to }: Span,
   ): TrackerRun & { key: string } {
     const [start, end] = [Math.max(from, block.from - 1), Math.min(to, block.to - 1)]
@@ -295,7 +301,10 @@ export class SeriesMonitor {
     }
     const known = this.trackers.get(key, block)
     const isKnown = known?.hasOutcomesSince(start) || (one.rowsSuffice && known?.hasRowsOf({ from: start, to: end }))
-    const cached = isKnown && known ? known : CachedTracker.from(one.series, block, one.sensitivities, start)
+    const cached =
+      isKnown && known
+        ? known
+        : CachedTracker.from(one.series, block, one.sensitivities, start, holidays?.isHoliday ?? null)
     const track = { key, cached, from: start, to: end, emit, before }
     if (!one.onEnd || end < to) return track
     const { onEnd } = one

@@ -31,9 +31,15 @@ export class CachedTracker {
   /**
    * Returns a tracker that has not learned yet. It will cache outcomes that end after `from`, and some earlier ones.
    */
-  static from(series: Series, block: Block, sensitivities: readonly number[], from: Instant): CachedTracker {
+  static from(
+    series: Series,
+    block: Block,
+    sensitivities: readonly number[],
+    from: Instant,
+    isHoliday: ((instant: Instant) => boolean) | null,
+  ): CachedTracker {
     const knownFrom = Math.max(block.from - 1, rowStart(series, from) - OUTCOME_RETENTION_MS)
-    const cached = new CachedTracker(new SeriesTracker(series, block, sensitivities, knownFrom))
+    const cached = new CachedTracker(new SeriesTracker(series, block, sensitivities, knownFrom, isHoliday))
     cached.knownFrom = knownFrom
     return cached
   }

@@ -32,15 +32,19 @@ export class SeriesTracker {
   private lastEventAt: Instant | null = null
   private learningUntil: Instant | null = null
 
-  /** `judgedFrom`: outcomes are emitted for everything that ends after this time. */
+  /**
+   * `judgedFrom`: outcomes are emitted for everything that ends after this time. `isHoliday`: as in `SeriesShape`; null
+   * without holidays in the block and its history.
+   */
   constructor(
     readonly series: Series,
     readonly block: Block,
     readonly sensitivities: readonly number[],
     judgedFrom: Instant,
+    isHoliday: ((instant: Instant) => boolean) | null = null,
   ) {
     const { stepMs, timezone } = series
-    this.detectors = new DetectorSet({ stepMs, timezone, sensitivities })
+    this.detectors = new DetectorSet({ stepMs, timezone, sensitivities, ...(isHoliday && { isHoliday }) })
     this.episodes = sensitivities.map(() => new DropEpisode())
     this.ticksFrom = rowStart(series, judgedFrom - EPISODE_MEMORY_MS - TICK_MS)
     this.rowStart = block.anchor

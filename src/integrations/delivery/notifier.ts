@@ -37,20 +37,22 @@ export function notifier(deps: NotifierDeps): Enqueue {
 }
 
 /**
- * Sends the notification of an issue's last opening after a throttle held it back. Does nothing if the alert is
- * disabled or outside its run windows.
+ * Sends the notification of an issue's last opening after a throttle or a maintenance window held it back. Does nothing
+ * if the alert is disabled or outside its run windows. Returns false in the latter case, so that it can be tried again.
  */
-export function notifyHeldOpening(deps: NotifierDeps, issueId: string): void {
+export function notifyHeldOpening(deps: NotifierDeps, issueId: string): boolean {
   const { db, clock } = deps
   const facts = issueFacts(db, issueId)
   const opening = lastOpening(db, issueId)
-  const alert = facts && alertOf(db, facts.issue)
-  if (!alert || !opening) return
+  if (!facts || !opening) return true
+  const alert = alertOf(db, facts.issue)
   const now = clock.now()
-  if (!alert.enabled || !isInRunWindow(alert.runWindows, alert.timezone, now)) return
+  if (alert && !alert.enabled) return true
+  if (alert && !isInRunWindow(alert.runWindows, alert.timezone, now)) return false
   const { seq: historySeq, kind: transition } = opening
   const finding = facts.issue.evidence
   notify(deps, { kind: 'notify', issueId, transition, finding, historySeq, at: now, delayMs: 0 }, facts)
+  return true
 }
 
 function notify(

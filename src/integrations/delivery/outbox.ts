@@ -18,6 +18,7 @@ import {
 } from './delivery.ts'
 import { groupFor } from './group-openings.ts'
 import { wantedChannels } from './notify-setting.ts'
+import { windowOfIssue, withhold } from './withhold.ts'
 
 /** Maximum age of a repeat. Older repeats are outdated and withdrawn. */
 const REPEAT_LIFETIME_MS = 30 * MINUTE_MS
@@ -45,7 +46,7 @@ export interface Notice {
 
 export interface Enqueued {
   deliveryIds: string[]
-  /** True if the throttle held the notification back. */
+  /** True if the throttle or a maintenance window held the notification back. */
   heldBack: boolean
 }
 
@@ -56,6 +57,8 @@ export interface Enqueued {
  * the limit is held back: it is counted on the issue, and the next sent notification reports the count. Resolutions are
  * never held back. They are delayed until the throttle allows them, so that everyone who was notified of an issue also
  * receives its resolution. Resolutions are sent only to channels whose last notification was not a resolution.
+ *
+ * A maintenance window withholds all notifications except resolutions (`withhold.ts`).
  *
  * An opening that follows another opening in the same channel within a short time is grouped (`group-openings.ts`).
  *
@@ -73,6 +76,11 @@ export function enqueue(db: Db, notice: Notice): Enqueued {
     const meant = transition === 'resolved' ? notifiedChannels(db, issueId) : distinct(notice.channels)
     const channels = isEscalation ? meant : wantedChannels(db, meant, notice)
     if (channels.length === 0) return { deliveryIds: [], heldBack: false }
+    const window = transition === 'resolved' ? null : windowOfIssue(db, issueId, now)
+    if (window) {
+      withhold(db, notice, window)
+      return { deliveryIds: [], heldBack: true }
+    }
     const at = now + (notice.delayMs ?? 0)
     const slot = throttle ? slotFor(throttle, latestSlots(db, notice.alertId, throttle, at), at) : at
     if (slot > at && transition !== 'resolved') {
@@ -148,7 +156,7 @@ function holdBack(db: Db, { issueId, transition, now }: Notice): void {
 }
 
 /** SQL condition that is true for an open issue without any notification since its last opening. */
-const UNANNOUNCED = `status = 'open' AND NOT EXISTS (
+export const UNANNOUNCED = `status = 'open' AND NOT EXISTS (
   SELECT 1 FROM delivery WHERE delivery.issueId = issue.id AND ${IS_ISSUE_STATE} AND transition <> 'resolved'
     AND status <> 'withdrawn' AND createdAt >= (
       SELECT max(createdAt) FROM issueHistory WHERE issueHistory.issueId = issue.id AND kind IN ('opened', 'reopened')))`

@@ -1,0 +1,177 @@
+import type { Clock, Instant } from '../core/clock.ts'
+import { AppError, atField } from '../core/error.ts'
+import { newId } from '../core/id.ts'
+import { type Page, type PageRequest, readPage } from '../http/paging.ts'
+import { checkName } from '../org/org.ts'
+import { timezoneOf } from '../org/store.ts'
+import { type Db, prepared, tx } from '../store/database.ts'
+import { deleteOrgRow, findOrgRow, type OrgRowKey } from '../store/org-rows.ts'
+import { type Calendar, type CalendarInput, MAX_CALENDARS, NEXT_DAYS } from './calendar.ts'
+import { type CalendarDays, type Years, yearsAround } from './calendar-days.ts'
+import { countryHolidays } from './country-holidays.ts'
+import { Holidays } from './holidays.ts'
+import { dayOfLocal, localTimeAt } from './local-time.ts'
+import { readIcs } from './read-ics.ts'
+
+const NO_SUCH_CALENDAR = 'no such calendar'
+
+type CalendarRow = Omit<Calendar, 'nextDays'> & { orgId: string }
+
+/** Where the days of a calendar come from. One of the two is null. */
+interface Source {
+  country: string | null
+  ics: string | null
+}
+
+/** Identifies what the stored days of a calendar depend on. */
+const basisOf = ({ first, last }: Years, timezone: string) => `${first}-${last} ${timezone}`
+
+const SELECT_CALENDAR = 'SELECT id, orgId, name, country, createdAt FROM calendar'
+
+/** Returns a page of calendars, oldest first. */
+export function listCalendars(db: Db, clock: Clock, orgId: string, page: PageRequest): Page<Calendar> {
+  const today = todayIn(db, orgId, clock.now())
+  return readPage(db, page, {
+    sql: `${SELECT_CALENDAR} WHERE orgId = @orgId`,
+    values: { orgId },
+    sortBy: 'id',
+    itemOf: (row: CalendarRow) => calendarOf(db, row, today),
+  })
+}
+
+/**
+ * Creates a calendar and stores its days. Throws `invalid` for a blank name, an unknown country or an unreadable file,
+ * and `conflict` when the organization has too many calendars.
+ */
+export async function createCalendar(db: Db, clock: Clock, orgId: string, input: CalendarInput): Promise<Calendar> {
+  const name = checkName(input.name, 'name')
+  const source: Source = { country: input.country?.toUpperCase() ?? null, ics: input.ics ?? null }
+  if ((source.country === null) === (source.ics === null)) {
+    throw new AppError('invalid', 'country: exactly one of `country` and `ics` is required')
+  }
+  refuseAnother(db, orgId)
+  const timezone = timezoneOf(db, orgId)
+  const years = yearsAround(clock.now(), timezone)
+  const days = await daysOf(source, years, timezone)
+  if (days.list().length === 0) {
+    throw new AppError('invalid', `ics: has no event from ${years.first} to ${years.last}`)
+  }
+  return tx(db, () => {
+    // Checked again, because another call may have created one while the days were computed.
+    refuseAnother(db, orgId)
+    const createdAt = clock.now()
+    const id = newId('cal', createdAt)
+    prepared<[object]>(
+      db,
+      `INSERT INTO calendar (id, orgId, name, country, ics, basis, createdAt)
+       VALUES (@id, @orgId, @name, @country, @ics, '', @createdAt)`,
+    ).run({ id, orgId, name, ...source, createdAt })
+    saveDays(db, id, days, basisOf(years, timezone))
+    const row = findOrgRow<CalendarRow>(db, SELECT_CALENDAR, { orgId, id }, NO_SUCH_CALENDAR)
+    return calendarOf(db, row, todayIn(db, orgId, createdAt))
+  })
+}
+
+/** Deletes a calendar. Its days are then ordinary days. Throws `notFound`. */
+export function deleteCalendar(db: Db, key: OrgRowKey): void {
+  deleteOrgRow(db, 'DELETE FROM calendar', key, NO_SUCH_CALENDAR)
+}
+
+/**
+ * Computes the days of calendars again when a year has begun or the time zone of their organization has changed. A
+ * calendar whose days can't be computed keeps them and is retried; the promise rejects at the end.
+ */
+export async function refreshCalendars(db: Db, clock: Clock): Promise<void> {
+  const failures: unknown[] = []
+  for (const { id, timezone, basis, ...source } of storedCalendars(db)) {
+    const years = yearsAround(clock.now(), timezone)
+    if (basis === basisOf(years, timezone)) continue
+    try {
+      const days = await daysOf(withIcs(db, id, source), years, timezone)
+      tx(db, () => saveDays(db, id, days, basisOf(years, timezone)))
+    } catch (error) {
+      failures.push(error)
+    }
+  }
+  if (failures.length > 0) throw failures[0]
+}
+
+/** Returns the holidays of an organization; null when it has no calendars. Repeated calls are fast. */
+export function holidayLookup(db: Db): (orgId: string) => Holidays | null {
+  const known = new Map<string, { version: string; holidays: Holidays }>()
+  const versionOf = prepared<[string], { version: string | null }>(
+    db,
+    `SELECT group_concat(calendar.id || basis || timezone) AS version
+     FROM calendar JOIN org ON org.id = orgId WHERE orgId = ?`,
+  )
+  return (orgId) => {
+    const { version = null } = versionOf.get(orgId) ?? {}
+    if (version === null) {
+      known.delete(orgId)
+      return null
+    }
+    const found = known.get(orgId)
+    if (found?.version === version) return found.holidays
+    const holidays = new Holidays(daysOfOrg(db, orgId), timezoneOf(db, orgId))
+    known.set(orgId, { version, holidays })
+    return holidays
+  }
+}
+
+function daysOfOrg(db: Db, orgId: string): string[] {
+  const sql = 'SELECT DISTINCT day FROM calendarDay JOIN calendar ON calendar.id = calendarId WHERE orgId = ?'
+  return prepared<[string], { day: string }>(db, sql)
+    .all(orgId)
+    .map(({ day }) => day)
+}
+
+function storedCalendars(db: Db) {
+  return prepared<[], { id: string; country: string | null; timezone: string; basis: string }>(
+    db,
+    'SELECT calendar.id, country, timezone, basis FROM calendar JOIN org ON org.id = orgId',
+  ).all()
+}
+
+function withIcs(db: Db, id: string, { country }: Pick<Source, 'country'>): Source {
+  if (country !== null) return { country, ics: null }
+  const row = prepared<[string], { ics: string | null }>(db, 'SELECT ics FROM calendar WHERE id = ?').get(id)
+  return { country, ics: row?.ics ?? null }
+}
+
+async function daysOf({ country, ics }: Source, years: Years, timezone: string): Promise<CalendarDays> {
+  try {
+    return country === null ? await readIcs(ics ?? '', years, timezone) : await countryHolidays(country, years)
+  } catch (error) {
+    return atField(country === null ? 'ics' : 'country', () => {
+      throw error
+    })
+  }
+}
+
+function saveDays(db: Db, calendarId: string, days: CalendarDays, basis: string): void {
+  prepared(db, 'DELETE FROM calendarDay WHERE calendarId = ?').run(calendarId)
+  const add = prepared<[string, string, string]>(
+    db,
+    // The calendar may have been deleted in the meantime.
+    'INSERT INTO calendarDay (calendarId, day, name) SELECT id, ?, ? FROM calendar WHERE id = ?',
+  )
+  for (const { day, name } of days.list()) add.run(day, name, calendarId)
+  prepared(db, 'UPDATE calendar SET basis = ? WHERE id = ?').run(basis, calendarId)
+}
+
+function refuseAnother(db: Db, orgId: string): void {
+  const sql = 'SELECT count(*) AS count FROM calendar WHERE orgId = ?'
+  const { count = 0 } = prepared<[string], { count: number }>(db, sql).get(orgId) ?? {}
+  if (count < MAX_CALENDARS) return
+  throw new AppError('conflict', `an organization has at most ${MAX_CALENDARS} calendars; delete one first`)
+}
+
+const todayIn = (db: Db, orgId: string, now: Instant) => dayOfLocal(localTimeAt(now, timezoneOf(db, orgId)))
+
+function calendarOf(db: Db, { orgId: _orgId, ...row }: CalendarRow, today: string): Calendar {
+  const nextDays = prepared<[string, string], Calendar['nextDays'][number]>(
+    db,
+    `SELECT day, name FROM calendarDay WHERE calendarId = ? AND day >= ? ORDER BY day LIMIT ${NEXT_DAYS}`,
+  ).all(row.id, today)
+  return { ...row, nextDays }
+}
