@@ -55,7 +55,11 @@ describe('a holiday', () => {
       { holidays: [FIRST], factors: { [FIRST]: 0.5, [NEXT_WEEK]: 0.5 } },
       [NEXT_WEEK],
     ],
-    ['before an equal fall on the next day', { holidays: [FIRST], factors: { [FIRST]: 0.5, [FIRST + 1]: 0.5 } }, [FIRST + 1]],
+    [
+      'before an equal fall on the next day',
+      { holidays: [FIRST], factors: { [FIRST]: 0.5, [FIRST + 1]: 0.5 } },
+      [FIRST + 1],
+    ],
     [
       'of several days',
       { holidays: [FIRST, FIRST + 1, FIRST + 2], factors: { [FIRST]: 0.5, [FIRST + 1]: 0.4, [FIRST + 2]: 0.4 } },
@@ -71,11 +75,7 @@ describe('a holiday', () => {
       { profile: businessAt, perHour: 2000, holidays: [FIRST], factors: { [FIRST]: 0 } },
       [FIRST],
     ],
-    [
-      'that is like the previous one',
-      { holidays: [FIRST, SECOND], factors: { [FIRST]: 0.3, [SECOND]: 0.12 } },
-      [],
-    ],
+    ['that is like the previous one', { holidays: [FIRST, SECOND], factors: { [FIRST]: 0.3, [SECOND]: 0.12 } }, []],
     [
       'without any traffic, after an outage on the previous one',
       { holidays: [FIRST, SECOND], factors: { [FIRST]: 0, [SECOND]: 0 } },
