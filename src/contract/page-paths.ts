@@ -39,6 +39,8 @@ export const PAGE_PATHS = {
   settings: {
     organization: '/settings/organization',
     projects: '/settings/projects',
+    maintenance: '/settings/maintenance',
+    calendars: '/settings/calendars',
     members: '/settings/members',
     keys: '/settings/keys',
     digest: '/settings/digest',

@@ -30,7 +30,9 @@ export const PERMISSIONS = {
     from: 'member',
     writes: true,
     audited: false,
-    meaning: 'Manage alerts, issues, signals, labels, changes, hostnames, orders, flow tests and audits',
+    meaning:
+      'Manage alerts, issues, signals, labels, changes, hostnames, orders, maintenance windows, calendars, flow tests and ' +
+      'audits',
   },
   seeTokens: {
     from: 'member',

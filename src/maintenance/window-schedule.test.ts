@@ -78,7 +78,7 @@ test('a window is in force when a walk along the local calendar says so', () => 
         for (const at of instants) {
           const inForce = expected.filter(({ from, to }) => from <= at && at < to)
           // Around a change of clocks, one occurrence may begin before the previous one has ended.
-          if (inForce.length > 1) expect(inForce).toContainEqual(schedule.at(at))
+          if (inForce.length > 1) expect<unknown[]>(inForce).toContainEqual(schedule.at(at))
           else expect([at, schedule.at(at)]).toEqual([at, inForce[0] ?? null])
         }
         expect(schedule.next(first - 1, 100)).toEqual(expected.slice(0, 100))

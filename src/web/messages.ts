@@ -1,5 +1,6 @@
 import { alert } from './messages/alert-editor.ts'
 import { alerts } from './messages/alerts.ts'
+import { calendars } from './messages/calendars.ts'
 import { changes } from './messages/changes.ts'
 import { charts } from './messages/charts.ts'
 import { palette } from './messages/command-palette.ts'
@@ -16,6 +17,7 @@ import { integrations } from './messages/integrations.ts'
 import { issue } from './messages/issue.ts'
 import { issues } from './messages/issues.ts'
 import { keys } from './messages/keyboard-shortcuts.ts'
+import { maintenance } from './messages/maintenance.ts'
 import { overview } from './messages/overview.ts'
 import { report } from './messages/report.ts'
 import { settings } from './messages/settings.ts'
@@ -29,6 +31,7 @@ export const english = {
   alert,
   alerts,
   displayNames,
+  calendars,
   changes,
   charts,
   compliance,
@@ -42,6 +45,7 @@ export const english = {
   issue,
   issues,
   keys,
+  maintenance,
   overview,
   palette,
   components,

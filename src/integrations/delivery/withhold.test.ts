@@ -103,7 +103,7 @@ describe('a maintenance window', () => {
     expect(silent.send()).toEqual([])
   })
 
-  test.each<[IssueStatus, string[]]>([
+  test.each<[IssueStatus, 'opened'[]]>([
     ['acknowledged', []],
     ['muted', []],
     ['resolved', []],

@@ -4,6 +4,8 @@ export const settings = {
   pages: {
     organization: 'Organization',
     projects: 'Projects',
+    maintenance: 'Maintenance',
+    calendars: 'Calendars',
     members: 'Members',
     keys: 'API keys',
     digest: 'Digest',
@@ -25,6 +27,8 @@ export const settings = {
     phoneRegions: 'Phone number regions',
     phoneRegionsHint:
       'Two-letter country codes, for example DE or US. National phone numbers of these countries count as personal data.',
+    timezone: 'Time zone',
+    timezoneHint: 'Holidays begin and end at midnight in this time zone.',
     consentOptIn: 'Require consent before tags send data',
     consentOptInHint: 'Reports a compliance finding when a tag sends data before the visitor consents.',
     webhookSecret: 'Webhook secret',

@@ -1,6 +1,7 @@
 import type { Issue } from '#client/types.gen'
 import { Data, Sentence } from '../../components/data-text.tsx'
 import { formatNumber } from '../../components/format.ts'
+import { MaintenanceNote } from '../../components/maintenance-note.tsx'
 import { Money } from '../../components/numbers.tsx'
 import { SeverityMark } from '../../components/severity-mark.tsx'
 import { StatusMark } from '../../components/status-mark.tsx'
@@ -77,7 +78,11 @@ function Details(issue: Issue) {
 }
 
 /** The status as an icon and a word. Includes the end of the mute for muted issues. */
-export function Status({ issue: { status, mutedUntil } }: { issue: Pick<Issue, 'status' | 'mutedUntil'> }) {
+export function Status({
+  issue: { status, mutedUntil, maintenance },
+}: {
+  issue: Pick<Issue, 'status' | 'mutedUntil' | 'maintenance'>
+}) {
   return (
     <>
       <StatusMark status={status} word={messages.displayNames.statuses[status]} />
@@ -86,6 +91,7 @@ export function Status({ issue: { status, mutedUntil } }: { issue: Pick<Issue, '
           {messages.issues.until} <DateTime at={mutedUntil} isQuiet />
         </span>
       )}
+      <MaintenanceNote maintenance={maintenance} className={classes.until} />
     </>
   )
 }

@@ -5,6 +5,7 @@ import type { CauseList, Issue } from '#client/types.gen'
 import { useHasRole } from '../../api/whoami.ts'
 import { Card } from '../../components/card.tsx'
 import { Data, Sentence } from '../../components/data-text.tsx'
+import { MaintenanceNote } from '../../components/maintenance-note.tsx'
 import { Money } from '../../components/numbers.tsx'
 import { QueryState } from '../../components/query-state.tsx'
 import { SeverityMark } from '../../components/severity-mark.tsx'
@@ -69,7 +70,8 @@ function CauseGroup({ cause, issues }: GroupProps) {
   )
 }
 
-function Row({ issue: { id, title, severity, alertType, hosts, impactValue, lastSeenAt } }: { issue: Issue }) {
+function Row({ issue }: { issue: Issue }) {
+  const { id, title, severity, alertType, hosts, impactValue, lastSeenAt, maintenance } = issue
   const [host] = hosts ?? []
   return (
     <div className={classes.issue}>
@@ -86,6 +88,7 @@ function Row({ issue: { id, title, severity, alertType, hosts, impactValue, last
           )}
           {messages.displayNames.alertTypes[alertType]}
         </div>
+        <MaintenanceNote maintenance={maintenance} className={classes.under} />
       </div>
       <Money value={impactValue} />
       <TimeAgo at={lastSeenAt} />

@@ -8,6 +8,7 @@ import { errorMessage } from '../../api/api-error.ts'
 import { invalidate, queries } from '../../api/queries.ts'
 import { useHasRole } from '../../api/whoami.ts'
 import { Form } from '../../components/form.tsx'
+import { timeZones } from '../../components/local-time.ts'
 import { QueryState } from '../../components/query-state.tsx'
 import { RoleNotice } from '../../components/role-notice.tsx'
 import { useFormFields } from '../../components/use-form-fields.ts'
@@ -31,8 +32,8 @@ const currencies = () => Intl.supportedValuesOf('currency')
 
 function OrganizationForm({ organization }: { organization: Organization }) {
   const may = useHasRole('admin')
-  const { name, currency, phoneRegions, consentOptIn } = organization
-  const saved = { name, currency, phoneRegions, consentOptIn }
+  const { name, currency, phoneRegions, consentOptIn, timezone } = organization
+  const saved = { name, currency, phoneRegions, consentOptIn, timezone }
   const { field, check, sending } = useFormFields(saved, async (body) => {
     queries.setQueryData(getOrganizationQueryKey(), (await updateOrganization({ body })).data)
     await invalidate('whoami')
@@ -51,6 +52,15 @@ function OrganizationForm({ organization }: { organization: Organization }) {
           disabled={!may}
           searchable
           clearable
+        />
+        <Select
+          label={messages.settings.organization.timezone}
+          description={messages.settings.organization.timezoneHint}
+          {...field('timezone')}
+          data={timeZones(timezone)}
+          disabled={!may}
+          allowDeselect={false}
+          searchable
         />
         <TagsInput
           label={messages.settings.organization.phoneRegions}

@@ -14,6 +14,8 @@ const settingsMenu = (name: keyof typeof paths) => ({
 export const settingsPages = [
   page({ path: paths.organization, menu: settingsMenu('organization'), view: view('OrganizationPage') }),
   page({ path: paths.projects, menu: settingsMenu('projects'), view: view('ProjectsPage') }),
+  page({ path: paths.maintenance, menu: settingsMenu('maintenance'), view: view('MaintenancePage') }),
+  page({ path: paths.calendars, menu: settingsMenu('calendars'), view: view('CalendarsPage') }),
   page({ path: paths.members, menu: settingsMenu('members'), view: view('MembersPage') }),
   page({ path: paths.keys, menu: settingsMenu('keys'), view: view('ApiKeysPage') }),
   page({ path: paths.digest, menu: settingsMenu('digest'), view: view('DigestPage') }),

@@ -2,8 +2,10 @@
 
 export { ApiKeysPage } from './api-keys-page.tsx'
 export { AuditLogPage } from './audit-log-page.tsx'
+export { CalendarsPage } from './calendars-page.tsx'
 export { DigestPage } from './digest-page.tsx'
 export { EscalationPage } from './escalation-page.tsx'
+export { MaintenancePage } from './maintenance-page.tsx'
 export { MembersPage } from './members-page.tsx'
 export { OrganizationPage } from './organization-page.tsx'
 export { PreferencesPage } from './preferences-page.tsx'

@@ -15,7 +15,10 @@ export interface Line {
   until: number
 }
 
-const isFiring = ({ kind }: Entry) => kind === 'fired' || kind === 'held_back'
+/** True for a notification that a maintenance window withheld, which is shown on its own line. */
+export const isWithheld = ({ kind, payload }: Entry) => kind === 'held_back' && payload?.reason === 'maintenance'
+
+const isFiring = (entry: Entry) => (entry.kind === 'fired' || entry.kind === 'held_back') && !isWithheld(entry)
 
 /** The history in chronological order. */
 export function linesOf(history: readonly Entry[]): Line[] {
@@ -23,7 +26,7 @@ export function linesOf(history: readonly Entry[]): Line[] {
   for (const entry of history) {
     const last = lines.at(-1)
     const fired = Number(entry.kind === 'fired')
-    const heldBack = Number(entry.kind === 'held_back')
+    const heldBack = Number(entry.kind === 'held_back' && !isWithheld(entry))
     if (last && isFiring(entry) && isFiring(last.entry)) {
       lines[lines.length - 1] = {
         ...last,

@@ -9,7 +9,7 @@ import { Data, Sentence } from '../../../components/data-text.tsx'
 import { DateTime, TimeAgo } from '../../../components/time-ago.tsx'
 import { messages } from '../../../messages.ts'
 import { EscalationChannels } from './next-escalation.tsx'
-import { channelOf, channelsOf, type Entry, type Line, linesOf, textOf } from './timeline-lines.ts'
+import { channelOf, channelsOf, type Entry, isWithheld, type Line, linesOf, textOf } from './timeline-lines.ts'
 
 interface TimelineProps {
   history: readonly Entry[]
@@ -66,6 +66,7 @@ function Head({ line: { entry, fired } }: { line: Line }) {
   if (channel && entry.kind === 'notified') return <Message {...channel} how={messages.issue.sent} />
   if (channel && entry.kind === 'delivery_failed') return <Message {...channel} how={messages.issue.failedToSend} />
   if (entry.kind === 'escalated') return messages.escalation.escalated(Number(entry.payload?.step))
+  if (isWithheld(entry)) return messages.maintenance.withheld
   if (entry.kind === 'held_back') return messages.issue.heldBackCount(1)
   const known = messages.issue.kinds[entry.kind as keyof typeof messages.issue.kinds]
   return known ?? <Data>{entry.kind}</Data>
@@ -88,8 +89,13 @@ function Detail({
   nameOf(id: string): string | null
 }) {
   const by = textOf(entry, 'by')
-  const details = textOf(entry, 'summary') ?? textOf(entry, 'reason') ?? textOf(entry, 'text') ?? textOf(entry, 'error')
-  const mutedUntil = entry.payload?.mutedUntil
+  const details =
+    textOf(entry, 'window') ??
+    textOf(entry, 'summary') ??
+    textOf(entry, 'reason') ??
+    textOf(entry, 'text') ??
+    textOf(entry, 'error')
+  const mutedUntil = entry.payload?.mutedUntil ?? (isWithheld(entry) ? entry.payload?.until : null)
   const channels = channelsOf(entry)
   const name = by === null ? null : by === 'time' ? messages.issue.asScheduled : nameOf(by)
   return (

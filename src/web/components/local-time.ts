@@ -1,0 +1,21 @@
+/** Returns the time in a time zone as the value of a `datetime-local` input, such as `2026-03-12T14:10`. */
+export function toLocalInput(at: number, timeZone: string): string {
+  // Swedish dates have the order of ISO 8601.
+  const format = new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'short' })
+  return format.format(at).replace(' ', 'T')
+}
+
+/**
+ * Returns the instant of a `datetime-local` value in a time zone, in milliseconds since the epoch. A time that clocks
+ * skip is moved to a time that exists.
+ */
+export function fromLocalInput(text: string, timeZone: string): number {
+  const shown = Date.parse(`${text}Z`)
+  let at = shown
+  // The offset at the first guess may differ from that at the result.
+  for (let guess = 0; guess < 2; guess++) at += shown - Date.parse(`${toLocalInput(at, timeZone)}Z`)
+  return at
+}
+
+/** All time zones that the browser knows, and the given one. */
+export const timeZones = (own: string): string[] => [...new Set([own, 'UTC', ...Intl.supportedValuesOf('timeZone')])]
