@@ -87,8 +87,8 @@ export class Baseline {
   }
 
   /**
-   * Returns the root of a slot's baseline on a holiday: what earlier holidays had at this hour or, without any, the
-   * least that a day of the week usually has. `tolerable` is null while unknown.
+   * Returns the root of a slot's baseline on a holiday: the median of earlier holidays at this hour or, without any, the
+   * median of the weekday with the least traffic. `tolerable` is null while unknown.
    */
   expectedOnHoliday(slot: number, regular: boolean): { root: number; tolerable: TolerableRoots | null } {
     const ordinary = this.expected(slot, regular)

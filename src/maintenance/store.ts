@@ -133,7 +133,7 @@ function cellsOf(db: Db, orgId: string, input: MaintenanceInput, now: Instant) {
   }
 }
 
-/** What an issue is about, by which windows select issues. */
+/** The fields of an issue by which windows select issues. */
 export interface MaintenanceSubject {
   domainId: string | null
   /** Null for an issue about several vendors, or about none. */

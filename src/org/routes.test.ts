@@ -166,6 +166,7 @@ test('only admins see the webhook secret', async () => {
     piiPatterns: [],
     consentOptIn: false,
     currency: null,
+    timezone: 'UTC',
   }
   const webhookSecret = openWebhookSecret(db, testBox, cast.orgId)
   const seen = async ({ key }: Person) => (await call('GET', '/v1/org', { as: key })).body

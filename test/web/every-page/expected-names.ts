@@ -117,6 +117,8 @@ export const PAGES: Record<string, readonly string[]> = {
   '/report': ['heading Weekly report', 'button Print'],
   '/settings/organization': ['heading Organization', 'field Name', 'field Currency', 'button Save'],
   '/settings/projects': ['heading Projects'],
+  '/settings/maintenance': ['heading Maintenance', 'button Add window'],
+  '/settings/calendars': ['heading Calendars', 'button Add calendar'],
   '/settings/members': ['heading Members', 'button Invite a member'],
   '/settings/keys': ['heading API keys', 'table API keys'],
   '/settings/escalation': ['heading Escalation', 'button Add a step', 'button Save'],
