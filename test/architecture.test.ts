@@ -389,7 +389,8 @@ const TABLES: Record<string, string> = {
   digestMail: 'digest',
   // Rows are deleted together with their membership.
   digestSubscription: 'digest',
-  domain: 'domains alerts changes compliance digest evidence insights issues ingest maintenance org search stream warehouse',
+  domain:
+    'domains alerts changes compliance digest evidence insights issues ingest maintenance org search stream warehouse',
   domainVendor: 'domains search',
   escalation: 'issues',
   eventFile: 'warehouse',
