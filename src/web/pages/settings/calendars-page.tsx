@@ -10,7 +10,7 @@ import {
   Text,
   TextInput,
 } from '@mantine/core'
-import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import {
@@ -20,7 +20,8 @@ import {
 } from '#client/@tanstack/react-query.gen'
 import { createCalendar, deleteCalendar } from '#client/sdk.gen'
 import type { Calendar } from '#client/types.gen'
-import { CURSOR_PAGINATION, PAGE_SIZE } from '../../api/pagination.ts'
+import { PAGE_SIZE } from '../../api/pagination.ts'
+import { invalidate } from '../../api/queries.ts'
 import { useHasRole } from '../../api/whoami.ts'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 import { Data } from '../../components/data-text.tsx'
@@ -41,16 +42,12 @@ const SHOWN_DAYS = 4
 
 /** `/settings/calendars`: calendars of holidays. */
 export function CalendarsPage() {
-  const query = useInfiniteQuery({
-    ...listCalendarsInfiniteOptions({ query: { limit: PAGE_SIZE } }),
-    ...CURSOR_PAGINATION,
-  })
+  const query = useInfiniteQuery(listCalendarsInfiniteOptions({ query: { limit: PAGE_SIZE } }))
   const may = useHasRole('member')
-  const queries = useQueryClient()
   const [isOpen, open] = useState(false)
   const [leaving, remove] = useState<Calendar | null>(null)
   const t = messages.calendars
-  const refresh = () => queries.invalidateQueries({ queryKey: [{ _id: 'listCalendars' }] })
+  const refresh = () => invalidate('listCalendars')
   const act = async ({ id, name }: Calendar) => {
     await deleteCalendar({ path: { id } })
     await refresh()

@@ -1,11 +1,12 @@
 import { Button, Group, Modal, Stack, Text } from '@mantine/core'
-import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { listMaintenanceInfiniteOptions, listProjectsOptions } from '#client/@tanstack/react-query.gen'
 import { deleteMaintenance } from '#client/sdk.gen'
 import type { Maintenance } from '#client/types.gen'
 import { MAX_PAGE_SIZE } from '../../../contract/limits.ts'
-import { CURSOR_PAGINATION, PAGE_SIZE } from '../../api/pagination.ts'
+import { PAGE_SIZE } from '../../api/pagination.ts'
+import { invalidate } from '../../api/queries.ts'
 import { useHasRole } from '../../api/whoami.ts'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 import { Data } from '../../components/data-text.tsx'
@@ -26,19 +27,12 @@ const SHOWN_OCCURRENCES = 3
 
 /** `/settings/maintenance`: windows during which notifications are withheld. */
 export function MaintenancePage() {
-  const query = useInfiniteQuery({
-    ...listMaintenanceInfiniteOptions({ query: { limit: PAGE_SIZE } }),
-    ...CURSOR_PAGINATION,
-  })
+  const query = useInfiniteQuery(listMaintenanceInfiniteOptions({ query: { limit: PAGE_SIZE } }))
   const may = useHasRole('member')
-  const queries = useQueryClient()
   const [edited, edit] = useState<Maintenance | 'new' | null>(null)
   const [leaving, remove] = useState<Maintenance | null>(null)
   const t = messages.maintenance
-  const refresh = async () => {
-    await queries.invalidateQueries({ queryKey: [{ _id: 'listMaintenance' }] })
-    for (const _id of ['listIssues', 'getIssue']) await queries.invalidateQueries({ queryKey: [{ _id }] })
-  }
+  const refresh = () => invalidate('listMaintenance', 'listIssues', 'getIssue')
   const act = async ({ id, name }: Maintenance) => {
     await deleteMaintenance({ path: { id } })
     await refresh()
