@@ -50,6 +50,8 @@ import segments from './0044_segments.sql' with { type: 'text' }
 import escalation from './0045_escalation.sql' with { type: 'text' }
 import maintenance from './0046_maintenance.sql' with { type: 'text' }
 
+import orderCapture from './0047_order_capture.sql' with { type: 'text' }
+
 /** Migrations in the order in which they run. Released statements never change; new migrations are appended. */
 export const migrations: readonly { name: string; sql: string }[] = [
   { name: '0001_initial', sql: initial },
@@ -98,4 +100,5 @@ export const migrations: readonly { name: string; sql: string }[] = [
   { name: '0044_segments', sql: segments },
   { name: '0045_escalation', sql: escalation },
   { name: '0046_maintenance', sql: maintenance },
+  { name: '0047_order_capture', sql: orderCapture },
 ]

@@ -42,6 +42,7 @@ import type { Job } from './jobs/job.ts'
 import { openLabels } from './labels/room.ts'
 import { openMaintenance } from './maintenance/room.ts'
 import { openMetrics } from './metrics.ts'
+import { openOrderCapture } from './order-capture/room.ts'
 import { openOrders } from './orders/room.ts'
 import { lastOrdersOf } from './orders/store.ts'
 import { openOrg } from './org/room.ts'
@@ -152,6 +153,7 @@ export async function openApp(options: AppOptions): Promise<App> {
   const orders = openOrders(base)
   const changes = openChanges(base)
   const insights = openInsights(base, { signals, others: evidence.insights })
+  const orderCapture = openOrderCapture(base, { enqueue })
   const browser = openBrowser(base, { folder: paths.browsers })
   const sharesOfRuns = (orgId: string, runIds: readonly string[]) => sharesOf(db, orgId, runIds)
   const flows = openFlows(base, { browser, alerts, runFiles, enqueue, sharesOf: sharesOfRuns })
@@ -191,6 +193,7 @@ export async function openApp(options: AppOptions): Promise<App> {
     orders,
     changes,
     insights,
+    orderCapture,
     browser,
     flows,
     audits,

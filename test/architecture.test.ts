@@ -44,6 +44,7 @@ const ROOMS = [
   'orders',
   'changes',
   'insights',
+  'order-capture',
   'browser',
   'flows',
   'audits',
@@ -423,6 +424,10 @@ const TABLES: Record<string, string> = {
   lateWindow: 'evaluation',
   maintenance: 'maintenance',
   member: 'org digest integrations search',
+  // Rows are deleted together with their rule.
+  orderCaptureCount: 'order-capture',
+  // Rows are deleted together with their organization or domain.
+  orderCaptureRule: 'order-capture',
   org: 'org calendars domains data-folder',
   orgEscalation: 'issues',
   pageFile: 'warehouse',

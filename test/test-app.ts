@@ -36,6 +36,7 @@ type JobName =
   | 'unmute issues'
   | 'read country file'
   | 'escalate issues'
+  | 'evaluate order capture'
 
 /**
  * The whole program, running in this process with a new data folder and a manual clock. The folder is deleted when the

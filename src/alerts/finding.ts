@@ -33,6 +33,8 @@ export interface Finding {
   observation?: string
   /** Id of the run that produced the finding; absent for findings of alerts. */
   runId?: string
+  /** Missing orders; absent unless an order capture rule found them. */
+  orderCapture?: OrderLoss
   firstAt: Instant
   lastAt: Instant
   /** Most frequent first, at most 20. */
@@ -51,6 +53,20 @@ export interface Finding {
    * existing issue open.
    */
   explainedBy?: string
+}
+
+/** Orders that did not reach a vendor. */
+export interface OrderLoss {
+  /** Captured share of orders since the start, and the usual share; null while it is being learned. */
+  capturePct: number
+  usualPct: number | null
+  /** Value of missing orders beyond the usual share since the start; null if orders have no value. */
+  missingValue: number | null
+  missingValuePerHour: number | null
+  /** Currency of the organization; null if it has none. */
+  currency: string | null
+  /** Ids of missing orders, newest first, at most 20. */
+  missingOrders: string[]
 }
 
 /** True when the finding causes a notification: it is new, and no other finding explains it. */

@@ -20,6 +20,7 @@ export type IdPrefix =
   | 'prj'
   | 'mnt'
   | 'cal'
+  | 'ocr'
 
 /**
  * Returns `<prefix>_` followed by 26 characters, which encode 48 bits of time and 80 random bits. Ids sort by creation

@@ -12,6 +12,7 @@ import { removeOldLedger, removeOldUsage } from '../ingest/record-segment.ts'
 import { deleteExpiredBatches } from '../ingest/seen-batches.ts'
 import { removeOldDeliveries } from '../integrations/delivery/delivery-store.ts'
 import { removeOldHistory } from '../issues/store.ts'
+import { removeOldCounts } from '../order-capture/store.ts'
 import { removeOldOrders } from '../orders/store.ts'
 import { removeOldAuditEntries } from '../org/audit-log.ts'
 import { deletedOrgs } from '../org/store.ts'
@@ -37,6 +38,7 @@ const RETENTIONS: readonly Retention[] = [
   removeOldConsentCounts,
   removeOldChanges,
   removeOldOrders,
+  removeOldCounts,
   removeOldDigests,
   removeOldShares,
   removeOldRuns,

@@ -35,6 +35,24 @@ export const IssueEvidenceSchema = Closed(
     explainedBy: Nullable(ExplanationSchema),
     cause: Nullable(IssueCauseSchema),
     run: Nullable(EvidenceRunSchema),
+    capturePct: Type.Optional(
+      Type.Number({ description: 'Only for missing orders: captured share of the orders since the start, in percent' }),
+    ),
+    usualCapturePct: Type.Optional(
+      Nullable(Type.Number(), { description: 'Usual share in percent; null while it is being learned' }),
+    ),
+    missingOrders: Type.Optional(
+      Type.Array(Type.String(), { maxItems: 20, description: 'Ids of missing orders, newest first' }),
+    ),
+    missingValue: Type.Optional(
+      Nullable(Type.Number(), {
+        description:
+          'Value of missing orders beyond the usual share since the start, in the currency of the organization; null if orders have no value',
+      }),
+    ),
+    missingValuePerHour: Type.Optional(
+      Nullable(Type.Number(), { description: '`missingValue` divided by the hours since the start' }),
+    ),
     ...seriesFields,
     badSample: Nullable(EventSchema),
     goodSample: Nullable(EventSchema),
@@ -116,6 +134,7 @@ export const issueEvidence = (box: SecretBox) =>
         explainedBy,
         cause: cause?.cause ?? null,
         run: runOfIssue(db, problem.issue, sources.privacy(), may(principal, 'seePersonal')),
+        ...lossOf(problem.issue),
         changes: maskedNames(changesOfIssue(db, problem.issue), sources.privacy()),
         deliveries: deliveries.map((row) => describeDelivery(box, row, principal)),
         ...series,
@@ -123,6 +142,14 @@ export const issueEvidence = (box: SecretBox) =>
       }
     },
   })
+
+/** Returns the missing orders of an order capture issue; nothing for other issues. */
+function lossOf({ evidence }: IssueRecord) {
+  const loss = evidence?.orderCapture
+  if (!loss) return {}
+  const { capturePct, usualPct, missingOrders, missingValue, missingValuePerHour } = loss
+  return { capturePct, usualCapturePct: usualPct, missingOrders, missingValue, missingValuePerHour }
+}
 
 const MAX_NAME_LENGTH = 200
 

@@ -35,8 +35,8 @@ export const orgValue = insight({
   id: 'getOrgValue',
   summary: 'Show the impact value of open and resolved issues',
   description:
-    'The value of an issue is the `impactValue` of its alert, in any unit you choose. A reopened issue counts ' +
-    'as open; muted issues do not count.',
+    'The value of an issue is the `impactValue` of its alert, in any unit you choose. For missing orders, it is their measured ' +
+    'value so far. A reopened issue counts as open; muted issues do not count.',
   path: '/org/value',
   isQuick: true,
   output: OrgValueSchema,

@@ -238,7 +238,7 @@ describe('reconciliation compared with a loop over all events', () => {
         ...(random() < 0.1 ? { status: 'cancelled' as const } : {}),
       })
     }
-    saveOrders(fixture.db, domainId, [...orders.values()])
+    saveOrders(fixture.db, { domainId, orders: [...orders.values()], now: TEST_START })
     const seriesMonitor = new SeriesMonitor({ warehouse: fixture.warehouse, gapsOf: () => [], settingsOf: () => [] })
     sources = {
       db: fixture.db,
@@ -295,7 +295,7 @@ describe('reconciliation compared with a loop over all events', () => {
     const before = [await times(1), await times(9)]
     expect(before.map(({ told }) => told)).toEqual([1, 1])
     const old = Array.from({ length: 50_000 }, (_, n) => ({ id: `old-${n}`, at: now - 300 * DAY_MS }))
-    saveOrders(fixture.db, domainId, old)
+    saveOrders(fixture.db, { domainId, orders: old, now: TEST_START })
     const after = [await times(1), await times(9)]
     fixture.db.exec(`DELETE FROM shopOrder WHERE id LIKE 'old-%'`)
     expect(after.map(({ answer }) => answer)).toEqual(before.map(({ answer }) => answer))

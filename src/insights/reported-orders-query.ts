@@ -78,7 +78,8 @@ export function orderKeys(names: readonly string[]): OrderKeys {
 /** Returns whether no parameter contains order ids, so that no event can refer to an order. */
 export const hasNoIds = ({ ids, own }: OrderKeys): boolean => ids.length === 0 && own.every(({ id }) => id === null)
 
-const keysRead = ({ ids, values, own, pairing }: OrderKeys): string[] => [
+/** Returns the parameters that a query with these keys reads. */
+export const keysRead = ({ ids, values, own, pairing }: OrderKeys): string[] => [
   ...new Set(
     [...ids, ...values, ...own.flatMap(({ id, value }) => [id, value]), ...pairing].filter((key) => key !== null),
   ),
@@ -116,25 +117,42 @@ const countedTests = ({ domainId }: ReportedScope, binder: Binder): string[] => 
 ]
 
 /**
- * Returns SQL for reports to vendors, one row per vendor, id and day. `events` counts a pair of browser and server
- * events once, on the day of the earlier one.
+ * Returns a SELECT of the reports to vendors, one row per event and order id: `vendor`, `id`, `day`, `receivedAt`,
+ * `amount` (NULL: not a number) and `isSecond` (1 for the later event of a pair of a browser and a server event, or 0).
+ * @param vendors only these vendors; absent for all
  */
-function reportedOrdersSql(scope: ReportedScope, keys: OrderKeys, binder: Binder): string {
+export function mentionsSql(
+  scope: ReportedScope,
+  keys: OrderKeys,
+  binder: Binder,
+  vendors?: readonly string[],
+): string {
   const { dialect } = binder
   const columns = idColumns(keys, binder)
-  const tests = [...countedTests(scope, binder), `(${columns.map((column) => `${column} IS NOT NULL`).join(' OR ')})`]
+  const tests = [
+    ...countedTests(scope, binder),
+    ...(vendors === undefined ? [] : binder.among('vendor', vendors)),
+    `(${columns.map((column) => `${column} IS NOT NULL`).join(' OR ')})`,
+  ]
   const { isBlank, isNumber } = textTests(binder)
   const mentions = `SELECT * FROM (
     SELECT ${pairColumns(keys.pairing, binder)}, ${firstNonEmpty(valueColumns(keys, binder))} AS said,
       ${dialect.rowsOf({ id: columns.map((_, at) => unlessBefore(columns, at)) })}
     FROM events WHERE ${tests.join(' AND ')}
   ) AS spread WHERE id IS NOT NULL AND NOT ${isBlank('id')}`
+  return `SELECT vendor, id, day, receivedAt, isSecond,
+      CASE WHEN ${isNumber('said')} THEN ${dialect.readNumber('said')} ELSE NULL END AS amount
+    FROM (${pairsSql(mentions, { by: ['id'] })}) AS mentions`
+}
+
+/**
+ * Returns SQL for reports to vendors, one row per vendor, id and day. `events` counts a pair of browser and server
+ * events once, on the day of the earlier one.
+ */
+function reportedOrdersSql(scope: ReportedScope, keys: OrderKeys, binder: Binder): string {
   return `told AS MATERIALIZED (
-    SELECT vendor, id, day, sum(1 - isSecond) AS events, min(amount) AS low, max(amount) AS high FROM (
-      SELECT vendor, id, day, isSecond,
-        CASE WHEN ${isNumber('said')} THEN ${dialect.readNumber('said')} ELSE NULL END AS amount
-      FROM (${pairsSql(mentions, { by: ['id'] })}) AS mentions
-    ) AS amounts GROUP BY vendor, id, day
+    SELECT vendor, id, day, sum(1 - isSecond) AS events, min(amount) AS low, max(amount) AS high
+    FROM (${mentionsSql(scope, keys, binder)}) AS amounts GROUP BY vendor, id, day
   )`
 }
 

@@ -17,6 +17,8 @@ export interface IssueKind {
    * violations.
    */
   clearsAtOnce: boolean
+  /** True if the title describes the most recent finding; otherwise it describes the first one. */
+  updatesTitle?: true
   /** Minimum time between repeated notifications for an ongoing issue, and between its history entries. */
   renotifyAfterMs: number
 }
@@ -57,6 +59,21 @@ export const FLOW_TEST: IssueKind = ofRuns('flow_test', 'Flow test', { one: 'run
 /** Issues of audits; their `alertId` is the id of the first audit with that name. */
 export const AUDIT: IssueKind = ofRuns('audit', 'Audit', { one: 'audit', many: 'audits' })
 
+const RUN_KIND = ofRuns('order_capture', 'Order capture', { one: 'hour', many: 'hours' })
+
+/** Issues of order capture rules; their `alertId` is the id of the rule, or of the domain when no orders arrive. */
+export const ORDER_CAPTURE: IssueKind = {
+  ...RUN_KIND,
+  updatesTitle: true,
+  messages: {
+    ...RUN_KIND.messages,
+    unit: { one: 'hour', many: 'hours', meaning: 'hours with this problem' },
+    summary: ({ summary }) => summary ?? 'orders are not captured as usual',
+    countsFirings: true,
+  },
+  evidence: { ...RUN_KIND.evidence, seriesDescription: 'hours with this problem' },
+}
+
 /** All kinds in documentation order: alert types, then kinds of runs. */
 export const issueKinds: readonly IssueKind[] = [
   ...alertTypes.map(
@@ -71,6 +88,7 @@ export const issueKinds: readonly IssueKind[] = [
   ),
   FLOW_TEST,
   AUDIT,
+  ORDER_CAPTURE,
 ]
 
 /** Wire names, the values of an issue's `alertType`. */

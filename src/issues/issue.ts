@@ -39,7 +39,10 @@ export type HistoryPayload = Record<string, unknown>
 
 const issueFields = {
   id: Type.String(),
-  alertId: Type.String({ description: 'Id of the alert, flow test or first audit of that name' }),
+  alertId: Type.String({
+    description:
+      'Id of the alert, flow test, order capture rule, or first audit of that name; id of the domain when no orders arrive',
+  }),
   status: OneOf(ISSUE_STATUSES),
   severity: OneOf(SEVERITIES),
   title: Type.String({ description: 'Name of the alert and its finding, in one sentence' }),

@@ -25,7 +25,7 @@ export function orderRoutes({ db, clock }: { db: Db; clock: Clock }): Route[] {
       handle({ principal: { orgId }, body: { domainId, orders } }) {
         requireDomain(db, { orgId, id: domainId })
         checkTimes(orders, clock.now())
-        return saveOrders(db, domainId, orders)
+        return saveOrders(db, { domainId, orders, now: clock.now() })
       },
     }),
   ]

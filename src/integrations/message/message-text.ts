@@ -42,6 +42,7 @@ export function rowsOf(message: Message): MessageRow[] {
   const rows: (MessageRow | null)[] = [
     message.escalation ? [ESCALATION, escalationText(message.escalation)] : null,
     ...comparisonOf(message),
+    ...lossRowsOf(message),
     ['Since', timeText(since)],
     timeText(issue.firstSeenAt) === timeText(since) ? null : ['First seen', timeText(issue.firstSeenAt)],
     ['Last seen', timeText(issue.lastSeenAt)],
@@ -85,6 +86,17 @@ function minutesText(minutes: number): string {
     return count === 0 ? [] : [`${count} ${unit}${count === 1 ? '' : 's'}`]
   })
   return parts.slice(0, 2).join(' ')
+}
+
+function lossRowsOf({ orderCapture }: Message): MessageRow[] {
+  if (!orderCapture) return []
+  const { missingValue, missingValuePerHour, missingOrders, currency } = orderCapture
+  const rows: (MessageRow | null)[] = [
+    missingValuePerHour === null ? null : ['Missing per hour', amountText(missingValuePerHour, currency)],
+    missingValue === null ? null : ['Missing so far', amountText(missingValue, currency)],
+    missingOrders.length === 0 ? null : ['Missing orders', missingOrders.join(', ')],
+  ]
+  return rows.filter((row) => row !== null)
 }
 
 function comparisonOf({ issue, observed, expected, expectation, observation }: Message): MessageRow[] {

@@ -1,4 +1,4 @@
-import type { Finding } from '../../alerts/finding.ts'
+import type { Finding, OrderLoss } from '../../alerts/finding.ts'
 import { PAGE_PATHS, pagePath } from '../../contract/page-paths.ts'
 import type { Severity } from '../../contract/severities.ts'
 import type { Instant } from '../../core/clock.ts'
@@ -102,6 +102,8 @@ export interface Message extends MessageHistory {
   expectation: string | null
   /** `observed` as worded for the alert type. Absent if the number is sufficient. */
   observation?: string
+  /** Orders that did not reach a vendor. Absent for other issues. */
+  orderCapture?: OrderLoss
   /** One violating event, masked. Nested values are truncated to fit the size limit. */
   sample: Record<string, unknown> | null
   /** First occurrence since the issue last opened. Null for a test. */
@@ -132,7 +134,7 @@ export interface MessageFacts {
   /** Most recent finding. Null for an issue that was not opened by an evaluation. */
   finding: Pick<
     Finding,
-    'summary' | 'observed' | 'expected' | 'expectation' | 'observation' | 'vendor' | 'event' | 'sample'
+    'summary' | 'observed' | 'expected' | 'expectation' | 'observation' | 'orderCapture' | 'vendor' | 'event' | 'sample'
   > | null
   changes?: readonly MessageChange[]
   /** Default: `issue.firstSeenAt`. */
@@ -201,6 +203,7 @@ export function buildMessage(facts: MessageFacts): Message {
     expected: finding?.expected ?? null,
     expectation: finding?.expectation ? oneLine(finding.expectation, 300) : null,
     ...(finding?.observation ? { observation: oneLine(finding.observation, 300) } : {}),
+    ...(finding?.orderCapture ? { orderCapture: shownLoss(finding.orderCapture) } : {}),
     firstBadAt: facts.firstBadAt ?? issue.firstSeenAt,
     ...(facts.currency ? { currency: facts.currency } : {}),
     ...(changes.length > 0 ? { changes: changes.slice(0, MAX_CHANGES).map(shownChange) } : {}),
@@ -224,6 +227,11 @@ const escalationOf = ({ step, steps, afterMinutes, waitedMinutes }: MessageEscal
 })
 
 const shownChange = ({ id, title, occurredAt }: MessageChange) => ({ id, title: name(title), occurredAt })
+
+const shownLoss = (loss: OrderLoss): OrderLoss => ({
+  ...loss,
+  missingOrders: loss.missingOrders.map((id) => oneLine(id, 200)),
+})
 
 const issueUrl = (publicUrl: string, issueId: string) => publicUrl + pagePath.issue(issueId)
 

@@ -49,12 +49,23 @@ export function signature(secret: string, id: string, sentAtS: number, body: str
  */
 export function webhookBody(message: Message): string {
   const { issue, alert, domain, vendor, event, observed, expected, sample, openNow, heldBack, sentence, url } = message
-  const { changes = [], escalation } = message
+  const { changes = [], escalation, orderCapture } = message
   return JSON.stringify({
     type: TYPES[message.kind],
     timestamp: new Date(message.at).toISOString(),
     data: {
-      issue: issue && { ...issue, summary: sentence, vendor, event, observed, expected, heldBack, openNow, changes },
+      issue: issue && {
+        ...issue,
+        summary: sentence,
+        vendor,
+        event,
+        observed,
+        expected,
+        heldBack,
+        openNow,
+        changes,
+        orderCapture,
+      },
       alert,
       domain,
       sample,
