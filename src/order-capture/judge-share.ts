@@ -28,14 +28,14 @@ const YEAR_DAYS = 365
 /** Evaluations of a rule per day, at most. */
 const EVALUATIONS_PER_DAY = DAY_MS / (5 * 60_000)
 /** Minimum rise of the share, and minimum number of bad orders. Smaller rises are not worth an issue. */
-const MIN_RISE = 0.04
-const MIN_BAD = 4
+const MIN_RISE = 0.05
+const MIN_BAD = 6
 /** Longest window that is judged. */
 const MAX_WINDOW_MS = 14 * DAY_MS
 /** A rise that lasts this long becomes the usual share. */
 const ACCEPTED_AFTER_MS = 28 * DAY_MS
-/** Likelihood ratio at which the newest orders certainly differ from those in the rise before them: 1,000 to 1. */
-const RECOVERED = Math.log(1000)
+/** Likelihood ratio at which the newest orders certainly differ from those in the rise before them: 10,000 to 1. */
+const RECOVERED = Math.log(10_000)
 /** Likelihood ratio at which the newest orders are nearer to the usual share than to the risen one: 20 to 1. */
 const USUAL_AGAIN = Math.log(20)
 
@@ -53,7 +53,7 @@ const USUAL_AGAIN = Math.log(20)
  * with new orders count, at most one in 5 minutes.
  *
  * A rise has ended when the orders since some instant differ from those in the rise before it by the same ratio, at least
- * 1,000 to 1, and are certainly below the middle of the usual and the risen share. Periods of a rise are not learned. A
+ * 10,000 to 1, and are certainly below the middle of the usual and the risen share. Periods of a rise are not learned. A
  * rise that lasts 28 days becomes the usual share.
  * @param slices settled orders of at most 12 weeks, oldest first
  */

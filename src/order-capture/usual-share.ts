@@ -21,17 +21,17 @@ const BLOCK_ORDERS = 60
 const MAX_DEVIATION = 4
 const MAX_DIFFERENCE = 0.05
 const MAX_INCIDENTS = 0.25
-/** Number of bad orders by which the share of an hour of the day is drawn to the overall share. */
-const PRIOR_BAD = 20
-const CELLS = 48
+/** Number of bad orders by which the share of an hour of the day, or of the weekend, is drawn to the overall share. */
+const PRIOR_BAD = 10
+/** Factor for the variance of the share itself, whose estimate is uncertain and whose largest values matter. */
+const VARIANCE_FACTOR = 1.5
 /** Smallest share that is expected. Below it, a few bad orders by chance would look like a multiple of the usual. */
 const MIN_SHARE = 0.02
 
-/** Hour of the day in UTC, with separate cells for the weekend. */
-function cellOf(at: Instant): number {
-  const day = Math.floor(at / DAY_MS + 4) % 7
-  return Math.floor((at % DAY_MS) / HOUR_MS) + (day === 0 || day === 6 ? 24 : 0)
-}
+const hourOf = (at: Instant) => Math.floor((at % DAY_MS) / HOUR_MS)
+
+/** 1 on Saturday and Sunday in UTC, otherwise 0. */
+const weekendOf = (at: Instant) => ([2, 3].includes(Math.floor(at / DAY_MS) % 7) ? 1 : 0)
 
 interface Block {
   slices: Slice[]
@@ -82,17 +82,35 @@ function withoutIncidents(slices: readonly Slice[]): Slice[] {
   return isRhythm ? [...slices] : kept.flatMap((block) => block.slices)
 }
 
+/** Returns the ratio of bad orders to expected ones in each cell, by gamma–Poisson shrinkage. */
+function ratiosOf(
+  slices: readonly Slice[],
+  cellOf: (at: Instant) => number,
+  cells: number,
+  shareOf: (slice: Slice) => number,
+): number[] {
+  const [expected, bad] = [new Array<number>(cells).fill(PRIOR_BAD), new Array<number>(cells).fill(PRIOR_BAD)]
+  for (const slice of slices) {
+    const cell = cellOf(slice.at)
+    expected[cell] = (expected[cell] ?? 0) + slice.count * shareOf(slice)
+    bad[cell] = (bad[cell] ?? 0) + slice.bad
+  }
+  return bad.map((count, cell) => count / (expected[cell] ?? 1))
+}
+
 /**
  * The usual share of bad orders, learned from a history without incidents.
  *
- * The share may depend on the hour of the day and on the weekend. Its ratio to the overall share is estimated per hour
- * by gamma–Poisson shrinkage, so that it only differs from 1 where there are enough orders. What remains after that is
+ * The share may depend on the hour of the day and on the weekend. Its ratios to the overall share are estimated by
+ * gamma–Poisson shrinkage, so that they only differ from 1 where there are enough orders. What remains after that is
  * compared with binomial chance in blocks of about 60 orders and in days; the excess is the variance of the share
  * itself (overdispersion, method of moments).
  */
 export class UsualShare {
   private readonly kept: ReadonlySet<Slice>
-  private readonly ratios: readonly number[]
+  /** Ratio of the share to the overall share by weekend, and by hour of the day. */
+  private readonly weekend: readonly number[]
+  private readonly hours: readonly number[]
   /** Sums over the history: bad orders, and orders weighted by the ratio of their hour. */
   private readonly bad: number
   private readonly weight: number
@@ -112,13 +130,8 @@ export class UsualShare {
     this.orders = kept.reduce((sum, { count }) => sum + count, 0)
     this.bad = kept.reduce((sum, { bad }) => sum + bad, 0)
     const overall = this.orders === 0 ? 0 : this.bad / this.orders
-    const [counts, bads] = [new Float64Array(CELLS), new Float64Array(CELLS)]
-    for (const { at, count, bad } of kept) {
-      const cell = cellOf(at)
-      counts[cell] = (counts[cell] ?? 0) + count
-      bads[cell] = (bads[cell] ?? 0) + bad
-    }
-    this.ratios = Array.from(counts, (count, cell) => ((bads[cell] ?? 0) + PRIOR_BAD) / (count * overall + PRIOR_BAD))
+    this.weekend = ratiosOf(kept, weekendOf, 2, () => overall)
+    this.hours = ratiosOf(kept, hourOf, 24, ({ at }) => overall * (this.weekend[weekendOf(at)] ?? 1))
     this.weight = kept.reduce((sum, slice) => sum + this.weightOf(slice), 0)
     const blocks = blocksOf(kept, ({ count }) => count >= BLOCK_ORDERS)
     const days = blocksOf(kept, ({ slices }, { at }) => dayOf(slices[0]?.at ?? 0) !== dayOf(at))
@@ -136,7 +149,7 @@ export class UsualShare {
 
   /** Orders weighted by the ratio of their hour: the expected number of bad orders divided by the overall share. */
   weightOf({ at, count }: Slice): number {
-    return count * (this.ratios[cellOf(at)] ?? 1)
+    return count * (this.weekend[weekendOf(at)] ?? 1) * (this.hours[hourOf(at)] ?? 1)
   }
 
   /** True when the slice belongs to the learned history. */
@@ -193,7 +206,7 @@ export class UsualShare {
     }
     if (count < 2) return 0
     // An excess within one standard error of the mean of squares is chance.
-    return Math.max(0, scores / count - 1 - Math.sqrt(2 / count)) * (chance / count)
+    return Math.max(0, scores / count - 1 - Math.sqrt(2 / count)) * (chance / count) * VARIANCE_FACTOR
   }
 }
 
