@@ -14,7 +14,7 @@ function feedOf(perDay: number, postEveryMs: number, days: number, seed: number)
   }
   orders.sort((a, b) => a - b)
   const postedAt = (at: Instant) => (postEveryMs === 0 ? at : Math.ceil(at / postEveryMs) * postEveryMs)
-  /** What is known at an instant. */
+  /** Returns the orders that are posted before an instant. */
   const at = (now: Instant) => {
     const known = orders.filter((order) => postedAt(order) <= now)
     const hours = Map.groupBy(known, (order) => Math.floor(order / HOUR_MS) * HOUR_MS)

@@ -44,8 +44,9 @@ const USUAL_AGAIN = Math.log(20)
  * result.
  *
  * While the share is usual, every window that ends now is compared with the history before it by the generalised
- * likelihood ratio of two binomial shares: with `n` orders and share `q` in the window, `m` and `p` in the history, and
- * `r` the share of both, `G = n·KL(q‖r) + m·KL(p‖r)`, where `KL` is the Kullback–Leibler divergence. The window with
+ * likelihood ratio of two binomial shares, `G = n·KL(q‖r) + m·KL(p‖r)`. The window has `n` orders and the share `q`, the
+ * history has `m` orders and the share `p`, and `r` is the share of both. `KL` is the Kullback–Leibler divergence. The
+ * window with
  * the largest `G` is the estimate of the change (window-limited GLR: T. L. Lai, Sequential changepoint detection in
  * quality control and dynamical systems, J. R. Statist. Soc. B 57, 1995). `n` and `m` are effective numbers, reduced by
  * the variance of the share itself. `G` exceeds `h` by chance with a probability of about `exp(−h) / √(4πh)` (Bahadur and

@@ -88,7 +88,9 @@ test('channel URLs are stored encrypted, hidden from viewers, and kept when a ma
   const { body } = await put([{ domainId, vendor: GA, channels: [{ type: 'webhook', target }] }])
   const stored = world.app.db.prepare<[], string>('SELECT channels FROM orderCaptureRule').pluck().get()
   expect(stored).not.toContain('secret')
-  const { key } = (await world.call('POST', '/v1/keys', { body: { name: 'r', expiresInDays: 7, readOnly: true } })).body
+  const { secret: key } = (
+    await world.call('POST', '/v1/keys', { body: { name: 'r', expiresInDays: 7, readOnly: true } })
+  ).body
   const seen = await world.call('GET', PATH, { as: key })
   expect(seen.status).toBe(200)
   expect(JSON.stringify(seen.body)).not.toContain('secret')

@@ -102,9 +102,9 @@ function ratiosOf(
  * The usual share of bad orders, learned from a history without incidents.
  *
  * The share may depend on the hour of the day and on the weekend. Its ratios to the overall share are estimated by
- * gamma–Poisson shrinkage, so that they only differ from 1 where there are enough orders. What remains after that is
- * compared with binomial chance in blocks of about 60 orders and in days; the excess is the variance of the share
- * itself (overdispersion, method of moments).
+ * gamma–Poisson shrinkage, so that they only differ from 1 where there are enough orders. The remaining
+ * variance in blocks of about 60 orders, and in days, is compared with binomial chance. The excess is the variance of
+ * the share itself (overdispersion, method of moments).
  */
 export class UsualShare {
   private readonly kept: ReadonlySet<Slice>
