@@ -10,6 +10,7 @@ export const displayNames = {
     journey: 'Journey',
     flow_test: 'Flow test',
     audit: 'Audit',
+    order_capture: 'Order capture',
   },
   roles: { viewer: 'Viewer', member: 'Member', admin: 'Admin', owner: 'Owner' },
   /** Read aloud by screen readers in place of –. */

@@ -12,6 +12,7 @@ import { SimpleTable } from '../../components/simple-table.tsx'
 import { messages } from '../../messages.ts'
 import { useTimeRange } from '../../url-state/use-search-params.ts'
 import { ExploreHeader } from './explore-header.tsx'
+import { OrderCaptureRules } from './order-capture-rules.tsx'
 import { useDomains, useOrdersDomain } from './use-domains.ts'
 
 const DAY_HOURS = 24
@@ -71,6 +72,7 @@ export function OrdersPage() {
           )}
         </QueryState>
       )}
+      {domainId !== '' && <OrderCaptureRules domainId={domainId} />}
       <PairedEvents domainId={domainId} days={Math.min(MAX_PAIRED_DAYS, days)} />
     </>
   )

@@ -1,10 +1,12 @@
-import { Paper, Stack, Table, Text, Title } from '@mantine/core'
+import { Group, Paper, Stack, Table, Text, Title } from '@mantine/core'
 import { lazy, Suspense } from 'react'
 import type { Event, IssueDetail, IssueEvidence } from '#client/types.gen'
+import { PAGE_PATHS } from '../../../../contract/page-paths.ts'
 import { Code, Data, Dot } from '../../../components/data-text.tsx'
 import { DiffTable } from '../../../components/diff-table.tsx'
 import { formatDate, formatNumber } from '../../../components/format.ts'
 import { Help } from '../../../components/help-tooltip.tsx'
+import { Money } from '../../../components/numbers.tsx'
 import { PathLink } from '../../../components/path-link.tsx'
 import { SkeletonLines } from '../../../components/query-state.tsx'
 import { DateTime, TimeAgo } from '../../../components/time-ago.tsx'
@@ -34,6 +36,11 @@ export function Evidence({ evidence, occurrences }: EvidenceProps) {
       <Paper>
         <Series evidence={evidence} />
       </Paper>
+      {evidence.missingOrders && (
+        <Paper>
+          <MissingOrders evidence={evidence} ids={evidence.missingOrders} />
+        </Paper>
+      )}
       {badSample && (
         <Paper>
           <Title order={2} mb="sm">
@@ -69,6 +76,39 @@ export function Evidence({ evidence, occurrences }: EvidenceProps) {
   )
 }
 
+/** Orders that did not reach the vendor, newest first, with their value. */
+function MissingOrders({ evidence, ids }: { evidence: IssueEvidence; ids: readonly string[] }) {
+  const t = messages.issue
+  const { issue, missingValue = null, missingValuePerHour = null } = evidence
+  return (
+    <>
+      <Title order={2} mb="sm">
+        {t.missingOrders}
+      </Title>
+      {missingValue !== null && missingValuePerHour !== null && (
+        <Group mb="sm" gap="lg">
+          <Text>
+            {t.missingPerHour} <Money value={missingValuePerHour} />
+          </Text>
+          <Text>
+            {t.missingSoFar} <Money value={missingValue} />
+          </Text>
+        </Group>
+      )}
+      <ul>
+        {ids.map((id) => (
+          <li key={id}>
+            <Code>{id}</Code>
+          </li>
+        ))}
+      </ul>
+      <PathLink path={PAGE_PATHS.explore.orders} search={issue.domainId === null ? {} : { domainId: issue.domainId }}>
+        {t.showOrders}
+      </PathLink>
+    </>
+  )
+}
+
 const UNITS = {
   data_validation: 'broken',
   tag_volume_change: 'events',
@@ -77,6 +117,7 @@ const UNITS = {
   journey: 'sessions',
   flow_test: 'runs',
   audit: 'runs',
+  order_capture: 'hours',
 } as const
 
 function Series({ evidence: { issue, series, grain, changes } }: { evidence: IssueEvidence }) {
