@@ -79,7 +79,7 @@ export const CaptureRulesInputSchema = Closed(
   },
 )
 
-export const CAPTURE_STATES = ['learning', 'normal', 'issue', 'off'] as const
+const CAPTURE_STATES = ['learning', 'normal', 'issue', 'off'] as const
 
 const RangeSchema = Closed({ pct: Type.Number(), lowPct: Type.Number(), highPct: Type.Number() })
 

@@ -85,7 +85,7 @@ const missingOf = ({ orders, captured }: CaptureCount) => ({ count: orders, bad:
 const slicesOf = (counts: readonly CaptureCount[], of: (count: CaptureCount) => Omit<Slice, 'at'>): Slice[] =>
   counts.map((count) => ({ at: count.startAt, ...of(count) }))
 
-export const percentText = (share: number) => `${oneDecimal(share * 100)} %`
+const percentText = (share: number) => `${oneDecimal(share * 100)} %`
 export const oneDecimal = (value: number) => Math.round(value * 10) / 10
 const cents = (value: number) => Math.round(value * 100) / 100
 

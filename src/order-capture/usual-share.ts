@@ -9,8 +9,8 @@ export interface Slice {
 }
 
 /** Minimum age of the history, and minimum number of orders in it, before the usual share is known. */
-export const MIN_LEARNED_MS = 7 * DAY_MS
-export const MIN_LEARNED_ORDERS = 100
+const MIN_LEARNED_MS = 7 * DAY_MS
+const MIN_LEARNED_ORDERS = 100
 
 /** Minimum number of orders in a block, in which chance is small enough to see other variation. */
 const BLOCK_ORDERS = 60
