@@ -319,7 +319,7 @@ function count(
         lastSeenAt: Math.max(issue.lastSeenAt, seenAt(evaluation, finding)),
         hosts: hostsOf(issue, finding),
         evidence: windowSoFar(evaluation, issue, finding),
-        title: issueKindOf(alert.alertType).updatesTitle ? issueTitle(alert, finding) : issue.title,
+        ...(issueKindOf(alert.alertType).updatesTitle ? { title: issueTitle(alert, finding) } : {}),
         ...values,
       },
     },
