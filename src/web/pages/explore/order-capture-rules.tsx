@@ -5,7 +5,7 @@ import { getOrderCaptureOptions, getOrderCaptureStatusOptions } from '#client/@t
 import { putOrderCapture } from '#client/sdk.gen'
 import type { OrderCaptureRule, OrderCaptureRulesInput, OrderCaptureStatus } from '#client/types.gen'
 import { pagePath } from '../../../contract/page-paths.ts'
-import { queries } from '../../api/queries.ts'
+import { invalidate } from '../../api/queries.ts'
 import { useHasRole } from '../../api/whoami.ts'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 import { Data } from '../../components/data-text.tsx'
@@ -23,12 +23,10 @@ import { notices } from '../../state/notices.ts'
 type Status = OrderCaptureStatus['rules'][number]
 type RuleInput = OrderCaptureRulesInput['rules'][number]
 
-const LISTS = [[{ _id: 'getOrderCapture' }], [{ _id: 'getOrderCaptureStatus' }]]
-
 /** Sends all rules of the organization, because they are replaced together. */
 async function save(rules: RuleInput[]): Promise<void> {
   await putOrderCapture({ body: { rules } })
-  await Promise.all(LISTS.map((queryKey) => queries.invalidateQueries({ queryKey })))
+  await invalidate('getOrderCapture', 'getOrderCaptureStatus')
 }
 
 /** The rules that check whether the orders of a domain reach a vendor. */
