@@ -1,0 +1,47 @@
+import type { Privacy } from '../conditions/privacy-settings.ts'
+import type { History } from '../warehouse/warehouse.ts'
+import { findSegments } from './find-segments.ts'
+import { sessionsOf } from './rank-segments.ts'
+import { countScope } from './segment-counts.ts'
+import type { SegmentScope } from './segment-query.ts'
+import { describeSegment, maskedSegment, type Segments } from './segment-schema.ts'
+import { type CountedUnit, violationSummary } from './segment-text.ts'
+
+interface Deps {
+  history: History
+  privacy: Privacy
+}
+
+/**
+ * Returns the segments in which events violate far more often than elsewhere. `unit`: what a row of the scope is.
+ */
+export async function compareViolations(
+  scope: SegmentScope,
+  { history, privacy }: Deps,
+  unit: CountedUnit = 'events',
+): Promise<Segments> {
+  const { size, sampling, counts } = await countScope(scope, history)
+  const { violating, total } = size
+  const { all, segments } = await findSegments(counts)
+  const shown = segments.map((segment) => maskedSegment(segment, privacy))
+  return {
+    violating: Math.round(violating),
+    healthy: Math.round(total - violating),
+    segments: shown.map((segment) => describeSegment(segment, all.violating)),
+    summary: violationSummary(shown, {
+      violating: all.violating,
+      total: all.total,
+      sessions: sessionsOf(all),
+      oneIn: sampling.oneIn,
+      unit,
+    }),
+  }
+}
+
+/** Returns the answer if there is nothing to compare. `reason` completes the sentence `No segment stands out: …`. */
+export const nothingCompared = (reason: string): Segments => ({
+  violating: 0,
+  healthy: 0,
+  segments: [],
+  summary: `No segment stands out: ${reason}.`,
+})
