@@ -43,6 +43,7 @@ const ROOMS = [
   'compliance',
   'orders',
   'changes',
+  'segments',
   'insights',
   'order-capture',
   'browser',

@@ -1,17 +1,20 @@
-import { DAY_MS } from '../core/clock.ts'
-import { Type, Closed } from '../core/schema.ts'
+import { type Alert, domainsOf } from '../alerts/alert.ts'
+import type { NamedEvents } from '../alerts/types/event-scope.ts'
+import type { EventFilter } from '../alerts/types/evidence.ts'
+import { alertTypeOf } from '../alerts/types/index.ts'
+import { DAY_MS, type Instant } from '../core/clock.ts'
+import { Closed, Type } from '../core/schema.ts'
 import { insight, type Sources } from '../insights/insight.ts'
 import { issueKindOf } from '../issues/issue-kinds.ts'
 import { findIssue } from '../issues/store.ts'
-import { findSegments } from '../segments/find-segments.ts'
-import { sessionsOf } from '../segments/rank-segments.ts'
-import { countScope } from '../segments/segment-counts.ts'
-import { describeSegment, maskedSegment, type Segments, SegmentsSchema } from '../segments/segment-schema.ts'
-import { violationSummary } from '../segments/segment-text.ts'
+import { comparePeriods } from '../segments/compare-periods.ts'
+import { compareViolations, nothingCompared } from '../segments/compare-violations.ts'
+import { type AffectedSegments, AffectedSegmentsSchema } from '../segments/segment-schema.ts'
+import type { Binder, Query } from '../warehouse/query.ts'
 import { type IssueProblem, problemOf } from './issue-problem.ts'
 
 /** Maximum length of the period that is compared: the most recent part of a longer issue. */
-export const MAX_PERIOD_MS = 7 * DAY_MS
+const MAX_PERIOD_MS = 7 * DAY_MS
 
 /** The segments of visitors and pages that an issue affects. */
 export const issueSegments = insight({
@@ -19,12 +22,15 @@ export const issueSegments = insight({
   tag: 'Issues',
   summary: 'Show who is affected by an issue: the browsers, systems, pages and other segments in which it occurs',
   description:
-    'Compares violating events with all other events that the alert evaluates, from the first occurrence on, for at most the last 7 days. ' +
+    'For an alert on single events, compares the violating events with all others that the alert evaluates, since the first ' +
+    'occurrence. For an alert on counts, compares the events since the first occurrence with those of the same days and hours of the ' +
+    'week before; `violating` is then the number of missing or additional events, `healthy` the number of events that are there, and ' +
+    '`total` the number expected (or observed, if there are too many). At most the last 7 days are read. ' +
     '`/docs/use/affected-segments` describes the method.',
   path: '/issues/{id}/segments',
   refusals: ['unavailable'],
   params: Closed({ id: Type.String() }),
-  output: SegmentsSchema,
+  output: AffectedSegmentsSchema,
   async answer(sources, { id }, { principal: { orgId }, now }) {
     const detail = findIssue(sources.db, orgId, id)
     return segmentsOfIssue(sources, problemOf(sources, detail, { orgId, now }))
@@ -33,16 +39,74 @@ export const issueSegments = insight({
 
 /** Returns the segments that the issue affects, with personal data masked. */
 export async function segmentsOfIssue(
-  sources: Pick<Sources, 'history'>,
+  { history }: Pick<Sources, 'history'>,
   problem: IssueProblem,
-): Promise<Segments> {
-  const { rule, issue } = problem
-  const { inScope, violating } = issueKindOf(issue.alertType).evidence
-  if (rule === null || !inScope) return nothingCompared('the events in scope are not known')
+): Promise<AffectedSegments> {
+  const { rule, issue, privacy } = problem
+  const { messages, evidence } = issueKindOf(issue.alertType)
+  const { inScope, violating } = evidence
+  if (rule === null) return nothingCompared('the alert’s rule is no longer known')
+  if (!inScope) return nothingCompared('there are no events to compare')
   const incident = { ...problem, rule }
-  if (violating) return violationSegments(sources, problem, {
-    includes: (binder) => inScope(incident, binder),
-    violates: (binder) => violating(problem, binder),
-  })
-  return nothingCompared('')
+  const { orgId } = issue
+  const period = periodOf(problem)
+  if (violating) {
+    return compareViolations(
+      {
+        orgId,
+        window: period,
+        includes: (binder) => inScope(incident, binder),
+        violates: (binder) => violating(problem, binder),
+      },
+      { history, privacy },
+    )
+  }
+  const isRise = messages.isRise(rule)
+  return comparePeriods(
+    {
+      orgId,
+      counted: (binder) => inScope(incident, binder),
+      traffic: countsAll(rule, alertTypeOf(rule.alertType).scope(rule, issue.evidence))
+        ? null
+        : (binder) => otherEvents(incident, inScope(incident, binder), binder),
+      observed: period,
+      baseline: baselineOf(problem, period),
+      direction: isRise === null ? null : isRise ? 'rise' : 'fall',
+    },
+    { history, privacy },
+  )
+}
+
+/** Returns the period from the first occurrence until now, or until the last occurrence of a resolved issue. */
+function periodOf({ issue, now, retainedFrom }: IssueProblem): Query['window'] {
+  const to = (issue.status === 'resolved' ? issue.lastSeenAt : now) + 1
+  return { from: Math.max(issue.firstSeenAt, retainedFrom, to - MAX_PERIOD_MS), to }
+}
+
+/**
+ * Returns the same days and hours of the week before. If the domain did not exist then, returns the same hours of the
+ * day before, or the time just before.
+ */
+function baselineOf({ domainSince }: IssueProblem, { from, to }: Query['window']): Query['window'] {
+  const lengthMs = to - from
+  const shift = [7 * DAY_MS, DAY_MS].find((ms) => ms >= lengthMs && from - ms >= domainSince) ?? lengthMs
+  return { from: from - shift, to: to - shift } satisfies Record<string, Instant>
+}
+
+/** True if the alert counts every event of its domains. */
+function countsAll(rule: Alert, scope: NamedEvents): boolean {
+  return scope.vendors.length === 0 && scope.event === null && (rule.filters ?? []).length === 0
+}
+
+/** Returns the filter for the events of the same domains that the alert does not count. */
+function otherEvents(
+  { issue, rule }: IssueProblem & { rule: Alert },
+  counted: EventFilter,
+  binder: Binder,
+): EventFilter {
+  const domains = binder.among('domainId', issue.domainId === null ? domainsOf(rule) : [issue.domainId])
+  return {
+    ...counted,
+    sql: [`kind <> 'library'`, ...domains, `CASE WHEN ${counted.sql} THEN false ELSE true END`].join(' AND '),
+  }
 }

@@ -5,6 +5,7 @@ import { MessageEnricher } from '../integrations/delivery/message-enricher.ts'
 import type { SignalsRoom } from '../signals/room.ts'
 import { issueEvidence } from './evidence.ts'
 import { messageHistoryFetcher } from './fetch-message-evidence.ts'
+import { issueSegments } from './issue-segments.ts'
 
 export interface EvidenceRoom extends Room {
   /** Adds data from the event history to messages. */
@@ -15,5 +16,8 @@ export interface EvidenceRoom extends Room {
 export function openEvidence(base: HistoryBase, { seriesMonitor }: SignalsRoom): EvidenceRoom {
   const { db, box, clock, warehouse, watermark, retentionMs, report } = base
   const fetchHistory = messageHistoryFetcher({ db, warehouse, seriesMonitor, clock, watermark, retentionMs })
-  return { enricher: new MessageEnricher({ db, clock, fetchHistory, report }), insights: [issueEvidence(box)] }
+  return {
+    enricher: new MessageEnricher({ db, clock, fetchHistory, report }),
+    insights: [issueEvidence(box), issueSegments],
+  }
 }

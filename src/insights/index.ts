@@ -14,6 +14,7 @@ import { signalList } from './signal-list.ts'
 import { silentLibraries } from './silent-libraries.ts'
 import { suggestions } from './suggestions.ts'
 import { tagPerformance } from './tag-performance.ts'
+import { volumeSegments } from './volume-segments.ts'
 import { volumeSeries } from './volume-series.ts'
 import { weeklyReport } from './weekly-report.ts'
 
@@ -24,6 +25,7 @@ export const insights: readonly AnyInsight[] = [
   flatDictionary,
   performanceStats,
   volumeSeries,
+  volumeSegments,
   pageViewSampling,
   silentLibraries,
   signalList,

@@ -6,8 +6,8 @@ import { findSegments } from './find-segments.ts'
 import type { ComparedSegment } from './rank-segments.ts'
 import { remainder, type Tally } from './segment.ts'
 import { countScope } from './segment-counts.ts'
-import { type EventTest, type SegmentScope, trafficQuery } from './segment-query.ts'
-import { describeSegment, maskedSegment, type Segments } from './segment-schema.ts'
+import { type EventTest, type SegmentScope, segmentTotalsQuery } from './segment-query.ts'
+import { type AffectedSegments, describeSegment, maskedSegment } from './segment-schema.ts'
 import { sampleText, segmentText } from './segment-text.ts'
 
 /** Share of a loss that must remain when it is compared with the traffic of the segment; otherwise, traffic shifted. */
@@ -46,7 +46,10 @@ interface Change {
  * baseline are called violating when events are missing, or those observed when there are too many: a segment that lost
  * more than others has a larger share of them.
  */
-export async function comparePeriods(comparison: PeriodComparison, { history, privacy }: Deps): Promise<Segments> {
+export async function comparePeriods(
+  comparison: PeriodComparison,
+  { history, privacy }: Deps,
+): Promise<AffectedSegments> {
   const fall = scopeOf(comparison, comparison.counted, 'fall')
   const counted = await countScope(fall, history)
   const whole: Change = {
@@ -64,7 +67,10 @@ export async function comparePeriods(comparison: PeriodComparison, { history, pr
   const lost = lostIn(changeIn(all), direction)
   const affected = lost > 0 ? segments.filter((segment) => lostIn(changeIn(segment), direction) > 0) : []
   const shifted = await shiftedWithTraffic(comparison, affected, { direction, history })
-  const [own, shifts] = [affected.filter((one) => !shifted.includes(one)), affected.filter((one) => shifted.includes(one))]
+  const [own, shifts] = [
+    affected.filter((one) => !shifted.includes(one)),
+    affected.filter((one) => shifted.includes(one)),
+  ]
   const masked = (one: ComparedSegment) => maskedSegment(one, privacy)
   return {
     violating: Math.max(0, Math.round(lostIn(whole, direction))),
@@ -87,7 +93,11 @@ export async function comparePeriods(comparison: PeriodComparison, { history, pr
 type Direction = 'fall' | 'rise'
 
 /** Returns the scope with the events of both periods. */
-function scopeOf({ orgId, observed, baseline }: PeriodComparison, counted: EventTest, direction: Direction): SegmentScope {
+function scopeOf(
+  { orgId, observed, baseline }: PeriodComparison,
+  counted: EventTest,
+  direction: Direction,
+): SegmentScope {
   const within = ({ from, to }: Query['window']) => `(receivedAt >= ${from} AND receivedAt < ${to})`
   const factor = (observed.to - observed.from) / (baseline.to - baseline.from)
   return {
@@ -120,7 +130,7 @@ async function shiftedWithTraffic(
   const { traffic } = comparison
   if (traffic === null || segments.length === 0) return []
   const scope = scopeOf(comparison, traffic, direction)
-  const [row = {}] = await history.query<Record<string, number>>(trafficQuery(scope, segments))
+  const [row = {}] = await history.query<Record<string, number>>(segmentTotalsQuery(scope, segments))
   return segments.filter((segment, at) => {
     const violating = row[`violating${at}`] ?? 0
     const others = changeOf({ ...segment, violating, total: violating + (row[`healthy${at}`] ?? 0) }, direction)
@@ -146,8 +156,12 @@ function periodSummary({ all, own, shifts, direction }: SummaryParts): string {
   }
   const whole = changeOf(all, direction)
   const lost = lostIn(whole, direction)
-  const moved = shifts.length === 0 ? '' : ` Traffic changed: other events from ${shifts.map(changeText).join(" and ")} ${VERBS[direction]} as well.`
-  if (own.length === 0) return `No segment stands out: ${reasonOf(whole, lost, { direction, hasShifts: shifts.length > 0 })}.${moved}`
+  const moved =
+    shifts.length === 0
+      ? ''
+      : ` Traffic changed: other events from ${shifts.map(changeText).join(' and ')} ${VERBS[direction]} as well.`
+  if (own.length === 0)
+    return `No segment stands out: ${reasonOf(whole, lost, { direction, hasShifts: shifts.length > 0 })}.${moved}`
   const parts = own.map((segment, at) => {
     const share = shareText(Math.min(1, lostIn(changeOf(segment, direction), direction) / lost))
     return `${share}${at === 0 ? ` of the ${kind} events` : ''} ${direction === 'fall' ? 'are missing from' : 'come from'} ${changeText(segment)}`

@@ -4,7 +4,7 @@ import { findSegments } from './find-segments.ts'
 import { sessionsOf } from './rank-segments.ts'
 import { countScope } from './segment-counts.ts'
 import type { SegmentScope } from './segment-query.ts'
-import { describeSegment, maskedSegment, type Segments } from './segment-schema.ts'
+import { type AffectedSegments, describeSegment, maskedSegment } from './segment-schema.ts'
 import { type CountedUnit, violationSummary } from './segment-text.ts'
 
 interface Deps {
@@ -19,7 +19,7 @@ export async function compareViolations(
   scope: SegmentScope,
   { history, privacy }: Deps,
   unit: CountedUnit = 'events',
-): Promise<Segments> {
+): Promise<AffectedSegments> {
   const { size, sampling, counts } = await countScope(scope, history)
   const { violating, total } = size
   const { all, segments } = await findSegments(counts)
@@ -39,7 +39,7 @@ export async function compareViolations(
 }
 
 /** Returns the answer if there is nothing to compare. `reason` completes the sentence `No segment stands out: …`. */
-export const nothingCompared = (reason: string): Segments => ({
+export const nothingCompared = (reason: string): AffectedSegments => ({
   violating: 0,
   healthy: 0,
   segments: [],

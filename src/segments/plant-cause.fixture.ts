@@ -1,4 +1,4 @@
-import type { Dimension, SegmentKey } from './segment.ts'
+import type { Dimension, SegmentKey, SegmentTally } from './segment.ts'
 import type { Shop } from './shop-traffic.fixture.ts'
 
 export type CauseKind = 'segment' | 'pair' | 'page group' | 'hour' | 'none'
@@ -33,10 +33,10 @@ export interface Planted {
  * Lets this share of a shop's events violate: nearly all of them in one segment, or anywhere. If the segment has too
  * few events, 90 % of them violate. Returns null if the shop has no segment of the kind.
  */
-export function plantCause(shop: Shop, kind: CauseKind, share: number): Planted | null {
+export async function plantCause(shop: Shop, kind: CauseKind, share: number): Promise<Planted | null> {
   if (kind === 'none') return { cause: null, members: null, violates: violationsOf(shop, null, share, share) }
   const least = kind === 'hour' ? 0.03 : Math.max(0.03, Math.min(kind === 'segment' ? 1 : 0.1, share / MOST_INSIDE))
-  const segments = segmentsOf(shop, kind, least)
+  const segments = await segmentsOf(shop, kind, least)
   const cause = segments[Math.floor(shop.random() * segments.length)]
   if (!cause) return null
   const members = shop.members(cause)
@@ -46,32 +46,27 @@ export function plantCause(shop: Shop, kind: CauseKind, share: number): Planted 
   return { cause, members, violates: violationsOf(shop, members, inside, elsewhere) }
 }
 
-function segmentsOf(shop: Shop, kind: CauseKind, least: number): SegmentKey[] {
-  const dimensions: readonly Dimension[] = kind === 'segment' ? SINGLE : kind === 'hour' ? ['hour'] : ['pageGroup']
-  if (kind !== 'pair') return dimensions.flatMap((one) => largeEnough(shop, one, least)).map(({ key }) => key)
-  const singles = PAIRED.map((one) => largeEnough(shop, one, least))
-  return singles.flatMap((firsts, at) =>
-    singles.slice(at + 1).flatMap((seconds) =>
-      firsts.flatMap((first) =>
-        seconds.flatMap((second) => {
-          const key: SegmentKey = {
-            dimensions: [first.key.dimensions[0], second.key.dimensions[0]],
-            values: [...first.key.values, ...second.key.values],
-          }
-          const size = shop.shareOf(shop.members(key))
-          // Otherwise, the pair is nearly the same as one of its parts.
-          return size >= least && size <= 0.7 * Math.min(first.size, second.size) ? [key] : []
-        }),
-      ),
-    ),
-  )
+type Sized = Pick<SegmentTally, 'dimensions' | 'values' | 'total'>
+
+async function sizesOf(shop: Shop, withPairs: boolean) {
+  const counts = shop.counts(new Uint8Array(shop.length))
+  const { all, tallies } = await counts.single([])
+  const paired = PAIRED.map((dimension) => ({ dimension, values: shop.values[dimension] }))
+  return { all: all?.total ?? 0, singles: tallies, pairs: withPairs ? await counts.pairs(paired, []) : [] }
 }
 
-function largeEnough(shop: Shop, dimension: Dimension, least: number) {
-  return shop.values[dimension].flatMap((value) => {
-    const key: SegmentKey = { dimensions: [dimension], values: [value] }
-    const size = shop.shareOf(shop.members(key))
-    return size >= least && size <= 0.6 ? [{ key, size }] : []
+async function segmentsOf(shop: Shop, kind: CauseKind, least: number): Promise<readonly Sized[]> {
+  const { all, singles, pairs } = await sizesOf(shop, kind === 'pair')
+  const isLarge = ({ total }: Sized) => total >= least * all && total <= 0.6 * all
+  if (kind !== 'pair') {
+    const dimensions: readonly Dimension[] = kind === 'segment' ? SINGLE : kind === 'hour' ? ['hour'] : ['pageGroup']
+    return singles.filter((one) => dimensions.includes(one.dimensions[0]) && isLarge(one))
+  }
+  const totals = new Map(singles.map(({ dimensions, values, total }) => [`${dimensions[0]} ${values[0]}`, total]))
+  return pairs.filter((pair) => {
+    const parts = pair.dimensions.map((dimension, at) => totals.get(`${dimension} ${pair.values[at]}`) ?? 0)
+    // Otherwise, the pair is nearly the same as one of its parts.
+    return isLarge(pair) && parts.every((total) => total <= 0.6 * all && pair.total <= 0.7 * total)
   })
 }
 

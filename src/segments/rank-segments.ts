@@ -13,8 +13,12 @@ const FALSE_DISCOVERIES = 0.02
 const MIN_RATIO = 1.5
 /** Minimum share of the violations that would not have occurred if the segment were like the others. */
 const MIN_EXCESS = 0.05
-/** A pair with at least this share of the events of one of its values is not considered. */
+/**
+ * A pair with at least this share of the events of one of its values must explain clearly more than that value, because
+ * there are many such pairs.
+ */
 const SAME_SHARE = 0.8
+const NEARLY_ONE_PENALTY = 8
 /** Quantile of the normal distribution for an interval of 95 %. */
 const Z = 1.96
 
@@ -58,13 +62,15 @@ export function standOut(all: Tally, tallies: readonly SegmentTally[], measure: 
   )
   const compared = tallies.flatMap((tally) => {
     const isPair = tally.dimensions.length === 2
-    if (isPair && isNearlyOne(tally, singles)) return []
     const choices = isPair ? (singles.size * (singles.size - 1)) / 2 : singles.size
-    return candidateOf(all, tally, { dispersion, choices }) ?? []
+    const penalty = 2 * Math.log(choices) + (isPair && isNearlyOne(tally, singles) ? NEARLY_ONE_PENALTY : 0)
+    return candidateOf(all, tally, { dispersion, penalty }) ?? []
   })
   const limit = discoveryLimit(compared.map(({ chance }) => chance))
   const found = compared.filter(({ chance, tally }) => chance <= limit && isOfUse(all, tally, measure))
-  return found.reduce<Candidate | null>((best, one) => (best && best.gain >= one.gain ? best : one), null)?.tally ?? null
+  return (
+    found.reduce<Candidate | null>((best, one) => (best && best.gain >= one.gain ? best : one), null)?.tally ?? null
+  )
 }
 
 const nameOf = ({ dimensions, values }: SegmentKey) => `${dimensions[0]}\0${values[0]}`
@@ -102,7 +108,7 @@ function squaredDeviations({ violatingSquares, products, totalSquares }: Tally, 
 function candidateOf(
   all: Tally,
   tally: SegmentTally,
-  { dispersion, choices }: { dispersion: number; choices: number },
+  { dispersion, penalty }: { dispersion: number; penalty: number },
 ): Candidate | null {
   const share = tally.cappedTotal / all.cappedTotal
   if (share <= 0 || tally.total >= all.total || tally.cappedTotal >= all.cappedTotal) return null
@@ -113,7 +119,7 @@ function candidateOf(
   const own = Math.min(tally.cappedViolating / dispersion, violations)
   const isLarge = sessionsOf(tally) >= MIN_SESSIONS
   const chance = isLarge ? incompleteBeta(share, own, violations - own + 1) : 1
-  const gain = likelihoodRatio(all, tally) / dispersion - 2 * Math.log(choices)
+  const gain = likelihoodRatio(all, tally) / dispersion - penalty
   return { tally, chance, gain }
 }
 

@@ -12,7 +12,7 @@ import {
 } from './segment-query.ts'
 
 /** Maximum number of events read. Larger scopes are sampled by session. */
-const MAX_EVENTS = 400_000
+const MAX_EVENTS = 100_000
 
 /** A scope with its size. */
 export interface CountedScope {
@@ -22,7 +22,7 @@ export interface CountedScope {
 }
 
 /**
- * Counts the events of a scope by segment. Above 400,000 events, it reads a sample of sessions; violating events are
+ * Counts the events of a scope by segment. Above 100,000 events, it reads a sample of sessions; violating events are
  * read in all sessions unless there are too many of them as well.
  */
 export async function countScope(scope: SegmentScope, history: History): Promise<CountedScope> {

@@ -1,13 +1,7 @@
 import { HOUR_MS } from '../core/clock.ts'
 import { type Binder, type Query, query, type Statement } from '../warehouse/query.ts'
 import type { PairedDimension } from './find-segments.ts'
-import {
-  DIMENSIONS,
-  type Dimension,
-  SESSION_CAP,
-  type SegmentKey,
-  type Tally,
-} from './segment.ts'
+import { DIMENSIONS, type Dimension, SESSION_CAP, type SegmentKey, type Tally } from './segment.ts'
 
 /** Value of events for which a property is unknown. */
 export const UNKNOWN = 'unknown'
@@ -111,7 +105,11 @@ export function pairsQuery(scope: SegmentScope, options: Omit<Grouping, 'sets'>)
     orgId: scope.orgId,
     window: scope.window,
     write: (binder) => talliesSql(scope, { ...options, sets }, binder),
-    read: (row: RawRow) => tallyOf(row, among.map(({ dimension }) => dimension)),
+    read: (row: RawRow) =>
+      tallyOf(
+        row,
+        among.map(({ dimension }) => dimension),
+      ),
   })
 }
 
@@ -123,18 +121,20 @@ function talliesSql(scope: SegmentScope, { sampling, without, sets, among }: Gro
   const grouped = used.map((dimension) => {
     const values = among.find((one) => one.dimension === dimension)?.values
     const column = columnOf(dimension)
-    return values ? `CASE WHEN ${binder.among(column, values).join('') || 'false'} THEN ${column} ELSE '' END AS ${column}` : column
+    return values
+      ? `CASE WHEN ${binder.among(column, values).join('') || 'false'} THEN ${column} ELSE '' END AS ${column}`
+      : column
   })
-  const { sampled, weight } = samplingSql(sampling, binder)
+  const { sampled, weight } = samplingSql(sampling, violating.sql, binder)
   const sum = (name: string, sql: string) => `coalesce(sum(${sql}), 0) AS "${name}"`
   return {
     sql: `SELECT * FROM (
       WITH seen AS MATERIALIZED (
         SELECT domainId, sender, ${weight} AS stands, violates, ${used.map(columnOf).join(', ')} FROM (
-          SELECT domainId, ${(scope.weight ?? storedWeight)(binder)} AS weight, coalesce(nullif(sessionId, ''), concat('#', CAST(seq AS VARCHAR))) AS sender,
+          SELECT domainId, ${(scope.weight ?? storedWeight)(binder)} AS counted, ${SENDER} AS sender,
             ${violating.sql} AS violates, ${columns.join(', ')}
-          FROM events WHERE ${included.sql}
-        ) AS tested WHERE ${['true', ...sampled, ...excluded].join(' AND ')}
+          FROM events WHERE ${[`(${included.sql})`, ...sampled].join(' AND ')}
+        ) AS tested WHERE ${['true', ...excluded].join(' AND ')}
       ),
       sessions AS MATERIALIZED (
         SELECT domainId, sender, sum(stands) AS ofSession,
@@ -173,18 +173,32 @@ function keySql({ dimensions, values }: SegmentKey, binder: Binder): string {
   return dimensions.map((dimension, at) => `${columnOf(dimension)} = ${binder.bind(values[at] ?? '')}`).join(' AND ')
 }
 
-/** Returns the tests that select the sample, and the weight of an event in it. */
-function samplingSql({ oneIn, keepsViolating }: SegmentSampling, { dialect }: Binder): { sampled: string[]; weight: string } {
-  if (oneIn === 1) return { sampled: [], weight: 'weight' }
-  const isDrawn = `${dialect.hash('sender')} % ${oneIn} = 0`
-  if (!keepsViolating) return { sampled: [isDrawn], weight: `weight * ${oneIn}` }
-  return { sampled: [`(violates OR ${isDrawn})`], weight: `CASE WHEN violates THEN weight ELSE weight * ${oneIn} END` }
+/** An event without a session is a session of its own. */
+const SENDER = `coalesce(nullif(sessionId, ''), concat('#', CAST(seq AS VARCHAR)))`
+
+/**
+ * Returns the tests that select the sample, and the weight of an event in it. The tests are on columns of `events`,
+ * because the engine otherwise computes the values of all events first, which takes five times as long.
+ */
+function samplingSql(
+  { oneIn, keepsViolating }: SegmentSampling,
+  violates: string,
+  { dialect }: Binder,
+): { sampled: string[]; weight: string } {
+  if (oneIn === 1) return { sampled: [], weight: 'counted' }
+  const isDrawn = `${dialect.hash(SENDER)} % ${oneIn} = 0`
+  if (!keepsViolating) return { sampled: [isDrawn], weight: `counted * ${oneIn}` }
+  return {
+    sampled: [`(${violates} OR ${isDrawn})`],
+    weight: `CASE WHEN violates THEN counted ELSE counted * ${oneIn} END`,
+  }
 }
 
-type RawRow = Tally & Readonly<Record<Dimension, string>> & {
-  /** `GROUPING` of the used dimensions: the bit of a dimension that is not grouped is 1; the last one has bit 0. */
-  grouped: number
-}
+type RawRow = Tally &
+  Readonly<Record<Dimension, string>> & {
+    /** `GROUPING` of the used dimensions: the bit of a dimension that is not grouped is 1; the last one has bit 0. */
+    grouped: number
+  }
 
 /** Null for a pair in which a value is none of those told apart. */
 function tallyOf({ grouped, ...row }: RawRow, used: readonly Dimension[]): TallyRow | null {
@@ -192,15 +206,25 @@ function tallyOf({ grouped, ...row }: RawRow, used: readonly Dimension[]): Tally
   const values = dimensions.map((dimension) => row[dimension])
   if (values.includes('')) return null
   const { violating, total, cappedViolating, cappedTotal, violatingSquares, products, totalSquares } = row
-  return { dimensions, values, violating, total, cappedViolating, cappedTotal, violatingSquares, products, totalSquares }
+  return {
+    dimensions,
+    values,
+    violating,
+    total,
+    cappedViolating,
+    cappedTotal,
+    violatingSquares,
+    products,
+    totalSquares,
+  }
 }
 
 /**
  * Returns the query for the weighted events of these segments, in one row: for segment 0, `violating0` and `healthy0`,
  * and so on.
  */
-export function trafficQuery(scope: SegmentScope, keys: readonly SegmentKey[]): Query {
-  return query('segments.traffic', {
+export function segmentTotalsQuery(scope: SegmentScope, keys: readonly SegmentKey[]): Query {
+  return query('segments.totals', {
     orgId: scope.orgId,
     window: scope.window,
     write(binder) {

@@ -1,5 +1,5 @@
-import type { Privacy } from '../conditions/privacy-settings.ts'
 import { maskPersonal } from '../conditions/mask-personal-data.ts'
+import type { Privacy } from '../conditions/privacy-settings.ts'
 import { Closed, Int, type Static, Type } from '../core/schema.ts'
 import type { ComparedSegment } from './rank-segments.ts'
 import { DIMENSIONS, type SegmentKey } from './segment.ts'
@@ -38,7 +38,7 @@ export const segmentsFields = {
   summary: Type.String({ description: 'The result in one or two sentences' }),
 }
 
-export const SegmentsSchema = Closed(segmentsFields, {
+export const AffectedSegmentsSchema = Closed(segmentsFields, {
   $id: 'AffectedSegments',
   examples: [
     {
@@ -62,7 +62,7 @@ export const SegmentsSchema = Closed(segmentsFields, {
     },
   ],
 })
-export type Segments = Static<typeof SegmentsSchema>
+export type AffectedSegments = Static<typeof AffectedSegmentsSchema>
 type Segment = Static<typeof SegmentSchema>
 
 /** Returns a segment for a response. `violating`: all violating events. */

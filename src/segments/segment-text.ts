@@ -23,13 +23,15 @@ export function violationSummary(segments: readonly ComparedSegment[], context: 
   const sample = sampleText(context.oneIn)
   if (segments.length === 0) return `No segment stands out: ${reasonOf(context)}.${sample}`
   const parts = segments.map(
-    (segment, at) => `${shareText(segment.violating / violating)}${at === 0 ? ' of violations' : ''} come from ${segmentText(segment)}`,
+    (segment, at) =>
+      `${shareText(segment.violating / violating)}${at === 0 ? ' of violations' : ''} come from ${segmentText(segment)}`,
   )
   const rest = segments.reduce(
     (sum, segment) => ({ violating: sum.violating - segment.violating, total: sum.total - segment.total }),
     { violating, total },
   )
-  const elsewhere = rest.total > 0 ? `; elsewhere ${shareText(Math.max(0, rest.violating) / rest.total)} of ${unit} violate` : ''
+  const elsewhere =
+    rest.total > 0 ? `; elsewhere ${shareText(Math.max(0, rest.violating) / rest.total)} of ${unit} violate` : ''
   return `${joinParts(parts)}${elsewhere}.${sample}`
 }
 
@@ -76,7 +78,12 @@ const prefixed = (noun: string, joint: string): DimensionText => ({
   joined: (value) => `${joint} ${noun} ${value}`,
 })
 
-const DEVICES: Readonly<Record<string, string>> = { desktop: 'desktops', phone: 'phones', tablet: 'tablets', bot: 'bots' }
+const DEVICES: Readonly<Record<string, string>> = {
+  desktop: 'desktops',
+  phone: 'phones',
+  tablet: 'tablets',
+  bot: 'bots',
+}
 const deviceText = (value: string) => DEVICES[value] ?? 'unknown devices'
 
 const COUNTRIES = new Intl.DisplayNames('en', { type: 'region' })

@@ -1,5 +1,16 @@
+import { eventOf } from '../alerts/alert.fixture.ts'
+import { HOUR_MS, type Instant } from '../core/clock.ts'
+import type { Segments, StoredEvent } from '../core/event.ts'
 import type { PairedDimension, SegmentCounts } from './find-segments.ts'
-import { DIMENSIONS, type Dimension, EMPTY_TALLY, SESSION_CAP, type SegmentKey, type SegmentTally, type Tally } from './segment.ts'
+import {
+  DIMENSIONS,
+  type Dimension,
+  EMPTY_TALLY,
+  SESSION_CAP,
+  type SegmentKey,
+  type SegmentTally,
+  type Tally,
+} from './segment.ts'
 
 /** Returns a generator of reproducible random numbers from 0 to 1 (mulberry32). */
 export function randomOf(seed: number): () => number {
@@ -215,7 +226,9 @@ export class Shop {
       column: this.codes[dimension],
       code: this.known[dimension].get(values[at] ?? '') ?? -1,
     }))
-    return Uint8Array.from({ length: this.length }, (_, n) => (parts.every(({ column, code }) => column[n] === code) ? 1 : 0))
+    return Uint8Array.from({ length: this.length }, (_, n) =>
+      parts.every(({ column, code }) => column[n] === code) ? 1 : 0,
+    )
   }
 
   /** Returns the weighted share of these events. */
@@ -232,7 +245,11 @@ export class Shop {
   counts(violates: Uint8Array): SegmentCounts {
     return {
       single: async (without) => {
-        const tallies = this.tallies(DIMENSIONS.map((one) => [{ dimension: one, values: null }]), violates, without)
+        const tallies = this.tallies(
+          DIMENSIONS.map((one) => [{ dimension: one, values: null }]),
+          violates,
+          without,
+        )
         return { all: sumOf(tallies.filter(({ dimensions: [dimension] }) => dimension === 'os')), tallies }
       },
       pairs: async (paired, without) =>
@@ -301,19 +318,23 @@ export class Shop {
     if (!first) return []
     const width = second ? this.values[second.dimension].length : 1
     const size = this.values[first.dimension].length * width
-    const sums = columns.map(() => new Float64Array(size))
     const seen = new Uint8Array(size)
-    for (const n of index) {
-      const key = (first.column[n] ?? 0) * width + (second ? (second.column[n] ?? 0) : 0)
-      seen[key] = 1
-      for (let field = 0; field < 7; field++) (sums[field] as Float64Array)[key]! += (columns[field] as Float64Array)[n]!
-    }
+    const keys = index.map((n) => (first.column[n] ?? 0) * width + (second?.column[n] ?? 0))
+    for (const key of keys) seen[key] = 1
+    const sums = columns.map((column) => {
+      const sum = new Float64Array(size)
+      for (const [at, key] of keys.entries()) sum[key] = (sum[key] ?? 0) + (column[index[at] ?? 0] ?? 0)
+      return sum
+    })
     const tallies: SegmentTally[] = []
     for (let key = 0; key < size; key++) {
       const [a, b] = [Math.floor(key / width), key % width]
       if (!seen[key] || (first.codes && !first.codes.has(a)) || (second?.codes && !second.codes.has(b))) continue
       const at = (field: number) => sums[field]?.[key] ?? 0
-      const values = [this.values[first.dimension][a] ?? '', ...(second ? [this.values[second.dimension][b] ?? ''] : [])]
+      const values = [
+        this.values[first.dimension][a] ?? '',
+        ...(second ? [this.values[second.dimension][b] ?? ''] : []),
+      ]
       tallies.push({
         ...EMPTY_TALLY,
         dimensions: second ? [first.dimension, second.dimension] : [first.dimension],
@@ -337,4 +358,39 @@ function sumOf(tallies: readonly SegmentTally[]): Tally | null {
   const sum = (field: keyof Tally) => tallies.reduce((all, tally) => all + tally[field], 0)
   const entries = Object.keys(EMPTY_TALLY).map((field) => [field, sum(field as keyof Tally)])
   return tallies.length > 0 ? (Object.fromEntries(entries) as unknown as Tally) : null
+}
+
+/**
+ * Returns the shop's events as they are stored, on the day that begins at `from`. Violating ones have violated the alert
+ * `alr_1`.
+ */
+export function storedEvents(shop: Shop, violates: Uint8Array, from: Instant): StoredEvent[] {
+  const value = (dimension: Dimension, n: number) => shop.values[dimension][shop.codes[dimension][n] ?? 0] ?? ''
+  const sessionOf = new Map(shop.starts.map((start, at) => [start, at]))
+  let session = 0
+  return Array.from({ length: shop.length }, (_, n) => {
+    session = sessionOf.get(n) ?? session
+    const [browser, browserVersion] = [value('browser', n), value('browserVersion', n).split(' ').at(-1) ?? null]
+    return eventOf({
+      seq: n + 1,
+      receivedAt: from + Number.parseInt(value('hour', n), 10) * HOUR_MS + (n % 3_600_000),
+      sessionId: `session ${session}`,
+      account: value('account', n),
+      path: value('pageGroup', n),
+      version: Number(value('release', n)),
+      weight: shop.weights[n] ?? 1,
+      violations: violates[n] ? ['alr_1'] : null,
+      segments: {
+        browser,
+        browserVersion,
+        os: value('os', n),
+        device: value('device', n),
+        language: value('language', n),
+        country: value('country', n),
+        consent: value('consent', n) as Segments['consent'],
+        release: value('release', n),
+        pageGroup: value('pageGroup', n),
+      },
+    })
+  })
 }

@@ -51,8 +51,11 @@ import { sessionFlows } from '../../src/insights/session-flows.ts'
 import { silentLibraries } from '../../src/insights/silent-libraries.ts'
 import { tagPerformance } from '../../src/insights/tag-performance.ts'
 import { crowdedLists, keysOf, type ListForm, listsAmong } from '../../src/insights/value-lists.ts'
+import { volumeSegments } from '../../src/insights/volume-segments.ts'
 import { volumeSeries } from '../../src/insights/volume-series.ts'
 import { findingOf, issueOfAlert, volumeAlert } from '../../src/issues/issue.fixture.ts'
+import { countScope } from '../../src/segments/segment-counts.ts'
+import { type SegmentScope, segmentTotalsQuery } from '../../src/segments/segment-query.ts'
 import { dailyEventsQuery } from '../../src/signals/active-signals.ts'
 import { rowCountsQuery } from '../../src/signals/series-counts.ts'
 import { trafficQuery } from '../../src/signals/server-outage.ts'
@@ -251,6 +254,33 @@ describe.skipIf(typeof loaded === 'string')(`both engines return the same result
         volume: { op: 'lte', count: 10, event: n % 2 ? 'x' : '' },
         filters: n % 6 === 1 ? [] : filters,
       })
+    }
+  })
+
+  test('affected segments are equal', async () => {
+    const { both, orgId, window, sources, principal, domainIds } = world
+    const scope: SegmentScope = {
+      orgId,
+      window,
+      includes: (binder) => ({ sql: `domainId <> ${binder.bind('dom_none')}` }),
+      violates: (binder) => ({ sql: `violated AND ${binder.dialect.has('violations', binder.bind('alr_1'))}` }),
+    }
+    const { counts } = await countScope(scope, both)
+    const without = [{ dimensions: ['browser', 'consent'], values: ["it's", 'granted'] }] as const
+    const { tallies } = await counts.single(without)
+    expect(tallies.length).toBeGreaterThan(20)
+    const among = (['pageGroup', 'device', 'hour'] as const).map((dimension) => ({
+      dimension,
+      values: tallies
+        .filter(({ dimensions }) => dimensions[0] === dimension)
+        .flatMap(({ values }) => values.slice(0, 3)),
+    }))
+    expect((await counts.pairs(among, without)).length).toBeGreaterThan(5)
+    await both.query(segmentTotalsQuery(scope, [...without, { dimensions: ['release'], values: ['2'] }]))
+    const half = window.from + (window.to - window.from) / 2
+    const periods = { from: half, to: window.to, baselineFrom: window.from, baselineTo: half }
+    for (const asked of [{}, { domainId: domainIds[0], vendor: 'Meta Pixel', event: 'purchase' }]) {
+      await volumeSegments.answer(sources, { ...asked, ...periods }, { principal, now: window.to })
     }
   })
 

@@ -72,6 +72,11 @@ export interface Evidence {
   /** Returns the filter for the events that violated the rule. Absent when such events can't be shown. */
   violating?(incident: EvidenceContext, binder: Binder): EventFilter
   /**
+   * Returns the filter for all events that the rule evaluates in the issue's domain, violating ones included. Absent
+   * when the rule evaluates something other than single events or counts.
+   */
+  inScope?(incident: EvidenceContext & { rule: Alert }, binder: Binder): EventFilter
+  /**
    * True when the valid event must have the same vendor and event as the violating event, and preferably the same host.
    */
   validMatchesViolating: boolean

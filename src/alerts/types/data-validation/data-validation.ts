@@ -33,13 +33,18 @@ const validationEvidence: Evidence = {
 
   violating,
 
+  inScope: (incident, binder) => {
+    const scope = filteredSql(incident, scopeIn(incident), binder)
+    // The rule may have changed since an event violated it.
+    return { ...scope, sql: `(${violating(incident, binder).sql} OR (${scope.sql}))` }
+  },
+
   validMatchesViolating: true,
 
   valid: (incident) => ({
     ...exactFilter(incident),
     where(binder) {
-      const { vendors = [] } = incident.rule
-      const scope = filteredSql(incident, scopeOfIssue(incident, { vendors, event: null }), binder)
+      const scope = filteredSql(incident, scopeIn(incident), binder)
       const sound = validSql(incident, binder)
       return {
         sql: `${scope.sql} AND ${sound.sql}`,
@@ -49,6 +54,9 @@ const validationEvidence: Evidence = {
     },
   }),
 }
+
+const scopeIn = (incident: EvidenceContext & { rule: Alert }) =>
+  scopeOfIssue(incident, { vendors: incident.rule.vendors ?? [], event: null })
 
 function violating({ issue }: EvidenceContext, binder: Binder): EventFilter {
   const tests = [

@@ -46,6 +46,8 @@ export function volumeEvidence(
       return { ...series, over: 'counts', where }
     },
 
+    inScope: filtered,
+
     validMatchesViolating: true,
 
     valid: (incident) => ({ where: (binder) => filtered(incident, binder), ...exactFilter(incident) }),
