@@ -164,7 +164,7 @@ function periodSummary({ all, own, shifts, direction }: SummaryParts): string {
     return `No segment stands out: ${reasonOf(whole, lost, { direction, hasShifts: shifts.length > 0 })}.${moved}`
   const parts = own.map((segment, at) => {
     const share = shareText(Math.min(1, lostIn(changeOf(segment, direction), direction) / lost))
-    return `${share}${at === 0 ? ` of the ${kind} events` : ''} ${direction === 'fall' ? 'are missing from' : 'come from'} ${changeText(segment)}`
+    return `${share}${at === 0 ? ` of the ${kind} events` : ''} are from ${changeText(segment)}`
   })
   const rest = own.reduce<Change>(
     (sum, segment) => {

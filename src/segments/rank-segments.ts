@@ -1,5 +1,5 @@
 import { incompleteBeta } from '../changes/tail-probability.ts'
-import { remainder, type SegmentKey, type SegmentTally, type Tally } from './segment.ts'
+import { DIMENSIONS, remainder, type SegmentKey, type SegmentTally, type Tally } from './segment.ts'
 
 /**
  * Minimum effective number of violating sessions in a segment and in all events. Events of one session count once, and
@@ -60,7 +60,7 @@ export function standOut(all: Tally, tallies: readonly SegmentTally[], measure: 
   const singles = new Map(
     tallies.flatMap((tally) => (tally.dimensions.length === 1 ? [[nameOf(tally), tally.total] as const] : [])),
   )
-  const compared = tallies.flatMap((tally) => {
+  const compared = tallies.toSorted(coarseFirst).flatMap((tally) => {
     const isPair = tally.dimensions.length === 2
     const choices = isPair ? (singles.size * (singles.size - 1)) / 2 : singles.size
     const penalty = 2 * Math.log(choices) + (isPair && isNearlyOne(tally, singles) ? NEARLY_ONE_PENALTY : 0)
@@ -71,6 +71,12 @@ export function standOut(all: Tally, tallies: readonly SegmentTally[], measure: 
   return (
     found.reduce<Candidate | null>((best, one) => (best && best.gain >= one.gain ? best : one), null)?.tally ?? null
   )
+}
+
+/** Single segments before pairs, and in the order of the dimensions. */
+function coarseFirst(a: SegmentKey, b: SegmentKey): number {
+  const place = ({ dimensions }: SegmentKey) => DIMENSIONS.indexOf(dimensions[0])
+  return a.dimensions.length - b.dimensions.length || place(a) - place(b)
 }
 
 const nameOf = ({ dimensions, values }: SegmentKey) => `${dimensions[0]}\0${values[0]}`

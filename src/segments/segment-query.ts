@@ -126,7 +126,8 @@ function talliesSql(scope: SegmentScope, { sampling, without, sets, among }: Gro
       : column
   })
   const { sampled, weight } = samplingSql(sampling, violating.sql, binder)
-  const sum = (name: string, sql: string) => `coalesce(sum(${sql}), 0) AS "${name}"`
+  // Rounded, because engines add in different orders.
+  const sum = (name: string, sql: string) => `round(coalesce(sum(${sql}), 0), 6) AS "${name}"`
   return {
     sql: `SELECT * FROM (
       WITH seen AS MATERIALIZED (
