@@ -8,7 +8,7 @@ const ENOUGH = 0.8
 /** Number of dimensions that are combined to pairs. */
 const PAIRED = 7
 /** Maximum number of values of a dimension that are combined to pairs. */
-export const PAIRED_VALUES = 12
+const PAIRED_VALUES = 12
 
 /** Values of a dimension that are combined to pairs. Events with other values are not in any pair. */
 export interface PairedDimension {

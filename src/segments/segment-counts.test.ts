@@ -22,7 +22,7 @@ const byName = (tallies: readonly SegmentTally[]) =>
   Object.fromEntries(
     tallies.map(({ dimensions, values, ...sums }) => [
       `${dimensions.join('+')}=${values.join('+')}`,
-      Object.fromEntries(Object.entries(sums).map(([field, sum]) => [field, Number(sum.toPrecision(9))])),
+      Object.fromEntries(Object.entries(sums).map(([field, sum]) => [field, Math.round(sum * 1e4) / 1e4])),
     ]),
   )
 

@@ -6,7 +6,7 @@ import { DIMENSIONS, type SegmentKey } from './segment.ts'
 
 const names = DIMENSIONS.map((dimension) => `\`${dimension}\``).join(', ')
 
-export const SegmentSchema = Closed({
+const SegmentSchema = Closed({
   dimension: Type.String({ description: `${names}, or two of these joined by \`+\`` }),
   value: Type.String({
     description:
@@ -25,7 +25,7 @@ export const SegmentSchema = Closed({
   sharePct: Type.Number({ description: '`violating` in percent of all violating events' }),
 })
 
-export const segmentsFields = {
+const segmentsFields = {
   violating: Int({ description: 'Violating events' }),
   healthy: Int({ description: 'Other events in scope' }),
   segments: Type.Array(SegmentSchema, {

@@ -1,3 +1,18 @@
+/** Names of the dimensions of segments. */
+const DIMENSION_NAMES: Readonly<Record<string, string>> = {
+  browser: 'Browser',
+  browserVersion: 'Browser version',
+  os: 'Operating system',
+  device: 'Device',
+  country: 'Country',
+  language: 'Language',
+  consent: 'Consent',
+  release: 'Release',
+  account: 'Account',
+  pageGroup: 'Page group',
+  hour: 'Hour (UTC)',
+}
+
 /** The page of one issue. */
 export const issue = {
   notFound: 'There is no such issue',
@@ -48,6 +63,19 @@ export const issue = {
   missingSoFar: 'Missing so far',
   missingPerHour: 'Missing per hour',
   showOrders: 'Show orders',
+  affected: {
+    title: 'Who is affected',
+    columns: {
+      segment: 'Segment',
+      share: 'Share of violations',
+      inside: 'Violating here',
+      elsewhere: 'Elsewhere',
+      ratio: 'Ratio',
+    },
+    dimension: (name: string) => DIMENSION_NAMES[name] ?? name,
+    times: (ratio: string) => `${ratio}×`,
+    interval: (low: string, high: string) => `${low} to ${high}`,
+  },
   comparison: 'Violating vs. valid event',
   violatingEvent: 'Violating event',
   validEvent: 'Valid event',

@@ -11,6 +11,7 @@ import { PathLink } from '../../../components/path-link.tsx'
 import { SkeletonLines } from '../../../components/query-state.tsx'
 import { DateTime, TimeAgo } from '../../../components/time-ago.tsx'
 import { messages } from '../../../messages.ts'
+import { AffectedSegments } from './affected-segments.tsx'
 import { isAudit, Run } from './evidence-run.tsx'
 import { daysOf } from './occurrence-bars.ts'
 
@@ -41,6 +42,8 @@ export function Evidence({ evidence, occurrences }: EvidenceProps) {
           <MissingOrders evidence={evidence} ids={evidence.missingOrders} />
         </Paper>
       )}
+      {/* Runs and sessions have no events to compare. */}
+      {!run && evidence.issue.alertType !== 'journey' && <AffectedSegments issueId={evidence.issue.id} />}
       {badSample && (
         <Paper>
           <Title order={2} mb="sm">

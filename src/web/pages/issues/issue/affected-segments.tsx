@@ -1,0 +1,76 @@
+import { Paper, Table, Text, Title } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { getIssueSegmentsOptions } from '#client/@tanstack/react-query.gen'
+import type { AffectedSegments as Answer } from '#client/types.gen'
+import { Data } from '../../../components/data-text.tsx'
+import { formatNumber, formatPercent } from '../../../components/format.ts'
+import { QueryState, SkeletonLines } from '../../../components/query-state.tsx'
+import { messages } from '../../../messages.ts'
+
+const t = messages.issue.affected
+
+/** The browsers, systems, pages and other segments in which an issue occurs. */
+export function AffectedSegments({ issueId }: { issueId: string }) {
+  const query = useQuery(getIssueSegmentsOptions({ path: { id: issueId } }))
+  return (
+    <Paper>
+      <Title order={2} mb="sm">
+        {t.title}
+      </Title>
+      <QueryState query={query} skeleton={<SkeletonLines count={2} />}>
+        {({ summary, segments }) => (
+          <>
+            <Text>
+              <Data>{summary}</Data>
+            </Text>
+            {segments.length > 0 && <SegmentTable segments={segments} />}
+          </>
+        )}
+      </QueryState>
+    </Paper>
+  )
+}
+
+function SegmentTable({ segments }: Pick<Answer, 'segments'>) {
+  const { segment, share, inside, elsewhere, ratio } = t.columns
+  return (
+    <Table.ScrollContainer
+      minWidth={420}
+      mt="sm"
+      scrollAreaProps={{ viewportProps: { tabIndex: 0, 'aria-label': t.title } }}
+    >
+      <Table aria-label={t.title}>
+        <Table.Thead>
+          <Table.Tr>
+            {[segment, share, inside, elsewhere, ratio].map((head) => (
+              <Table.Th key={head} scope="col">
+                {head}
+              </Table.Th>
+            ))}
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {segments.map(({ dimension, value, sharePct, violatingPct, elsewherePct, ratio, low, high }) => (
+            <Table.Tr key={`${dimension} ${value}`}>
+              <Table.Td style={{ overflowWrap: 'anywhere' }}>
+                <Text fz="sm" c="dimmed">
+                  {dimension.split('+').map(t.dimension).join(' + ')}
+                </Text>
+                <Data>{value}</Data>
+              </Table.Td>
+              <Table.Td className="figure">{formatPercent(sharePct / 100)}</Table.Td>
+              <Table.Td className="figure">{formatPercent(violatingPct / 100)}</Table.Td>
+              <Table.Td className="figure">{formatPercent(elsewherePct / 100)}</Table.Td>
+              <Table.Td className="figure">
+                {t.times(formatNumber(ratio, 1))}
+                <Text fz="sm" c="dimmed">
+                  {t.interval(formatNumber(low, 1), formatNumber(high, 1))}
+                </Text>
+              </Table.Td>
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
+    </Table.ScrollContainer>
+  )
+}
