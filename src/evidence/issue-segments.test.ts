@@ -73,7 +73,7 @@ test('the segment in which events violate the rule is named, and events out of s
   })
 })
 
-test('a count that fell is compared with the week before, and a shift of the traffic is told apart', async () => {
+test('a count that fell is compared with the week before, and a shift of the traffic is recognised', async () => {
   const alert = world.watch({
     alertType: 'volume_threshold',
     volume: { op: 'lte', count: 1000, event: 'purchase' },

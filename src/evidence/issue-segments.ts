@@ -24,7 +24,7 @@ export const issueSegments = insight({
   description:
     'For an alert on single events, compares the violating events with all others that the alert evaluates, since the first ' +
     'occurrence. For an alert on counts, compares the events since the first occurrence with those of the same days and hours of the ' +
-    'week before; `violating` is then the number of missing or additional events, `healthy` the number of events that are there, and ' +
+    'week before; `violating` is then the number of missing or additional events, `healthy` the number of existing events, and ' +
     '`total` the number expected (or observed, if there are too many). At most the last 7 days are read. ' +
     '`/docs/use/affected-segments` describes the method.',
   path: '/issues/{id}/segments',

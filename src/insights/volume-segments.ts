@@ -33,7 +33,7 @@ export const volumeSegments = insight({
     'Show in which browsers, systems, pages and other segments a number of events fell or rose between two periods',
   description:
     'Whether events are missing or additional depends on the change of the whole count: `violating` is the number of missing or ' +
-    'additional events, `healthy` the number of events that are there, and `total` the number expected (or observed, if there are too ' +
+    'additional events, `healthy` the number of existing events, and `total` the number expected (or observed, if there are too ' +
     'many). Segments whose other events changed as much are left out, because their traffic changed; the summary names them. ' +
     '`/docs/use/affected-segments` describes the method.',
   path: '/insights/segments',

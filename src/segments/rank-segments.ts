@@ -22,7 +22,7 @@ const NEARLY_ONE_PENALTY = 8
 /** Quantile of the normal distribution for an interval of 95 %. */
 const Z = 1.96
 
-/** What is compared: the shares of violating events, or their odds (violating to other events). */
+/** Compares the shares of violating events, or their odds (violating to other events). */
 export type Measure = 'risk' | 'odds'
 
 /** A segment compared with all other events. */
@@ -40,19 +40,21 @@ interface Candidate {
   tally: SegmentTally
   /** Probability that chance alone concentrates the violations so strongly in this segment. */
   chance: number
-  /** How much better the violations are described if this segment has a rate of its own; higher is better. */
+  /** How much better the violations are described with a separate rate for this segment; higher is better. */
   gain: number
 }
 
 /**
- * Returns the segment that best explains where the violations are; null if none stands out.
+ * Returns the segment that best explains the violations; null if none stands out.
  *
- * A segment stands out if more of the violations are in it than its share of the events and chance explain (a binomial
- * tail, corrected for the dependence of events in a session), after the Benjamini-Hochberg correction for all segments
- * compared. Among these, the segment with the highest log-likelihood ratio is chosen: it rises with the ratio of the
- * rates and with the share of violations that the segment explains, and is highest for the true cause, because any
- * correlate contains valid events of other segments or lacks some of the violations. The logarithm of the number of
- * segments to choose from is subtracted, so that a pair is named only if it explains clearly more than one dimension.
+ * A segment stands out if it has more of the violations than its share of the events and chance explain. The test is a
+ * binomial tail, corrected for the dependence of events in a session. The Benjamini-Hochberg correction is applied to
+ * all segments compared.
+ *
+ * Among these, the segment with the highest log-likelihood ratio is chosen. It rises with the ratio of the rates and
+ * with the share of violations that the segment explains. It is highest for the true cause, because any correlate
+ * contains valid events of other segments or lacks some of the violations. The logarithm of the number of segments to
+ * choose from is subtracted, so that a pair is named only if it explains clearly more than one dimension.
  */
 export function standOut(all: Tally, tallies: readonly SegmentTally[], measure: Measure): SegmentTally | null {
   if (sessionsOf(all) < MIN_SESSIONS || all.violating >= all.total) return null
@@ -161,10 +163,10 @@ const oddsOf = ({ cappedViolating, cappedTotal }: Tally) =>
   cappedViolating / Math.max(Number.MIN_VALUE, cappedTotal - cappedViolating)
 
 /**
- * Returns the segment compared with all other events. The interval is computed on the logarithm of the ratio (Katz et
- * al., Obtaining confidence intervals for the risk ratio in cohort studies, 1978; Woolf, On estimating the relation
- * between blood group and disease, 1955, for odds), with variances between sessions instead of events. If a count is 0,
- * half an event is added to each (Haldane-Anscombe correction).
+ * Returns the segment compared with all other events. The interval is computed on the logarithm of the ratio, with
+ * variances between sessions instead of events (for shares: Katz et al., Obtaining confidence intervals for the risk
+ * ratio in cohort studies, 1978; for odds: Woolf, On estimating the relation between blood group and disease, 1955). If
+ * a count is 0, half an event is added to each (Haldane-Anscombe correction).
  */
 export function compareSegment(all: Tally, tally: SegmentTally, measure: Measure): ComparedSegment {
   const others = remainder(all, tally)

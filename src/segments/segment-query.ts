@@ -23,7 +23,7 @@ export interface SegmentScope {
   weight?(binder: Binder): string
 }
 
-/** How the events are sampled. A sampled event stands for several. */
+/** How the events are sampled. A sampled event represented for several. */
 export interface SegmentSampling {
   /** One in this many sessions is read; 1: all. */
   oneIn: number
@@ -56,8 +56,8 @@ export function sizeQuery({ orgId, window, includes, violates, weight = storedWe
       const [included, violating] = [includes(binder), violates(binder)]
       return {
         sql: `SELECT count(*) AS events, coalesce(sum(CASE WHEN violates THEN 1 ELSE 0 END), 0) AS "violatingEvents",
-            coalesce(sum(stands), 0) AS total, coalesce(sum(CASE WHEN violates THEN stands ELSE 0 END), 0) AS violating
-          FROM (SELECT ${weight(binder)} AS stands, ${violating.sql} AS violates FROM events WHERE ${included.sql}) AS tested`,
+            coalesce(sum(represented), 0) AS total, coalesce(sum(CASE WHEN violates THEN represented ELSE 0 END), 0) AS violating
+          FROM (SELECT ${weight(binder)} AS represented, ${violating.sql} AS violates FROM events WHERE ${included.sql}) AS tested`,
         ...joinReads(included, violating),
       }
     },
@@ -82,7 +82,7 @@ interface Grouping {
   /** Events of these segments are not read. */
   without: readonly SegmentKey[]
   sets: readonly (readonly Dimension[])[]
-  /** Values that are told apart, by dimension; all others become the empty string. Empty: all values. */
+  /** Values to distinguish, by dimension; all others become the empty string. Empty: all values. */
   among: readonly PairedDimension[]
 }
 
@@ -131,29 +131,29 @@ function talliesSql(scope: SegmentScope, { sampling, without, sets, among }: Gro
   return {
     sql: `SELECT * FROM (
       WITH seen AS MATERIALIZED (
-        SELECT domainId, sender, ${weight} AS stands, violates, ${used.map(columnOf).join(', ')} FROM (
+        SELECT domainId, sender, ${weight} AS represented, violates, ${used.map(columnOf).join(', ')} FROM (
           SELECT domainId, ${(scope.weight ?? storedWeight)(binder)} AS counted, ${SENDER} AS sender,
             ${violating.sql} AS violates, ${columns.join(', ')}
           FROM events WHERE ${[`(${included.sql})`, ...sampled].join(' AND ')}
         ) AS tested WHERE ${['true', ...excluded].join(' AND ')}
       ),
       sessions AS MATERIALIZED (
-        SELECT domainId, sender, sum(stands) AS ofSession,
-          sum(CASE WHEN violates THEN stands ELSE 0 END) AS violatingOfSession, least(1.0, ${SESSION_CAP}.0 / count(*)) AS part
+        SELECT domainId, sender, sum(represented) AS ofSession,
+          sum(CASE WHEN violates THEN represented ELSE 0 END) AS violatingOfSession, least(1.0, ${SESSION_CAP}.0 / count(*)) AS part
         FROM seen GROUP BY domainId, sender
       ),
       parts AS (
-        SELECT CASE WHEN violates THEN stands ELSE 0 END AS hit, stands, part, ofSession, violatingOfSession, ${grouped.join(', ')}
+        SELECT CASE WHEN violates THEN represented ELSE 0 END AS hit, represented, part, ofSession, violatingOfSession, ${grouped.join(', ')}
         FROM seen JOIN sessions USING (domainId, sender)
       ),
       sums AS (
         SELECT grouping(${used.map(columnOf).join(', ')}) AS grouped,
           ${used.map(columnOf).join(', ')},
-          ${sum('violating', 'hit')}, ${sum('total', 'stands')},
-          ${sum('cappedViolating', 'hit * part')}, ${sum('cappedTotal', 'stands * part')},
+          ${sum('violating', 'hit')}, ${sum('total', 'represented')},
+          ${sum('cappedViolating', 'hit * part')}, ${sum('cappedTotal', 'represented * part')},
           ${sum('violatingSquares', 'hit * violatingOfSession * part * part')},
-          ${sum('products', '(hit * ofSession + stands * violatingOfSession) * part * part / 2')},
-          ${sum('totalSquares', 'stands * ofSession * part * part')}
+          ${sum('products', '(hit * ofSession + represented * violatingOfSession) * part * part / 2')},
+          ${sum('totalSquares', 'represented * ofSession * part * part')}
         FROM parts GROUP BY GROUPING SETS (${sets.map((set) => `(${set.map(columnOf).join(', ')})`).join(', ')})
       )
       SELECT grouped, ${used.map((dimension) => `coalesce(${columnOf(dimension)}, '') AS "${dimension}"`).join(', ')}, violating, total,
@@ -174,7 +174,7 @@ function keySql({ dimensions, values }: SegmentKey, binder: Binder): string {
   return dimensions.map((dimension, at) => `${columnOf(dimension)} = ${binder.bind(values[at] ?? '')}`).join(' AND ')
 }
 
-/** An event without a session is a session of its own. */
+/** An event without a session counts as one session. */
 const SENDER = `coalesce(nullif(sessionId, ''), concat('#', CAST(seq AS VARCHAR)))`
 
 /**
@@ -234,12 +234,12 @@ export function segmentTotalsQuery(scope: SegmentScope, keys: readonly SegmentKe
       const columns = used.map((dimension) => `${valueSql(dimension, binder)} AS ${columnOf(dimension)}`)
       const sums = keys.flatMap((key, at) => {
         const own = keySql(key, binder)
-        const sum = (test: string) => `coalesce(sum(CASE WHEN ${test} AND ${own} THEN stands ELSE 0 END), 0)`
+        const sum = (test: string) => `coalesce(sum(CASE WHEN ${test} AND ${own} THEN represented ELSE 0 END), 0)`
         return [`${sum('violates')} AS "violating${at}"`, `${sum('NOT violates')} AS "healthy${at}"`]
       })
       return {
         sql: `SELECT ${sums.join(', ')} FROM (
-          SELECT ${(scope.weight ?? storedWeight)(binder)} AS stands, ${violating.sql} AS violates, ${columns.join(', ')}
+          SELECT ${(scope.weight ?? storedWeight)(binder)} AS represented, ${violating.sql} AS violates, ${columns.join(', ')}
           FROM events WHERE ${included.sql}
         ) AS seen`,
         ...joinReads(included, violating),

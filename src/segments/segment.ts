@@ -28,7 +28,7 @@ export interface SegmentKey {
 
 /**
  * Sums over the events of a segment. The capped sums count each session as at most `SESSION_CAP` events, so that one
- * session can't decide the result. An event without a session is a session of its own.
+ * session can't decide the result. An event without a session counts as one session.
  */
 export interface Tally {
   /** Weighted number of violating events and of all events. */
