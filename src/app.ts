@@ -100,7 +100,8 @@ export async function openApp(options: AppOptions): Promise<App> {
   const paths = folderPaths(config.data)
   const runFiles = new RunFiles(paths.runs, config.runRetentionDays)
   const changesOf = (issue: IssueRecord) => maskedNames(changesOfIssue(db, issue), privacyOf(issue.orgId))
-  const enqueue = notifier({ db, clock, publicUrl, changesOf })
+  const mailConfigured = config.smtpUrl !== ''
+  const enqueue = notifier({ db, clock, publicUrl, mailConfigured, changesOf })
 
   const org = openOrg(base, { checkPiiPatterns: checkCustomPatterns })
   const domains = openDomains(base, {

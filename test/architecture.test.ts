@@ -417,6 +417,7 @@ const TABLES: Record<string, string> = {
   integrationRecord: 'integrations',
   // Integrations write the columns for messages that the throttle withheld and sent.
   issue: 'issues +integrations evaluation metrics search',
+  issueComment: 'issues',
   issueHistory: 'issues changes integrations',
   issueMemory: 'integrations',
   issueOccurrence: 'issues',
@@ -431,6 +432,8 @@ const TABLES: Record<string, string> = {
   orderCaptureRule: 'order-capture',
   org: 'org calendars domains data-folder',
   orgEscalation: 'issues',
+  // Rows are deleted together with their organization, domain, project or label.
+  ownershipRule: 'issues',
   pageFile: 'warehouse',
   passwordReset: 'org',
   pipelineGap: 'signals',
@@ -452,7 +455,7 @@ const TABLES: Record<string, string> = {
   // Rows are written by triggers.
   total: 'metrics',
   usage: 'ingest alerts domains',
-  user: 'org digest integrations search',
+  user: 'org digest integrations issues search',
   // Rows are deleted together with their issue.
   withheldIssue: 'integrations',
 }

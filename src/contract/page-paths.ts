@@ -42,6 +42,7 @@ export const PAGE_PATHS = {
     maintenance: '/settings/maintenance',
     calendars: '/settings/calendars',
     members: '/settings/members',
+    ownership: '/settings/ownership',
     keys: '/settings/keys',
     digest: '/settings/digest',
     escalation: '/settings/escalation',

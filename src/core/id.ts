@@ -21,6 +21,7 @@ export type IdPrefix =
   | 'mnt'
   | 'cal'
   | 'ocr'
+  | 'cmt'
 
 /**
  * Returns `<prefix>_` followed by 26 characters, which encode 48 bits of time and 80 random bits. Ids sort by creation

@@ -57,6 +57,23 @@ export function requireDomain(db: Db, domain: OrgRowKey): void {
   if (!hasDomain(db, domain)) throw new AppError('notFound', NO_SUCH_DOMAIN)
 }
 
+/** Returns the id of the domain's project; null when it is in none. */
+export function projectIdOf(db: Db, domainId: string): string | null {
+  const find = prepared<[string], { projectId: string | null }>(db, 'SELECT projectId FROM domain WHERE id = ?')
+  return find.get(domainId)?.projectId ?? null
+}
+
+/** True when a domain of the organization has sent events of the vendor or defines it by a URL pattern. */
+export function hasVendor(db: Db, orgId: string, vendor: string): boolean {
+  const find = prepared<[object]>(
+    db,
+    `SELECT 1 FROM domain WHERE orgId = @orgId AND (
+       EXISTS (SELECT 1 FROM domainVendor WHERE domainId = domain.id AND vendor = @vendor)
+       OR EXISTS (SELECT 1 FROM json_each(vendors) WHERE value ->> 'vendorName' = @vendor)) LIMIT 1`,
+  )
+  return find.get({ orgId, vendor }) !== undefined
+}
+
 /** A filter for domains. An empty filter matches all domains. */
 export interface DomainFilter {
   /** Part of the name, ignoring the case of ASCII letters, or the id. */

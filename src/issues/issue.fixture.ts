@@ -63,6 +63,8 @@ export function issueOfAlert(alert: AlertFacts, values: Partial<IssueRecord> = {
     impactValue: alert.impactValue,
     notes: null,
     trackerKey: null,
+    assigneeId: null,
+    commentCount: 0,
     firstSeenAt: NOON - 5 * HOUR_MS,
     lastSeenAt: NOON - 2 * HOUR_MS,
     statusAt: NOON - 5 * HOUR_MS,

@@ -29,6 +29,8 @@ const HISTORY_KINDS = [
   'tracker_linked',
   'tracker_status',
   'escalated',
+  'assigned',
+  'commented',
 ] as const
 export type HistoryKind = (typeof HISTORY_KINDS)[number]
 
@@ -56,6 +58,8 @@ const issueFields = {
   firstSeenAt: InstantSchema,
   lastSeenAt: InstantSchema,
   hosts: Type.Optional(Nullable(Type.Array(Type.String(), { description: 'Hosts, most frequent first, at most 20' }))),
+  assigneeId: Type.Optional(Nullable(Type.String({ description: 'Member who takes care of the issue; null: nobody' }))),
+  commentCount: Type.Optional(Int()),
   mutedUntil: Type.Optional(
     Type.Number({
       ...InstantSchema,
@@ -86,6 +90,8 @@ const EXAMPLE = {
   firstSeenAt: 1_767_614_400_000,
   lastSeenAt: 1_767_616_200_000,
   hosts: ['shop.example'],
+  assigneeId: null,
+  commentCount: 0,
 }
 
 export const IssueSchema = Closed(issueFields, { $id: 'Issue', examples: [EXAMPLE] })
@@ -139,10 +145,15 @@ export const IssueDetailSchema = Closed(
 )
 export type IssueDetail = Static<typeof IssueDetailSchema>
 
+const assigneeInput = Nullable(
+  Type.String({ maxLength: 100, description: 'Member to assign the issue to; null: nobody' }),
+)
+
 export const IssueBulkInputSchema = Closed(
   {
     ids: Type.Array(Type.String(), { minItems: 1, maxItems: MAX_CHANGED_ISSUES }),
-    status: OneOf(['open', 'acknowledged', 'resolved']),
+    status: Type.Optional(OneOf(['open', 'acknowledged', 'resolved'])),
+    assigneeId: Type.Optional(assigneeInput),
   },
   { $id: 'IssueBulkInput', examples: [{ ids: ['iss_01ke7k3h20x6b4n8r1t9v5c7zd'], status: 'acknowledged' }] },
 )
@@ -162,6 +173,7 @@ export const IssuePatchSchema = Closed(
     notes: Type.Optional(
       Type.String({ maxLength: MAX_NOTES_LENGTH, description: 'Replaces the notes; an empty string removes them' }),
     ),
+    assigneeId: Type.Optional(assigneeInput),
   },
   { $id: 'IssuePatch', examples: [{ status: 'acknowledged', notes: 'The checkout team is looking into it' }] },
 )
@@ -191,6 +203,9 @@ export interface IssueRecord {
   impactValue: number | null
   notes: string | null
   trackerKey: string | null
+  /** Member of the organization; null if the issue is unassigned. */
+  assigneeId: string | null
+  commentCount: number
   firstSeenAt: Instant
   lastSeenAt: Instant
   statusAt: Instant
@@ -217,10 +232,18 @@ export interface IssueRecord {
   evidence: Finding | null
 }
 
-/** A new issue, before its first occurrence: without notes, ticket, notifications or muting. */
+/** A new issue, before its first occurrence: without notes, ticket, assignee, comments, notifications or muting. */
 type NewIssue = Omit<
   IssueRecord,
-  'occurrences' | 'capReached' | 'heldBack' | 'notificationsSent' | 'notes' | 'trackerKey' | 'mutedUntil'
+  | 'occurrences'
+  | 'capReached'
+  | 'heldBack'
+  | 'notificationsSent'
+  | 'notes'
+  | 'trackerKey'
+  | 'assigneeId'
+  | 'commentCount'
+  | 'mutedUntil'
 >
 
 export type Transition = 'opened' | 'reopened' | 'repeated' | 'resolved'
@@ -277,6 +300,19 @@ export type Change =
 export type NotificationRequest =
   | ({ kind: 'notify'; issueId: string; historySeq: number; at: Instant } & Notice)
   | { kind: 'withdraw'; issueId: string }
+  | ({ kind: 'mail'; issueId: string; historySeq: number; at: Instant } & MemberMail)
+
+/** An e-mail to a member about an issue. */
+export interface MemberMail {
+  reason: 'assigned' | 'mentioned'
+  /** The recipient. */
+  userId: string
+  /** User who caused the e-mail; null for a rule. */
+  by: string | null
+  /** The comment that mentions the recipient; null for an assignment. */
+  comment: string | null
+}
+
 export type Enqueue = (order: NotificationRequest) => void
 
 /** Returns the key of an incident. The key is equal for findings and issues of the same alert, domain and subject. */

@@ -22,6 +22,9 @@ export const IssueQuerySchema = Closed({
   q: Type.Optional(
     Type.String({ maxLength: 200, description: 'Part of the title, notes or ticket key, or the exact id' }),
   ),
+  assigneeId: Type.Optional(
+    SeveralTexts({ description: 'Ids of members; `me`: the caller; `none`: issues that are assigned to nobody' }),
+  ),
   since: Type.Optional(InstantInput({ description: 'Only issues last seen since this Unix time in milliseconds' })),
   sort: Type.Optional(OneOf(SORTS, { default: 'severity' })),
   ...pagingFields,
@@ -54,6 +57,12 @@ function conditionsOf(orgId: string, query: IssueQuery): Conditions {
   if (query.projectId !== undefined) {
     sql.push('domainId IN (SELECT id FROM domain WHERE orgId = ? AND projectId = ?)')
     values.push(orgId, query.projectId)
+  }
+  if (query.assigneeId !== undefined) {
+    const ids = query.assigneeId.filter((id) => id !== 'none')
+    const isNobody = ids.length < query.assigneeId.length ? 'assigneeId IS NULL OR ' : ''
+    sql.push(`(${isNobody}assigneeId IN (${ids.map(() => '?').join(', ')}))`)
+    values.push(...ids)
   }
   if (query.since !== undefined) {
     sql.push('lastSeenAt >= ?')

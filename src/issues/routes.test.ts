@@ -145,7 +145,9 @@ test('the issue list returns open counts and continues from its cursor', async (
     [
       'alertId',
       'alertType',
+      'assigneeId',
       'capReached',
+      'commentCount',
       'firstSeenAt',
       'hosts',
       'id',

@@ -20,7 +20,7 @@ import {
   IssueSchema,
 } from './issue.ts'
 import { IssueQuerySchema, listIssues, openCounts } from './list-issues.ts'
-import { applyChanges, findIssue, issueRecord, type ManualChange, setStatus } from './store.ts'
+import { applyChanges, claimIssue, findIssue, issueRecord, type ManualChange, setAssignee, setStatus } from './store.ts'
 import { rewriteNotes } from './transition-issue.ts'
 
 const tag = 'Issues'
@@ -36,7 +36,7 @@ const IssueListSchema = Closed(
 
 const IssueBulkResultSchema = Closed(
   {
-    updated: Int({ description: 'Number of issues that now have the requested status' }),
+    updated: Int({ description: 'Number of issues that now have the requested status and assignee' }),
     failed: Int(),
     errors: Type.Array(Closed({ index: Int({ description: 'Index of the id in `ids`' }), error: Type.String() })),
   },
@@ -94,8 +94,9 @@ export function issueRoutes({ db, box, clock, enqueue }: IssueRoutesDeps): Route
       tool: true,
       query: IssueQuerySchema,
       answer: IssueListSchema,
-      handle({ principal: { orgId }, query }) {
-        const { items, nextCursor } = listIssues(db, orgId, query, clock.now())
+      handle({ principal: { orgId, userId }, query }) {
+        const assigneeId = query.assigneeId?.map((id) => (id === 'me' ? userId : id))
+        const { items, nextCursor } = listIssues(db, orgId, assigneeId ? { ...query, assigneeId } : query, clock.now())
         return { issues: items, nextCursor, openCounts: openCounts(db, orgId) }
       },
     }),
@@ -118,11 +119,12 @@ export function issueRoutes({ db, box, clock, enqueue }: IssueRoutesDeps): Route
       path: '/v1/issues/{id}',
       access: 'edit',
       tag,
-      summary: 'Update the status or notes of an issue',
+      summary: 'Update the status, notes or assignee of an issue',
       description:
         'Allowed status changes: open ↔ acknowledged, any → resolved, any → muted, muted → open, resolved → open. Others are ' +
         'rejected with 409. The notification of a resolution is delayed by 10 s and withdrawn if the issue is reopened. A ' +
-        '`muted` issue without `mutedUntil` stays muted until a user unmutes it.',
+        '`muted` issue without `mutedUntil` stays muted until a user unmutes it. Acknowledging an unassigned issue assigns ' +
+        'it to the caller, unless `assigneeId` is given. A new assignee is notified by e-mail.',
       refusals: ['conflict'],
       tool: true,
       params: ById,
@@ -137,18 +139,20 @@ export function issueRoutes({ db, box, clock, enqueue }: IssueRoutesDeps): Route
       path: '/v1/issues/bulk',
       access: 'edit',
       tag,
-      summary: 'Update the status of several issues',
-      description: 'Each issue is updated independently: unknown ids and invalid changes are listed in `errors`.',
+      summary: 'Update the status or assignee of several issues',
+      description:
+        'Each issue is updated independently: unknown ids and invalid changes are listed in `errors`. `status`, ' +
+        '`assigneeId` or both are required.',
       tool: true,
       body: IssueBulkInputSchema,
       answer: IssueBulkResultSchema,
-      handle: ({ principal, body }) => setStatuses(db, handOf(principal), body, enqueue),
+      handle: ({ principal, body }) => changeIssues(db, handOf(principal), body, enqueue),
     }),
   ]
 }
 
 /**
- * Applies both changes or neither. Notes are applied first, so that the resolution notification can quote them. Fails
+ * Applies all changes or none. Notes are applied first, so that the resolution notification can quote them. Fails
  * like `setStatus`, and with `invalid` if `mutedUntil` is given without status `muted`.
  */
 export function patchIssue(
@@ -158,13 +162,21 @@ export function patchIssue(
   patch: IssuePatch,
   enqueue: Enqueue,
 ): IssueDetail {
-  const { status, notes, mutedUntil = null } = patch
-  if (mutedUntil !== null && status !== 'muted') throw new AppError('invalid', 'mutedUntil: requires `status: "muted"`')
   return tx(db, () => {
+    applyPatch(db, hand, issueId, patch, enqueue)
+    return findIssue(db, hand.orgId, issueId, hand.now)
+  })
+}
+
+function applyPatch(db: Db, hand: ManualChange, issueId: string, patch: IssuePatch, enqueue: Enqueue): void {
+  const { status, notes, assigneeId, mutedUntil = null } = patch
+  if (mutedUntil !== null && status !== 'muted') throw new AppError('invalid', 'mutedUntil: requires `status: "muted"`')
+  tx(db, () => {
     const issue = issueRecord(db, hand.orgId, issueId)
     if (notes !== undefined) applyChanges(db, rewriteNotes(issue, notes, hand.by, hand.now), enqueue)
+    if (assigneeId !== undefined) setAssignee(db, hand, issueId, assigneeId, enqueue)
     if (status !== undefined) setStatus(db, hand, issueId, status, enqueue, mutedUntil)
-    return findIssue(db, hand.orgId, issueId, hand.now)
+    if (status === 'acknowledged' && assigneeId === undefined) claimIssue(db, hand, issueId, enqueue)
   })
 }
 
@@ -176,15 +188,23 @@ interface BulkResult {
 }
 
 /**
- * Updates each issue independently. An issue that does not exist or does not allow the status does not affect the
- * others.
+ * Updates each issue independently. An issue that does not exist or does not allow the change does not affect the
+ * others. Fails with `invalid` if the change contains neither a status nor an assignee.
  */
-export function setStatuses(db: Db, hand: ManualChange, { ids, status }: IssueBulkInput, enqueue: Enqueue): BulkResult {
+export function changeIssues(
+  db: Db,
+  hand: ManualChange,
+  { ids, ...patch }: IssueBulkInput,
+  enqueue: Enqueue,
+): BulkResult {
+  if (patch.status === undefined && patch.assigneeId === undefined) {
+    throw new AppError('invalid', 'status: is missing; give `status`, `assigneeId` or both')
+  }
   return tx(db, () => {
     const errors: BulkResult['errors'] = []
     for (const [index, id] of ids.entries()) {
       try {
-        setStatus(db, hand, id, status, enqueue)
+        applyPatch(db, hand, id, patch, enqueue)
       } catch (error) {
         if (!(error instanceof AppError)) throw error
         errors.push({ index, error: error.message })

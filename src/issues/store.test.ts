@@ -16,7 +16,7 @@ import {
 } from './issue.fixture.ts'
 import type { NotificationRequest } from './issue.ts'
 import { REOPEN_WITHIN_MS, reconcile } from './reconcile-issues.ts'
-import { patchIssue, setStatuses } from './routes.ts'
+import { changeIssues, patchIssue } from './routes.ts'
 import {
   addHistory,
   applyChanges,
@@ -227,7 +227,7 @@ describe('manual changes', () => {
     const missing = new AppError('notFound', `id: issue ${id} does not exist`)
     expect(() => findIssue(db, 'org_b', id)).toThrow(missing)
     expect(() => patchIssue(db, stranger, id, { notes: 'x' }, enqueue)).toThrow(missing)
-    expect(setStatuses(db, stranger, { ids: [id], status: 'resolved' }, enqueue).failed).toBe(1)
+    expect(changeIssues(db, stranger, { ids: [id], status: 'resolved' }, enqueue).failed).toBe(1)
     expect(findIssue(db, 'org_a', id)).toMatchObject({ status: 'open', notes: null })
   })
 
@@ -236,7 +236,7 @@ describe('manual changes', () => {
     applyFindings(db, evaluationOf({ findings: [findingOf({ subject: 'b' })] }), enqueue)
     const other = issuesOfAlert(db, volumeAlert.id, NOON).find((issue) => issue.id !== id)?.id ?? ''
     setStatus(db, hand, other, 'muted', enqueue)
-    const result = setStatuses(db, hand, { ids: ['iss_none', id, other, id], status: 'acknowledged' }, enqueue)
+    const result = changeIssues(db, hand, { ids: ['iss_none', id, other, id], status: 'acknowledged' }, enqueue)
     expect(result).toEqual({
       updated: 2,
       failed: 2,
@@ -255,7 +255,7 @@ describe('manual changes', () => {
     const full = () => {
       throw new Error('disk full')
     }
-    expect(() => setStatuses(db, hand, { ids: [id], status: 'resolved' }, full)).toThrow('disk full')
+    expect(() => changeIssues(db, hand, { ids: [id], status: 'resolved' }, full)).toThrow('disk full')
     expect(() => applyFindings(db, evaluationOf({ findings: [findingOf({ subject: 'b' })] }), full)).toThrow(
       'disk full',
     )

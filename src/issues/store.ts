@@ -2,6 +2,7 @@ import type { Instant } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
 import { newId } from '../core/id.ts'
 import { windowsInForce } from '../maintenance/store.ts'
+import { isActiveMember } from '../org/member-store.ts'
 import { activeClockStep } from '../store/clock-step.ts'
 import { type Db, prepared, tx } from '../store/database.ts'
 import { findOrgRow } from '../store/org-rows.ts'
@@ -16,7 +17,9 @@ import type {
   IssueDetail,
   IssueRecord,
   IssueStatus,
+  NotificationRequest,
 } from './issue.ts'
+import { ruleOf } from './ownership-store.ts'
 import { type Evaluation, REOPEN_WITHIN_MS, reconcile } from './reconcile-issues.ts'
 import { type Actor, transition, unmute } from './transition-issue.ts'
 
@@ -41,6 +44,8 @@ const COLUMNS = [
   'impactValue',
   'notes',
   'trackerKey',
+  'assigneeId',
+  'commentCount',
   'firstSeenAt',
   'lastSeenAt',
   'statusAt',
@@ -104,6 +109,8 @@ export function issueOf(record: IssueRecord, inMaintenance: InMaintenance = () =
     firstSeenAt: record.firstSeenAt,
     lastSeenAt: record.lastSeenAt,
     hosts: record.hosts && record.hosts.length > 0 ? record.hosts : null,
+    assigneeId: record.assigneeId,
+    commentCount: record.commentCount,
     ...(record.mutedUntil === null ? {} : { mutedUntil: record.mutedUntil }),
     ...(window && { maintenance: { name: window.name, until: window.until } }),
   }
@@ -192,6 +199,8 @@ function applyChange(db: Db, change: Change, enqueue: Enqueue): void {
         notificationsSent: 0,
         notes: null,
         trackerKey: null,
+        assigneeId: null,
+        commentCount: 0,
         mutedUntil: null,
       }
       const record: IssueRecord = { ...change.issue, ...blank }
@@ -220,7 +229,10 @@ function applyChange(db: Db, change: Change, enqueue: Enqueue): void {
       const { issueId, at, notice } = change
       const historySeq = addHistory(db, issueId, change.entry, change.payload, at)
       if (change.entry === 'reopened') reopenEscalation(db, issueId, { historySeq, at, isAnnounced: notice === null })
+      // Before the notice, so that its message names the assignee.
+      const mail = change.entry === 'opened' || change.entry === 'reopened' ? assignByRule(db, issueId, at) : null
       if (notice) enqueue({ kind: 'notify', issueId, historySeq, at, ...notice })
+      if (mail) enqueue(mail)
       return
     }
     case 'withdraw':
@@ -360,6 +372,55 @@ export function unmuteDue(db: Db, now: Instant, enqueue: Enqueue): void {
   tx(db, () => {
     for (const row of due.all(now)) applyChanges(db, unmute(recordOf(row), now), enqueue)
   })
+}
+
+/**
+ * Assigns an issue to a member, or to nobody, manually. The new assignee is notified by e-mail unless they made the
+ * change. Has no effect if the issue is already assigned so. Fails with `notFound` if the issue does not exist in the
+ * organization, and with `invalid` if the assignee is not a member of it.
+ */
+export function setAssignee(
+  db: Db,
+  { orgId, by, now }: ManualChange,
+  issueId: string,
+  assigneeId: string | null,
+  enqueue: Enqueue,
+): void {
+  tx(db, () => {
+    const issue = issueRecord(db, orgId, issueId)
+    if (assigneeId !== null && !isActiveMember(db, { orgId, id: assigneeId })) {
+      throw new AppError('invalid', 'assigneeId: is not a member of the organization')
+    }
+    if (issue.assigneeId === assigneeId) return
+    prepared(db, 'UPDATE issue SET assigneeId = ? WHERE id = ?').run(assigneeId, issueId)
+    const historySeq = addHistory(db, issueId, 'assigned', { by, assigneeId }, now)
+    if (assigneeId === null || assigneeId === by) return
+    enqueue({ kind: 'mail', issueId, historySeq, at: now, reason: 'assigned', userId: assigneeId, by, comment: null })
+  })
+}
+
+/** Assigns an unassigned issue to the member who has acknowledged it. Has no effect if the actor is not a member. */
+export function claimIssue(db: Db, hand: ManualChange, issueId: string, enqueue: Enqueue): void {
+  const { assigneeId } = issueRecord(db, hand.orgId, issueId)
+  if (assigneeId !== null || !isActiveMember(db, { orgId: hand.orgId, id: hand.by })) return
+  setAssignee(db, hand, issueId, hand.by, enqueue)
+}
+
+/**
+ * Assigns an unassigned issue according to the organization's rules. Returns the e-mail for the assignee; null if no
+ * rule assigns the issue.
+ */
+function assignByRule(db: Db, issueId: string, now: Instant): NotificationRequest | null {
+  const row = prepared<[string], IssueRow>(db, `SELECT ${ISSUE_COLUMNS} FROM issue WHERE id = ?`).get(issueId)
+  if (!row || row.assigneeId !== null) return null
+  const issue = recordOf(row)
+  const rule = ruleOf(db, issue, issue.evidence)
+  const userId = rule?.assigneeId
+  if (!userId) return null
+  prepared(db, 'UPDATE issue SET assigneeId = ? WHERE id = ?').run(userId, issueId)
+  const payload = { by: 'rule', assigneeId: userId, rule: rule.position }
+  const historySeq = addHistory(db, issueId, 'assigned', payload, now)
+  return { kind: 'mail', issueId, historySeq, at: now, reason: 'assigned', userId, by: null, comment: null }
 }
 
 /** Resolves the unresolved issues of an alert that is being deleted, as a manual change. */

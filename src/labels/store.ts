@@ -45,6 +45,21 @@ export function membersOf(db: Db, orgId: string): MembersOf {
   return (label) => find.all(orgId, keyOfLabel(label))
 }
 
+/** Returns the ids of the organization's labels that contain the event. An empty event name matches only whole vendors. */
+export function labelIdsOf(db: Db, orgId: string, { vendor, event }: LabelMember): string[] {
+  return prepared<[object], { id: string }>(
+    db,
+    `SELECT DISTINCT label.id FROM labelMember JOIN label ON label.id = labelId
+     WHERE orgId = @orgId AND vendor = @vendor AND event IN ('', @event)`,
+  )
+    .all({ orgId, vendor, event })
+    .map(({ id }) => id)
+}
+
+export function hasLabel(db: Db, { orgId, id }: OrgRowKey): boolean {
+  return prepared(db, 'SELECT 1 FROM label WHERE orgId = ? AND id = ?').get(orgId, id) !== undefined
+}
+
 /**
  * Adds members to a label and creates the label if necessary. `color` and `kind` replace existing values. Returns the
  * number of new members. Throws `invalid` for a blank name or an invalid color, and `conflict` when a limit on labels

@@ -5,7 +5,7 @@ import { AppError } from '../core/error.ts'
 import { newSecret } from '../core/id.ts'
 import { secretHash } from '../core/secret-box.ts'
 import { type Page, type PageRequest, readPage } from '../http/paging.ts'
-import { type Db, tx } from '../store/database.ts'
+import { type Db, prepared, tx } from '../store/database.ts'
 import { revokeKeysOf } from './api-key-store.ts'
 import { INVITATION_MS, type MemberRecord } from './member.ts'
 import { createUser, endAccess } from './store.ts'
@@ -45,6 +45,28 @@ export function findMemberOrNull(db: Db, { orgId, id }: MemberKey): MemberRecord
 export function findMemberByEmail(db: Db, orgId: string, email: string): MemberRecord | null {
   const find = db.prepare<[string, string], MemberRecord>(`${SELECT_MEMBER} WHERE orgId = ? AND email = ?`)
   return find.get(orgId, email.trim()) ?? null
+}
+
+/** A member whose invitation has been accepted. */
+export interface ActiveMember {
+  id: string
+  name: string | null
+  email: string
+}
+
+/** Returns the organization's members without invited users. */
+export function activeMembers(db: Db, orgId: string): ActiveMember[] {
+  return prepared<[string], ActiveMember>(
+    db,
+    `SELECT user.id, name, email FROM member JOIN user ON user.id = member.userId
+     WHERE orgId = ? AND inviteHash IS NULL ORDER BY user.id`,
+  ).all(orgId)
+}
+
+/** True when the user is a member of the organization and has accepted the invitation. */
+export function isActiveMember(db: Db, { orgId, id }: MemberKey): boolean {
+  const find = prepared(db, 'SELECT 1 FROM member WHERE orgId = ? AND userId = ? AND inviteHash IS NULL')
+  return find.get(orgId, id) !== undefined
 }
 
 /**

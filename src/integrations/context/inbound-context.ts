@@ -1,7 +1,7 @@
 import { atLeast, type Role } from '../../contract/roles.ts'
 import { AppError } from '../../core/error.ts'
 import type { Enqueue, IssueStatus } from '../../issues/issue.ts'
-import { addHistory, issueFacts, setStatus } from '../../issues/store.ts'
+import { addHistory, claimIssue, issueFacts, setStatus } from '../../issues/store.ts'
 import { tx } from '../../store/database.ts'
 import { CallFailed } from '../delivery-outcome.ts'
 import type { Connector } from '../providers/connector.ts'
@@ -75,7 +75,9 @@ export class LiveInboundContext extends LiveContext implements InboundContext {
     const was = present.status
     if (was === status) return { changed: false, was }
     try {
-      setStatus(db, { orgId: this.orgId, by, now: this.now() }, issueId, status, this.enqueue)
+      const hand = { orgId: this.orgId, by, now: this.now() }
+      setStatus(db, hand, issueId, status, this.enqueue)
+      if (status === 'acknowledged') claimIssue(db, hand, issueId, this.enqueue)
       return { changed: true, was }
     } catch (error) {
       if (error instanceof AppError && error.code === 'conflict') return { changed: false, was }

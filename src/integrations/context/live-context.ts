@@ -260,6 +260,13 @@ function orgFacts(db: Db, box: SecretBox, orgId: string): OrgFacts {
         )
         .all(orgId)
         .map(({ email }) => email),
+    memberAddress: (userId) =>
+      db
+        .prepare<[string, string], { email: string }>(
+          `SELECT email FROM member JOIN user ON user.id = member.userId
+           WHERE orgId = ? AND userId = ? AND inviteHash IS NULL`,
+        )
+        .get(orgId, userId)?.email ?? null,
   }
 }
 

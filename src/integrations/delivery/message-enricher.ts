@@ -3,7 +3,7 @@ import { AppError } from '../../core/error.ts'
 import { FairQueue } from '../../core/fair-queue.ts'
 import { type Db, prepared } from '../../store/database.ts'
 import { hasHistory, withHistory } from '../message/add-event-history.ts'
-import type { Message, MessageHistory } from '../message/message.ts'
+import { isIssueState, type Message, type MessageHistory } from '../message/message.ts'
 import type { DeliveryRecord } from './delivery.ts'
 
 /**
@@ -71,7 +71,7 @@ export class MessageEnricher {
   private isEligible({ transition, attempts, dueAt }: DeliveryRecord): boolean {
     if (attempts > 1) return false
     if (transition === 'opened' || transition === 'reopened') return true
-    return transition !== 'test' && transition !== 'delivery_failed' && this.deps.clock.now() - dueAt < LATE_MS
+    return isIssueState(transition) && this.deps.clock.now() - dueAt < LATE_MS
   }
 
   private failed(orgId: string): void {

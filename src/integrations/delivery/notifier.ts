@@ -1,21 +1,26 @@
 import type { Alert, AlertChannel } from '../../alerts/alert.ts'
 import { findAlert } from '../../alerts/alert-store.ts'
 import { isInRunWindow } from '../../alerts/allowed-run-hours.ts'
+import type { Finding } from '../../alerts/finding.ts'
 import type { Clock, Instant } from '../../core/clock.ts'
 import { orNull } from '../../core/error.ts'
 import { startEscalation } from '../../issues/escalation-store.ts'
 import type { Enqueue, NotificationRequest } from '../../issues/issue.ts'
+import { ruleOf } from '../../issues/ownership-store.ts'
 import { type IssueFacts, issueFacts, lastOpening } from '../../issues/store.ts'
 import { currencyOf } from '../../org/store.ts'
 import { type Db, prepared } from '../../store/database.ts'
-import { buildMessage, type MessageChange } from '../message/message.ts'
+import { buildMessage, type MessageChange, type MessageFacts, memberMessage } from '../message/message.ts'
 import type { Throttle } from './delivery.ts'
+import { enqueueMemberMail, isNotifiedByMail } from './member-mail.ts'
 import { enqueue, escalationInstance, withdrawResolutions } from './outbox.ts'
 
 export interface NotifierDeps {
   db: Db
   clock: Clock
   publicUrl: string
+  /** True if e-mails can be sent to members. Default: false. */
+  mailConfigured?: boolean
   /** Returns changes that may have caused the issue, newest first. Absent: none. */
   changesOf?(issue: IssueFacts['issue']): MessageChange[]
 }
@@ -32,7 +37,9 @@ export function notifier(deps: NotifierDeps): Enqueue {
       return
     }
     const facts = issueFacts(db, order.issueId)
-    if (facts) notify(deps, order, facts)
+    if (!facts) return
+    if (order.kind === 'notify') notify(deps, order, facts)
+    else if (deps.mailConfigured) mailMember(deps, order, facts)
   }
 }
 
@@ -56,23 +63,15 @@ export function notifyHeldOpening(deps: NotifierDeps, issueId: string): boolean 
 }
 
 function notify(
-  { db, clock, publicUrl, changesOf }: NotifierDeps,
+  deps: NotifierDeps,
   { transition, finding, historySeq, at, delayMs, escalation }: Extract<NotificationRequest, { kind: 'notify' }>,
-  { issue, domain, openNow }: IssueFacts,
+  facts: IssueFacts,
 ): void {
-  const { channels, throttle } = escalation ? { ...escalation, throttle: null } : recipientsOf(db, issue)
+  const { db, clock } = deps
+  const { issue } = facts
+  const { channels, throttle } = escalation ? { ...escalation, throttle: null } : recipientsOf(db, issue, finding)
   const message = buildMessage({
-    transition,
-    at,
-    publicUrl,
-    issue: { ...issue, resolvedBy: transition === 'resolved' ? actorName(db, issue.statusBy) : null },
-    alert: { id: issue.alertId, name: issue.alertName },
-    domain: issue.domainId !== null && domain !== null ? { id: issue.domainId, name: domain } : null,
-    finding,
-    changes: changesOf?.(issue) ?? [],
-    firstBadAt: transition === 'reopened' ? (finding?.firstAt ?? at) : firstBadOf(db, issue),
-    currency: currencyOf(db, issue.orgId),
-    openNow,
+    ...messageFacts(deps, { transition, finding, at }, facts),
     ...(escalation && { escalation }),
   })
   const { orgId, id: issueId, alertId } = issue
@@ -95,6 +94,49 @@ function notify(
 }
 
 /**
+ * Sends an e-mail to a member. An assignment by a rule is not sent if the member receives the notification of the
+ * opening by e-mail anyway.
+ */
+function mailMember(
+  deps: NotifierDeps,
+  { userId, by, comment, historySeq, at }: Extract<NotificationRequest, { kind: 'mail' }>,
+  facts: IssueFacts,
+): void {
+  const { db, clock } = deps
+  const { id: issueId, orgId, alertId, evidence: finding } = facts.issue
+  if (by === null && isNotifiedByMail(db, { orgId, issueId, userId, at })) return
+  const message = memberMessage(messageFacts(deps, { transition: 'repeated', finding, at }, facts), {
+    by: actorName(db, by),
+    comment,
+  })
+  enqueueMemberMail(db, { orgId, issueId, alertId, userId, instance: historySeq, message, now: clock.now() })
+}
+
+function messageFacts(
+  { db, publicUrl, changesOf }: NotifierDeps,
+  { transition, finding, at }: Pick<MessageFacts, 'transition' | 'at'> & { finding: Finding | null },
+  { issue, domain, openNow }: IssueFacts,
+): MessageFacts {
+  return {
+    transition,
+    at,
+    publicUrl,
+    issue: {
+      ...issue,
+      assignee: assigneeOf(db, issue.assigneeId),
+      resolvedBy: transition === 'resolved' ? actorName(db, issue.statusBy) : null,
+    },
+    alert: { id: issue.alertId, name: issue.alertName },
+    domain: issue.domainId !== null && domain !== null ? { id: issue.domainId, name: domain } : null,
+    finding,
+    changes: changesOf?.(issue) ?? [],
+    firstBadAt: transition === 'reopened' ? (finding?.firstAt ?? at) : firstBadOf(db, issue),
+    currency: currencyOf(db, issue.orgId),
+    openNow,
+  }
+}
+
+/**
  * Time of the first occurrence since the issue last opened, taken from the notice of its last reopening, or otherwise
  * from the issue.
  */
@@ -114,13 +156,26 @@ export function actorName(db: Db, actor: string | null): string | null {
   return user ? user.name || 'a member' : actor
 }
 
+/** The member to whom an issue is assigned, for messages. */
+export function assigneeOf(db: Db, assigneeId: string | null): { id: string; name: string } | null {
+  const name = actorName(db, assigneeId)
+  return assigneeId === null || name === null ? null : { id: assigneeId, name }
+}
+
 /**
- * Channels of the alert, or of the issue if it has no alert. A deleted alert notifies no new channels, but its
- * resolutions still reach the channels that were notified.
+ * Channels of the alert, or of the issue if it has no alert, and of the ownership rule that the issue matches. A
+ * deleted alert notifies no new channels, but its resolutions still reach the channels that were notified.
  */
-function recipientsOf(db: Db, issue: IssueFacts['issue']): { channels: AlertChannel[]; throttle: Throttle | null } {
+function recipientsOf(
+  db: Db,
+  issue: IssueFacts['issue'],
+  finding: Finding | null,
+): { channels: AlertChannel[]; throttle: Throttle | null } {
   const alert = alertOf(db, issue)
-  return { channels: alert?.channels ?? issue.channels ?? [], throttle: alert?.throttle ?? null }
+  const channels = alert?.channels ?? issue.channels
+  if (!channels) return { channels: [], throttle: null }
+  const owned = ruleOf(db, issue, finding)?.channels ?? []
+  return { channels: [...channels, ...owned], throttle: alert?.throttle ?? null }
 }
 
 /** The issue's alert. Null if it was deleted. */

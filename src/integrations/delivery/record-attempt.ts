@@ -3,6 +3,7 @@ import { addHistory } from '../../issues/store.ts'
 import { type Db, prepared, tx } from '../../store/database.ts'
 import { parseTarget } from '../channel-targets.ts'
 import type { Outcome, TimedAttemptResult } from '../delivery-outcome.ts'
+import { isIssueState } from '../message/message.ts'
 import type { Channel } from '../providers/channel.ts'
 import { updateIntegrationStatus } from '../store.ts'
 import type { Claimed } from './attempt.ts'
@@ -80,7 +81,7 @@ function delivered(db: Db, delivery: DeliveryHead, note: string | null, now: Ins
   const values = `status = 'delivered', lastError = @note, deliveredAt = ifnull(deliveredAt, @now)`
   if (!update(db, delivery, values, { note, now })) return false
   const { issueId, transition, channelType, channelTarget } = delivery
-  if (issueId === null || transition === 'delivery_failed') return true
+  if (issueId === null || !isIssueState(transition)) return true
   // A replay does not count as another notification.
   if (delivery.deliveredAt === null) {
     prepared(db, 'UPDATE issue SET notificationsSent = notificationsSent + 1 WHERE id = ?').run(issueId)
@@ -93,7 +94,7 @@ function delivered(db: Db, delivery: DeliveryHead, note: string | null, now: Ins
 function failed(db: Db, delivery: DeliveryHead, reason: string, deps: RecordingDeps): boolean {
   if (!update(db, delivery, `status = 'failed', lastError = @reason`, { reason })) return false
   const { id, issueId, transition, channelType, channelTarget } = delivery
-  if (issueId === null || transition === 'delivery_failed') return true
+  if (issueId === null || !isIssueState(transition)) return true
   const channel = { type: channelType, target: channelTarget }
   addHistory(db, issueId, 'delivery_failed', { deliveryId: id, transition, channel, reason }, deps.now)
   enqueueFailureNotices(db, delivery, reason, deps)

@@ -108,6 +108,8 @@ function notesOf({ kind, alert, escalation }: Message, rows: readonly (readonly 
   if (kind === 'delivery_failed')
     facts.push('Undelivered notifications are reported to the owners and to another channel of the alert.')
   else if (escalation) facts.push('You are receiving this because nobody acknowledged the issue in time.')
+  else if (kind === 'assigned') facts.push('You are receiving this because the issue was assigned to you.')
+  else if (kind === 'mentioned') facts.push('You are receiving this because you were mentioned in a comment.')
   else if (alert)
     facts.push(`You are receiving this because the alert “${alert.name}” sends notifications to this address.`)
   return facts.length > 0 ? [facts.join(' ')] : []

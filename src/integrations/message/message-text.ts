@@ -13,6 +13,8 @@ const KIND_TITLES: Record<MessageKind, string> = {
   resolved: 'Resolved',
   test: 'Test',
   delivery_failed: 'Notification not delivered',
+  assigned: 'Assigned to you',
+  mentioned: 'Mentioned you',
 }
 
 /** Heading of a message. An escalation is a repeat with its own heading. */
@@ -41,6 +43,7 @@ export function rowsOf(message: Message): MessageRow[] {
   const since = message.firstBadAt ?? issue.firstSeenAt
   const rows: (MessageRow | null)[] = [
     message.escalation ? [ESCALATION, escalationText(message.escalation)] : null,
+    message.comment ? ['Comment', message.comment] : null,
     ...comparisonOf(message),
     ...lossRowsOf(message),
     ['Since', timeText(since)],
@@ -53,6 +56,7 @@ export function rowsOf(message: Message): MessageRow[] {
     ...(message.changes ?? []).map(({ title, occurredAt }) => ['Change', `${title}, ${timeText(occurredAt)}`] as const),
     issue.hosts?.length ? ['Hosts', issue.hosts.join(', ')] : null,
     ['Severity', issue.severity],
+    issue.assignee ? ['Assigned to', issue.assignee.name] : null,
     issue.resolvedBy ? ['Resolved by', issue.resolvedBy] : null,
     issue.notes ? ['Note', issue.notes] : null,
     issue.impactValue === null ? null : ['Impact value', amountText(issue.impactValue, message.currency ?? null)],

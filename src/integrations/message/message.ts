@@ -5,9 +5,25 @@ import type { Instant } from '../../core/clock.ts'
 import { namesMissingIn, oneLine } from '../../core/text.ts'
 import type { IssueStatus, Transition } from '../../issues/issue.ts'
 
-/** `delivery_failed` reports that a message could not be delivered to another channel. */
-export const MESSAGE_KINDS = ['opened', 'reopened', 'repeated', 'resolved', 'test', 'delivery_failed'] as const
+/**
+ * `delivery_failed` reports that a message could not be delivered to another channel. `assigned` and `mentioned` are
+ * e-mails to one member.
+ */
+export const MESSAGE_KINDS = [
+  'opened',
+  'reopened',
+  'repeated',
+  'resolved',
+  'test',
+  'delivery_failed',
+  'assigned',
+  'mentioned',
+] as const
 export type MessageKind = (typeof MESSAGE_KINDS)[number]
+
+/** True for a message that reports a state of the issue to the channels of its alert. */
+export const isIssueState = (kind: MessageKind): kind is Transition =>
+  kind === 'opened' || kind === 'reopened' || kind === 'repeated' || kind === 'resolved'
 
 /** Issue data in a message. */
 interface MessageIssue {
@@ -25,6 +41,8 @@ interface MessageIssue {
   hosts: string[] | null
   /** Notes written by users. */
   notes: string | null
+  /** Member to whom the issue is assigned. Null or absent if it is unassigned. */
+  assignee?: { id: string; name: string } | null
   /**
    * Name of the user or integration that resolved the issue. Null if the issue is unresolved or was resolved
    * automatically.
@@ -112,6 +130,8 @@ export interface Message extends MessageHistory {
   changes?: MessageChange[]
   /** Currency of the impact value (ISO 4217). Absent if the organization has no currency. */
   currency?: string
+  /** Comment that mentions the recipient. Absent unless the kind is `mentioned`. */
+  comment?: string
   /** Number of open issues in the organization, including this one. Null for a test. */
   openNow: number | null
   /** The escalation step that sends the message. Absent for other messages. */
@@ -151,6 +171,7 @@ export const MAX_MESSAGE_BYTES = 19_000
 
 const MAX_HOSTS = 20
 const MAX_NOTES = 1000
+const MAX_COMMENT = 2000
 const MAX_CHANGES = 3
 const MAX_SAMPLE_BYTES = 6000
 const MAX_SAMPLE_DEPTH = 4
@@ -193,6 +214,7 @@ export function buildMessage(facts: MessageFacts): Message {
       lastSeenAt: issue.lastSeenAt,
       hosts: issue.hosts?.slice(0, MAX_HOSTS).map((host) => oneLine(host, 100)) ?? null,
       notes: issue.notes ? oneLine(issue.notes, MAX_NOTES) : null,
+      assignee: issue.assignee ? { id: issue.assignee.id, name: name(issue.assignee.name) } : null,
       resolvedBy: transition === 'resolved' && issue.resolvedBy ? name(issue.resolvedBy) : null,
     },
     alert: { id: alert.id, name: name(alert.name) },
@@ -295,4 +317,18 @@ export function failureMessage(
   const what = lost.alert ? `The notification about ${lost.alert.name}` : 'A notification'
   const sentence = `${what} could not be delivered via ${oneLine(channel, 120)}: ${oneLine(reason, 200)}.`
   return { ...lost, kind: 'delivery_failed', at, sentence, heldBack: 0 }
+}
+
+/** Message that notifies a member of an assignment or a mention. `by`: name of the user who caused it; null for a rule. */
+export function memberMessage(
+  facts: MessageFacts,
+  { by, comment }: { by: string | null; comment: string | null },
+): Message {
+  const title = oneLine(facts.issue.title, 300)
+  const actor = by === null ? 'An ownership rule' : name(by)
+  const about = { ...buildMessage(facts), heldBack: 0 }
+  if (comment === null)
+    return { ...about, kind: 'assigned', sentence: `${actor} assigned this issue to you: ${title}.` }
+  const sentence = `${actor} mentioned you in a comment: ${title}.`
+  return { ...about, kind: 'mentioned', sentence, comment: oneLine(comment, MAX_COMMENT) }
 }

@@ -11,6 +11,8 @@ export interface OrgFacts {
   webhookSecret(): string
   /** E-mail addresses of the current owners. */
   ownerAddresses(): string[]
+  /** E-mail address of a member. Null if the user is not a member. */
+  memberAddress(userId: string): string | null
 }
 
 /** Direct addresses, such as e-mail addresses and webhook URLs, that alerts can use instead of an integration. */

@@ -66,7 +66,11 @@ describe('the delivery verdict', () => {
 })
 
 describe('e-mail addresses', () => {
-  const org: OrgFacts = { webhookSecret: () => '', ownerAddresses: () => ['alice@example.com'] }
+  const org: OrgFacts = {
+    webhookSecret: () => '',
+    ownerAddresses: () => ['alice@example.com'],
+    memberAddress: (userId) => (userId === 'usr_bob' ? 'bob@example.com' : null),
+  }
   const taken: [string, string[]][] = [
     ['ann@example.com', ['ann@example.com']],
     [' ann@example.com , ben@example.com ', ['ann@example.com', 'ben@example.com']],
@@ -74,6 +78,7 @@ describe('e-mail addresses', () => {
     ["o'hara+tag@mail.example.co.uk", ["o'hara+tag@mail.example.co.uk"]],
     ['root@localhost', ['root@localhost']],
     ['owners', ['alice@example.com']],
+    ['usr_bob', ['bob@example.com']],
   ]
   test.each(taken)('are parsed from %j', (target, to) => expect(mailTargets.settingsOf(target, org)).toEqual({ to }))
 

@@ -2,7 +2,7 @@ import { issueFacts } from '../../issues/store.ts'
 import type { Db } from '../../store/database.ts'
 import type { IssueChannel } from '../context/issue-memory.ts'
 import { findMessage, groupedOpenings, requireMessage } from '../delivery/group-openings.ts'
-import { actorName } from '../delivery/notifier.ts'
+import { actorName, assigneeOf } from '../delivery/notifier.ts'
 import type { Message } from '../message/message.ts'
 import type { GroupedIssue, StatusChange } from '../providers/provider-context.ts'
 
@@ -69,9 +69,10 @@ export function currentStatusChange(
 function presentOf(db: Db, issueId: string, message: Message): Present | null {
   const issue = issueFacts(db, issueId)?.issue
   if (!message.issue || !issue) return null
-  const { status, severity, occurrences, lastSeenAt, notes } = issue
+  const { status, severity, occurrences, lastSeenAt, notes, assigneeId } = issue
   const by = actorName(db, issue.statusBy)
-  const present = { ...message.issue, status, severity, occurrences, lastSeenAt, notes }
+  const assignee = assigneeOf(db, assigneeId)
+  const present = { ...message.issue, status, severity, occurrences, lastSeenAt, notes, assignee }
   return { status, by, message: { ...message, issue: { ...present, resolvedBy: status === 'resolved' ? by : null } } }
 }
 

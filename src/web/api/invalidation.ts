@@ -9,6 +9,7 @@ const QUERIES_BY_CHANGE: Readonly<Record<StreamedKind, readonly OperationId[]>> 
     'listIssues',
     'getIssue',
     'investigateIssue',
+    'listIssueComments',
     'listCauses',
     'getScores',
     'getOrgValue',
@@ -43,6 +44,7 @@ const isKind = (name: string): name is StreamedKind => Object.hasOwn(QUERIES_BY_
 const OF_ONE: ReadonlySet<string> = new Set<OperationId>([
   'getIssue',
   'investigateIssue',
+  'listIssueComments',
   'getDelivery',
   'getAlert',
   'getDomain',

@@ -24,6 +24,8 @@ export const deliveries = {
     resolved: 'Issue resolved',
     test: 'Test',
     delivery_failed: 'Delivery failed',
+    assigned: 'Assigned',
+    mentioned: 'Mentioned',
   },
   statuses: {
     pending: 'Pending',

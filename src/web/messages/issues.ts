@@ -14,6 +14,9 @@ export const issues = {
   domain: 'Domain',
   type: 'Type',
   alert: 'Alert',
+  assignee: 'Assignee',
+  mine: 'Mine',
+  unassigned: 'Unassigned',
   sortBy: 'Sort by',
   sorts: {
     severity: 'Severity',

@@ -18,6 +18,9 @@ interface EmailConfig {
 /** Target that represents the organization's owners at the time of sending. */
 export const OWNERS_TARGET = 'owners'
 
+/** Prefix of user ids. They are the targets of e-mails to members, and alerts can't use them. */
+const MEMBER_PREFIX = 'usr_'
+
 const MAX_ADDRESSES = 50
 /** Source: https://html.spec.whatwg.org/multipage/input.html#valid-e-mail-address */
 const ADDRESS =
@@ -58,6 +61,11 @@ export const mailTargets: Addresses<EmailConfig> = {
     checkList(target)
   },
   settingsOf(target, org) {
+    if (target.startsWith(MEMBER_PREFIX)) {
+      const address = org.memberAddress(target)
+      if (address === null) throw new AppError('invalid', 'the recipient is no longer a member of the organization')
+      return { to: [address] }
+    }
     if (target !== OWNERS_TARGET) return { to: addressesOf(target) }
     const to = org.ownerAddresses()
     if (to.length === 0) throw new AppError('invalid', 'the organization has no owner')

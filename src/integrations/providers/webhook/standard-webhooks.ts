@@ -11,6 +11,8 @@ const TYPES: Record<MessageKind, string> = {
   resolved: 'issue.resolved',
   test: 'test',
   delivery_failed: 'delivery.failed',
+  assigned: 'issue.assigned',
+  mentioned: 'issue.mentioned',
 }
 
 const PREFIX = 'whsec_'

@@ -1,4 +1,5 @@
 import type { Issue } from '#client/types.gen'
+import { useMemberNames } from '../../api/members.ts'
 import { Data, Sentence } from '../../components/data-text.tsx'
 import { formatNumber } from '../../components/format.ts'
 import { MaintenanceNote } from '../../components/maintenance-note.tsx'
@@ -31,6 +32,13 @@ export function issueColumns(): readonly Column<Issue>[] {
       cell: ({ impactValue }) => <Money value={impactValue} />,
     },
     {
+      id: 'assignee',
+      head: issues.assignee,
+      width: '128px',
+      hideBelow: 1200,
+      cell: ({ assigneeId }) => assigneeId && <AssigneeName id={assigneeId} />,
+    },
+    {
       id: 'lastSeen',
       head: issues.lastSeen,
       width: '120px',
@@ -46,6 +54,12 @@ export function issueColumns(): readonly Column<Issue>[] {
       cell: (issue) => <Status issue={issue} />,
     },
   ]
+}
+
+function AssigneeName({ id }: { id: string }) {
+  const nameOf = useMemberNames()
+  const name = nameOf(id)
+  return name !== null && <Data>{name}</Data>
 }
 
 const Title = ({ title }: { title: string }) => (

@@ -5,6 +5,7 @@ import { useEffect, useMemo, useRef, useState } from 'react'
 import { listAlertsOptions, listSignalsOptions } from '#client/@tanstack/react-query.gen'
 import type { Issue } from '#client/types.gen'
 import { MAX_PAGE_SIZE } from '../../../contract/limits.ts'
+import { memberName, useMembers } from '../../api/members.ts'
 import { STALE_MS, sharedQueries } from '../../api/queries.ts'
 import { useHasRole } from '../../api/whoami.ts'
 import type { Filter } from '../../components/filter-bar.tsx'
@@ -140,18 +141,25 @@ const named = ({ id, name }: { id: string; name: string }): Option => ({ value: 
 function useIssueFilters(): readonly Filter<keyof typeof ISSUES>[] {
   const [{ alertId }] = useSearchParams(ISSUES)
   const domains = useQuery(sharedQueries.domains()).data?.domains
+  const members = useMembers().filter(({ status }) => status === 'active')
   const alerts = useQuery({
     ...listAlertsOptions({ query: { limit: MAX_PAGE_SIZE } }),
     staleTime: STALE_MS.insight,
     enabled: alertId.length > 0,
   }).data?.alerts
   const { issues, displayNames } = messages
+  const assignees = [
+    { value: 'me', label: issues.mine },
+    { value: 'none', label: issues.unassigned },
+    ...members.map((member) => ({ value: member.id, label: memberName(member) ?? messages.issue.someMember })),
+  ]
   return [
     { is: 'search', name: 'q' },
     { is: 'several', name: 'status', label: issues.status, options: optionsOf(displayNames.statuses) },
     { is: 'several', name: 'severity', label: issues.severity, options: optionsOf(displayNames.severities) },
     { is: 'several', name: 'domainId', label: issues.domain, options: domains?.map(named) ?? [], isData: true },
     { is: 'several', name: 'alertType', label: issues.type, options: optionsOf(displayNames.alertTypes) },
+    { is: 'several', name: 'assigneeId', label: issues.assignee, options: assignees },
     { is: 'chip', name: 'alertId', label: issues.alert, options: alerts?.map(named) ?? [] },
     {
       is: 'one',

@@ -18,6 +18,7 @@ export const ISSUES = {
   domainId: nameList,
   alertType: multiple(namesOf(displayNames.alertTypes), []),
   alertId: nameList,
+  assigneeId: nameList,
   sort: choice(SORTS, 'severity'),
 }
 
@@ -27,7 +28,7 @@ const nonEmpty = <T>(values: readonly T[]): T[] | undefined => (values.length ==
 type IssuesParams = ValuesOf<typeof ISSUES> & Pick<ValuesOf<SharedParams>, 'project'>
 
 /** The query of the list of issues. */
-export function issuesQuery({ q, status, severity, domainId, alertType, alertId, sort, project }: IssuesParams) {
+export function issuesQuery({ q, status, severity, domainId, alertType, alertId, assigneeId, sort, project }: IssuesParams) {
   return listIssuesInfiniteOptions({
     query: {
       ...(q && { q }),
@@ -37,6 +38,7 @@ export function issuesQuery({ q, status, severity, domainId, alertType, alertId,
       alertType: nonEmpty(alertType),
       domainId: nonEmpty(domainId),
       alertId: nonEmpty(alertId),
+      assigneeId: nonEmpty(assigneeId),
       sort,
       limit: PAGE_SIZE,
     },

@@ -17,6 +17,7 @@ export const settingsPages = [
   page({ path: paths.maintenance, menu: settingsMenu('maintenance'), view: view('MaintenancePage') }),
   page({ path: paths.calendars, menu: settingsMenu('calendars'), view: view('CalendarsPage') }),
   page({ path: paths.members, menu: settingsMenu('members'), view: view('MembersPage') }),
+  page({ path: paths.ownership, menu: settingsMenu('ownership'), view: view('OwnershipPage') }),
   page({ path: paths.keys, menu: settingsMenu('keys'), view: view('ApiKeysPage') }),
   page({ path: paths.digest, menu: settingsMenu('digest'), view: view('DigestPage') }),
   page({ path: paths.escalation, menu: settingsMenu('escalation'), view: view('EscalationPage') }),

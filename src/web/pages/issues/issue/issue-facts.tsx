@@ -8,6 +8,7 @@ import { Money, Num } from '../../../components/numbers.tsx'
 import { PathLink } from '../../../components/path-link.tsx'
 import { TimeAgo } from '../../../components/time-ago.tsx'
 import { messages } from '../../../messages.ts'
+import { Assignee } from './assignee.tsx'
 import classes from './issue-page.module.css'
 
 /** Details of an issue, shown next to its evidence. */
@@ -22,6 +23,9 @@ export function Facts({ issue, evidence }: { issue: IssueDetail; evidence: Issue
         {details}
       </Title>
       <dl className={classes.facts}>
+        <Fact name={messages.issue.assignee}>
+          <Assignee issue={issue} />
+        </Fact>
         {alert && (
           <Fact name={detail.alert}>
             <PathLink path={`/alerts/${alertId}`}>

@@ -21,6 +21,7 @@ import { useKeyBindings } from '../../../state/key-bindings.ts'
 import { notices } from '../../../state/notices.ts'
 import { Status } from '../issue-columns.tsx'
 import { listSearch, positionInList } from '../list-position.ts'
+import { Comments } from './comments.tsx'
 import { Evidence } from './evidence.tsx'
 import { IssueActions } from './issue-actions-bar.tsx'
 import { Facts } from './issue-facts.tsx'
@@ -97,6 +98,7 @@ function IssueView({ issue }: { issue: IssueDetail }) {
               <Paper>
                 <Note issue={issue} field={note} />
               </Paper>
+              <Comments issue={issue} />
               <Paper>
                 <Title order={2} mb="md">
                   {messages.issue.history}

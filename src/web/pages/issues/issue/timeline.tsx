@@ -1,9 +1,6 @@
 import { Text, Timeline } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
-import { listMembersOptions } from '#client/@tanstack/react-query.gen'
 import type { Delivery } from '#client/types.gen'
-import { MAX_PAGE_SIZE } from '../../../../contract/limits.ts'
-import { STALE_MS } from '../../../api/queries.ts'
+import { useMemberNames } from '../../../api/members.ts'
 import { ChannelTarget } from '../../../components/channel-target.tsx'
 import { Data, Sentence } from '../../../components/data-text.tsx'
 import { DateTime, TimeAgo } from '../../../components/time-ago.tsx'
@@ -97,6 +94,8 @@ function Detail({
     textOf(entry, 'error')
   const mutedUntil = entry.payload?.mutedUntil ?? (isWithheld(entry) ? entry.payload?.until : null)
   const channels = channelsOf(entry)
+  const rule = entry.payload?.rule
+  const assigneeId = entry.kind === 'assigned' ? (textOf(entry, 'assigneeId') ?? '') : null
   const name = by === null ? null : by === 'time' ? messages.issue.asScheduled : nameOf(by)
   return (
     <>
@@ -110,8 +109,12 @@ function Detail({
           <EscalationChannels channels={channels} />
         </Text>
       )}
+      {assigneeId !== null && (
+        <Text fz="sm">{assigneeId ? <Data>{nameOf(assigneeId)}</Data> : messages.issue.nobody}</Text>
+      )}
       <Small>
         <TimeAgo at={until} />
+        {typeof rule === 'number' && ` ${messages.issue.byRule(rule)}`}
         {name !== null && by === 'time' && ` ${name}`}
         {name !== null && by !== 'time' && (
           <>
@@ -129,16 +132,4 @@ function Detail({
       </Small>
     </>
   )
-}
-
-/** Names of the organization's members by id. */
-function useMemberNames(): (id: string) => string | null {
-  const { data } = useQuery({
-    ...listMembersOptions({ query: { limit: MAX_PAGE_SIZE } }),
-    staleTime: STALE_MS.dictionary,
-  })
-  return (id) => {
-    const member = data?.members.find((one) => one.id === id)
-    return member ? (member.name ?? member.email) : null
-  }
 }
