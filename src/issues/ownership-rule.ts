@@ -67,7 +67,7 @@ export const OwnershipSchema = Closed(
 export type Ownership = Static<typeof OwnershipSchema>
 export type OwnershipRule = Ownership['rules'][number]
 
-/** What rules can match of an issue. */
+/** Data of an issue that rules can match. */
 export interface MatchedFacts {
   domainId: string | null
   /** Project of the domain. */

@@ -75,16 +75,17 @@ const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1)
 const SEEN_ON = 'count(*) AS domains, min(domain) AS domain'
 
 const SOURCES: readonly Source<Row>[] = [
-  source<Row & { status: string; severity: string; domain: string | null }>({
+  source<Row & { status: string; severity: string; domain: string | null; assignee: string | null }>({
     kind: 'issue',
-    columns: 'status, severity, (SELECT name FROM domain WHERE domain.id = issue.domainId) AS domain',
+    columns: `status, severity, (SELECT name FROM domain WHERE domain.id = issue.domainId) AS domain,
+      (SELECT name FROM user WHERE user.id = issue.assigneeId) AS assignee`,
     from: 'FROM issue WHERE orgId = @orgId',
     id: 'id',
     title: 'title',
     more: `ifnull(notes, '') || ' ' || ifnull(trackerKey, '')`,
     order: `status IN ('open', 'acknowledged') DESC, severityRank DESC, lastSeenAt DESC`,
-    shown: ({ id, status, severity, domain }) => ({
-      detail: [capital(severity), status, ...(domain === null ? [] : [domain])].join(', '),
+    shown: ({ id, status, severity, domain, assignee }) => ({
+      detail: [capital(severity), status, domain, assignee && `assigned to ${assignee}`].filter(Boolean).join(', '),
       path: pagePath.issue(id),
     }),
   }),

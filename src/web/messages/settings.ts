@@ -210,6 +210,7 @@ export const settings = {
       setEscalation: 'Changed the escalation steps',
       setEndpoint: 'Changed the endpoint of the domain',
       setMyDigest: 'Changed their digest',
+      setOwnership: 'Changed the ownership rules',
       setPageViewSampling: 'Changed the sampling of the domain',
       setUp: 'Set up Tagwarden',
       shareRun: 'Changed sharing of the run',
