@@ -41,34 +41,3 @@ test('an issue is assigned and commented on, with a mention', async () => {
   await screen.press('Delete comment')
   await screen.reads('No comments yet.')
 })
-
-test('ownership rules are created, moved and deleted', async () => {
-  const { server, ann } = await start()
-  await using _server = server
-  await using screen = await openScreen(server.url, browser.browser)
-  await openAs(screen, server.app.owner.apiKey, '/settings/ownership')
-  const rules = async () => (await server.app.call('GET', '/v1/org/ownership')).body.rules
-  const add = async (path: string) => {
-    await screen.press('New rule')
-    await screen.type('Page path starts with', path)
-  }
-  await add('checkout')
-  await screen.press('Save')
-  await screen.reads('rules[0].match.pathPrefix')
-  await screen.type('Page path starts with', '/checkout/')
-  await screen.press('Save')
-  await screen.sees('table', 'Ownership')
-  await add('/blog/')
-  await screen.press('Assignee', 'combobox')
-  await screen.press('Ann', 'option')
-  await screen.press('Save')
-  await screen.press('Move rule 2 up')
-  await screen.reads('Rule moved.')
-  expect(await rules()).toEqual([
-    { match: { pathPrefix: '/blog/' }, assigneeId: ann, channels: [] },
-    { match: { pathPrefix: '/checkout/' }, assigneeId: null, channels: [] },
-  ])
-  await screen.press('Delete rule 1')
-  await screen.reads('Rule deleted.')
-  expect(await rules()).toHaveLength(1)
-})
