@@ -49,7 +49,6 @@ import endSessions from './0043_end_sessions.sql' with { type: 'text' }
 import segments from './0044_segments.sql' with { type: 'text' }
 import escalation from './0045_escalation.sql' with { type: 'text' }
 import maintenance from './0046_maintenance.sql' with { type: 'text' }
-
 import orderCapture from './0047_order_capture.sql' with { type: 'text' }
 import ownership from './0048_ownership.sql' with { type: 'text' }
 

@@ -303,7 +303,7 @@ export type NotificationRequest =
   | ({ kind: 'mail'; issueId: string; historySeq: number; at: Instant } & MemberMail)
 
 /** An e-mail to a member about an issue. */
-export interface MemberMail {
+interface MemberMail {
   reason: 'assigned' | 'mentioned'
   /** The recipient. */
   userId: string

@@ -14,7 +14,7 @@ import { MAX_RULES, type Ownership, type OwnershipRule, OwnershipSchema } from '
 import { ownershipRules, replaceOwnershipRules, type StoredRule } from './ownership-store.ts'
 
 /** Throws an `AppError` naming the field (`channels[2].target: …`) for a channel that can't deliver. */
-export type CheckChannels = (channels: readonly AlertChannel[], orgId: string) => void
+type CheckChannels = (channels: readonly AlertChannel[], orgId: string) => void
 
 interface OwnershipRouteDeps {
   db: Db

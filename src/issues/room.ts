@@ -4,7 +4,7 @@ import { commentRoutes } from './comment-routes.ts'
 import { escalateDue } from './escalate-issues.ts'
 import { type EscalationRouteDeps, escalationRoutes } from './escalation-routes.ts'
 import type { Enqueue } from './issue.ts'
-import { type CheckChannels, ownershipRoutes } from './ownership-routes.ts'
+import { ownershipRoutes } from './ownership-routes.ts'
 import { issueRoutes } from './routes.ts'
 import { unmuteDue } from './store.ts'
 

@@ -28,7 +28,17 @@ const nonEmpty = <T>(values: readonly T[]): T[] | undefined => (values.length ==
 type IssuesParams = ValuesOf<typeof ISSUES> & Pick<ValuesOf<SharedParams>, 'project'>
 
 /** The query of the list of issues. */
-export function issuesQuery({ q, status, severity, domainId, alertType, alertId, assigneeId, sort, project }: IssuesParams) {
+export function issuesQuery({
+  q,
+  status,
+  severity,
+  domainId,
+  alertType,
+  alertId,
+  assigneeId,
+  sort,
+  project,
+}: IssuesParams) {
   return listIssuesInfiniteOptions({
     query: {
       ...(q && { q }),

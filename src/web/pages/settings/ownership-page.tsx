@@ -1,5 +1,5 @@
 import { Button, Group, Modal, Select, Stack, Text, TextInput } from '@mantine/core'
-import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { getOwnershipOptions, listLabelsOptions, listProjectsOptions } from '#client/@tanstack/react-query.gen'
 import { setOwnership } from '#client/sdk.gen'
@@ -7,8 +7,9 @@ import type { Ownership } from '#client/types.gen'
 import { MAX_PAGE_SIZE } from '../../../contract/limits.ts'
 import { memberName, useMemberNames, useMembers } from '../../api/members.ts'
 import { mutate } from '../../api/mutate.ts'
-import { sharedQueries } from '../../api/queries.ts'
+import { queries, sharedQueries } from '../../api/queries.ts'
 import { useHasRole } from '../../api/whoami.ts'
+import { ChannelRows } from '../../components/channel-rows.tsx'
 import { ChannelTarget } from '../../components/channel-target.tsx'
 import { Data } from '../../components/data-text.tsx'
 import { Form, useSubmit } from '../../components/form.tsx'
@@ -18,7 +19,6 @@ import { SimpleTable } from '../../components/simple-table.tsx'
 import { useIsMounted } from '../../components/use-is-mounted.ts'
 import { messages } from '../../messages.ts'
 import { notices } from '../../state/notices.ts'
-import { ChannelRows } from '../alerts/editor/notification-section.tsx'
 import { SettingsLayout } from './settings-layout.tsx'
 
 type Rule = Ownership['rules'][number]
@@ -31,7 +31,6 @@ const FIELDS = ['domainId', 'projectId', 'vendor', 'labelId', 'pathPrefix'] as c
 export function OwnershipPage() {
   const query = useQuery(getOwnershipOptions())
   const may = useHasRole('admin')
-  const queries = useQueryClient()
   /** Index of the edited rule; the number of rules for a new one. */
   const [edited, edit] = useState<number | null>(null)
   const rules = query.data?.rules ?? []
@@ -259,8 +258,9 @@ function RuleForm({ rule: saved, index, save, close }: RuleFormProps) {
           <ChannelRows
             channels={channels}
             forms={forms}
+            path="channels"
             errorOf={errorOf}
-            change={(next) => setRule({ ...rule, channels: [...next] as NonNullable<Rule['channels']> })}
+            change={(next) => setRule({ ...rule, channels: next })}
           />
         )}
       </Stack>

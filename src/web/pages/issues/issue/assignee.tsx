@@ -41,7 +41,7 @@ async function assign(id: string, assigneeId: string | null) {
     optimistic: [
       { queryKey: [{ _id: 'getIssue', path: { id } }], update: (issue: IssueDetail) => ({ ...issue, assigneeId }) },
     ],
-    invalidates: [[{ _id: 'listIssues' }], [{ _id: 'investigateIssue' }]],
+    invalidates: ['listIssues', 'investigateIssue'],
     send: () => changeIssue({ path: { id }, body: { assigneeId } }),
     message: assigneeId === null ? messages.issue.unassigned : messages.issue.assigned,
   })

@@ -1,13 +1,13 @@
 import { ActionIcon, Button, Group, Paper, Stack, Text, Textarea, Title } from '@mantine/core'
 import { IconTrash } from '@tabler/icons-react'
-import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query'
+import { useInfiniteQuery } from '@tanstack/react-query'
 import { useRef } from 'react'
 import { listIssueCommentsInfiniteOptions } from '#client/@tanstack/react-query.gen'
 import { addIssueComment, deleteIssueComment } from '#client/sdk.gen'
 import type { IssueCommentList, IssueDetail } from '#client/types.gen'
 import { memberName, useMembers } from '../../../api/members.ts'
 import { mutate } from '../../../api/mutate.ts'
-import { CURSOR_PAGINATION } from '../../../api/pagination.ts'
+import { invalidate } from '../../../api/queries.ts'
 import { useHasRole, useWhoami } from '../../../api/whoami.ts'
 import { Data } from '../../../components/data-text.tsx'
 import { Form } from '../../../components/form.tsx'
@@ -22,15 +22,11 @@ type IssueComment = IssueCommentList['comments'][number]
 const MAX_LENGTH = 2000
 /** Maximum number of members offered for a mention. */
 const MAX_OFFERED = 5
-const QUERY = [{ _id: 'listIssueComments' }]
 
 /** The comments on an issue, newest first, and a form to add one. */
 export function Comments({ issue: { id } }: { issue: IssueDetail }) {
   const mayWrite = useHasRole('member')
-  const query = useInfiniteQuery({
-    ...listIssueCommentsInfiniteOptions({ path: { id } }),
-    ...CURSOR_PAGINATION,
-  })
+  const query = useInfiniteQuery(listIssueCommentsInfiniteOptions({ path: { id } }))
   const t = messages.issue.comments
   return (
     <Paper component="section" aria-label={t.title}>
@@ -72,7 +68,7 @@ function Comment({ issueId, comment }: { issueId: string; comment: IssueComment 
   const t = messages.issue.comments
   const remove = () =>
     mutate({
-      invalidates: [QUERY],
+      invalidates: ['listIssueComments'],
       send: () => deleteIssueComment({ path: { id: issueId, commentId: id } }),
       message: t.deleted,
     })
@@ -104,14 +100,13 @@ function Comment({ issueId, comment }: { issueId: string; comment: IssueComment 
 const typedMention = (text: string): string | null => /(?:^|\s)@([^\s@]{0,50})$/.exec(text)?.[1] ?? null
 
 function CommentForm({ issueId }: { issueId: string }) {
-  const queries = useQueryClient()
   const area = useRef<HTMLTextAreaElement>(null)
   const members = useMembers()
   const t = messages.issue.comments
   const { values, set, field, sending } = useFormFields({ body: '' }, async ({ body }) => {
     await addIssueComment({ path: { id: issueId }, body: { body } })
     set({ body: '' })
-    await queries.invalidateQueries({ queryKey: QUERY })
+    await invalidate('listIssueComments')
   })
   const typed = typedMention(values.body)
   const offered =
