@@ -42,7 +42,7 @@ export function calendarRoutes({ db, clock }: { db: Db; clock: Clock }): Route[]
       tag,
       summary: "Add a country's holidays or an uploaded calendar",
       description:
-        'On a holiday, `volume_anomaly` alerts and signals compare counts with earlier holidays instead of with the ' +
+        'On a holiday, anomaly alerts and signals compare counts with earlier holidays instead of with the ' +
         "same weekday. Days are days in the organization's time zone. An event with a time covers the days of which it " +
         `covers at least half, or its longest day. At most ${MAX_CALENDARS} calendars per organization and ` +
         `${MAX_DAYS_PER_YEAR} days per year and calendar.`,

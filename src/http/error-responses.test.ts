@@ -17,8 +17,8 @@ interface Result {
 function setUp() {
   const reports: [unknown, string][] = []
   const full = openDatabase(':memory:')
-  full.pragma('max_page_count = 200')
   full.exec('CREATE TABLE pile (text TEXT) STRICT')
+  full.pragma(`max_page_count = ${full.pragma('page_count', { simple: true })}`)
   const fail = (error: unknown) => () => {
     throw error
   }

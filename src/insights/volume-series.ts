@@ -20,7 +20,7 @@ const GRAINS = [
   { grain: 'minute', stepMs: MINUTE_MS, upToHours: 2 },
   { grain: 'five_minutes', stepMs: 5 * MINUTE_MS, upToHours: 24 },
   { grain: 'hour', stepMs: HOUR_MS, upToHours: 31 * 24 },
-  { grain: 'day', stepMs: DAY_MS, upToHours: MAX_HOURS.volume },
+  { grain: 'day', stepMs: DAY_MS, upToHours: MAX_HOURS.series },
 ] as const
 
 const STATES = ['learning', 'normal', 'high', 'low', 'silent'] as const satisfies readonly SeriesState[]
@@ -38,7 +38,7 @@ const Input = Closed({
   hours: Type.Optional(
     Int({
       minimum: 1,
-      maximum: MAX_HOURS.volume,
+      maximum: MAX_HOURS.series,
       default: DEFAULT_HOURS,
       description:
         'Length of the time range in hours. The series is by minute up to 2 hours, by 5 minutes up to 24, by hour up to 744, and by UTC day above that',

@@ -38,7 +38,6 @@ export function ownershipRoutes(deps: OwnershipRouteDeps): Route[] {
       access: 'read',
       tag,
       summary: 'Get the rules that assign issues',
-      tool: true,
       answer: OwnershipSchema,
       handle: ({ principal }) => describeRules(deps, principal),
     }),
@@ -53,7 +52,6 @@ export function ownershipRoutes(deps: OwnershipRouteDeps): Route[] {
         'The first rule that an issue matches assigns it when it opens, or reopens unassigned, and the channels of ' +
         'that rule receive its notifications in addition to those of the alert. A rule is deleted together with its ' +
         `domain, project or label. Maximum ${MAX_RULES} rules.`,
-      tool: true,
       body: OwnershipSchema,
       answer: OwnershipSchema,
       handle({ principal, body: { rules } }) {

@@ -27,6 +27,8 @@ export const TAGS: Readonly<Record<string, string>> = {
   Issues: 'Detected problems and their status',
   Search: 'Search for anything by name',
   Forms: 'Fields of channels, integrations, alert types and insights, for rendering forms',
+  Maintenance: 'Planned times in which notifications are withheld',
+  Calendars: 'Holidays, on which traffic differs from that of other days',
   Integrations: 'Destinations of notifications',
   Notifications: 'Deliveries of notifications: messages, recipients and outcomes',
   Changes: 'Releases and changed settings, and their effect on the events',

@@ -35,7 +35,7 @@ test('adding an alert type requires one file and one line in the list of types',
 
 test('issues are opened by alert types and run kinds, each with a unique name', () => {
   const kinds = issueKinds.map(({ kind }) => kind)
-  expect(kinds).toEqual([...ALERT_KINDS, 'flow_test', 'audit'])
+  expect(kinds).toEqual([...ALERT_KINDS, 'flow_test', 'audit', 'order_capture'])
 })
 
 /** Files that mention alert types only as examples and would work without them. */

@@ -305,6 +305,7 @@ test('an issue about violating events goes through its whole life cycle, with e-
     'fired',
     'notified',
     'acknowledged',
+    'assigned',
     'fired',
     'reopened',
     'notified',

@@ -1,4 +1,6 @@
 import { afterAll, describe, expect, test } from 'bun:test'
+import { issueOfAlert, validationAlert } from '../../src/issues/issue.fixture.ts'
+import { applyChanges } from '../../src/issues/store.ts'
 import { storeAudit } from '../audits/finished-audit.fixture.ts'
 import { testApp } from '../test-app.ts'
 
@@ -387,7 +389,11 @@ describe('list endpoints', () => {
   test('exist', () => expect(lists.length).toBeGreaterThan(5))
 
   const auditId = storeAudit(world.app.db, world.clock.now(), { orgId: domain.orgId, name: 'Shop' })
-  const idOf = (path: string) => (path.startsWith('/v1/audits/') ? auditId : domain.id)
+  const issueId = 'iss_limits'
+  const issue = issueOfAlert({ ...validationAlert, orgId: domain.orgId }, { id: issueId, domainId: domain.id })
+  applyChanges(world.app.db, [{ kind: 'open', issue }], () => {})
+  const idOf = (path: string) =>
+    path.startsWith('/v1/audits/') ? auditId : path.startsWith('/v1/issues/') ? issueId : domain.id
 
   test.each(lists.map(({ path }) => path.replace('{id}', idOf(path))))(
     'accept a limit of 1 to 200 in %s',

@@ -68,7 +68,7 @@ describe('every tool', () => {
     const { tools } = await client.listTools()
     const lengths = tools.map((tool) => JSON.stringify(tool).length)
     expect(Math.max(...lengths)).toBeLessThan(22_000)
-    expect(lengths.reduce((sum, length) => sum + length, 0)).toBeLessThan(185_000)
+    expect(lengths.reduce((sum, length) => sum + length, 0)).toBeLessThan(220_000)
   })
 
   test('is listed by default if it is a core tool; other tools are found by group, and the default list is below 40 kB', async () => {
@@ -134,9 +134,15 @@ describe('every tool', () => {
     expect(missing).toEqual(['watch_domain.since'])
     expect(found.sort()).toEqual([
       'change_issue.mutedUntil',
+      'create_maintenance.from',
+      'create_maintenance.to',
+      'get_volume_segments.from',
+      'get_volume_segments.to',
       'list_issues.since',
       'post_change.occurredAt',
       'post_orders.orders.at',
+      'replace_maintenance.from',
+      'replace_maintenance.to',
       'search_events.from',
       'search_events.to',
     ])
@@ -245,7 +251,7 @@ test('an assistant finds a problem, investigates and acknowledges it, and create
   expect(await value(client, 'get_issue', { id: issue.id })).toMatchObject({ status: 'open' })
   await value(client, 'change_issue', acknowledge)
   const { status, history } = (await world.call('GET', `/v1/issues/${issue.id}`)).body
-  expect([status, history.at(-1).kind]).toEqual(['acknowledged', 'acknowledged'])
+  expect([status, history.at(-1).kind]).toEqual(['acknowledged', 'assigned'])
   expect((await callTool(client, 'change_issue', { ...acknowledge, colour: 'red' })).refusal).toStartWith('colour: ')
 })
 

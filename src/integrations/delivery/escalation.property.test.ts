@@ -2,6 +2,7 @@ import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { MINUTE_MS } from '../../core/clock.ts'
 import type { IssueStatus } from '../../issues/issue.ts'
+import { RESOLUTION_DELAY_MS } from '../../issues/transition-issue.ts'
 import { escalationFixture, stepsAt } from './escalation.fixture.ts'
 
 type Move =
@@ -38,6 +39,15 @@ interface Model {
   status: IssueStatus
   sent: number[]
   lastSentAt: number
+  /** Minute at which recipients are notified that the issue is resolved, possibly in the future; null if they are not. */
+  resolutionToldAt: number | null
+}
+
+/** Updates the model after a manual change of the status. */
+function setStatus(model: Model, status: IssueStatus, now: number): void {
+  const toldAt = model.resolutionToldAt !== null && model.resolutionToldAt <= now ? model.resolutionToldAt : null
+  model.status = status
+  model.resolutionToldAt = status === 'resolved' ? (toldAt ?? now + RESOLUTION_DELAY_MS / MINUTE_MS) : toldAt
 }
 
 /** The step that has to be sent at this minute. */
@@ -53,7 +63,7 @@ test('each step is sent once per opening, while the issue is open, as soon as it
         escalation: { steps: stepsAt(...steps) },
       })
       open()
-      const model: Model = { openedAt: 0, status: 'open', sent: [], lastSentAt: -1 }
+      const model: Model = { openedAt: 0, status: 'open', sent: [], lastSentAt: -1, resolutionToldAt: null }
       const expected: string[] = []
       const now = () => (clock.now() - start) / MINUTE_MS
       const run = async () => {
@@ -69,16 +79,15 @@ test('each step is sent once per opening, while the issue is open, as soon as it
           // A resolved or muted issue cannot be acknowledged.
           const isAllowed = one.status !== 'acknowledged' || model.status === 'open'
           if (isAllowed) byHand(one.status)
-          if (isAllowed) model.status = one.status
+          if (isAllowed) setStatus(model, one.status, now())
         } else if (one.do === 'reopen' && model.status !== 'open') {
           const { status } = model
           if (status === 'resolved') opening('reopened')
           else byHand('open')
-          // A mute is not a new opening.
-          Object.assign(
-            model,
-            status === 'muted' ? { status: 'open' } : { status: 'open', openedAt: now(), sent: [], lastSentAt: -1 },
-          )
+          // The end of a mute is an opening only for recipients who consider the issue resolved.
+          const isOpening = status !== 'muted' || (model.resolutionToldAt ?? Number.POSITIVE_INFINITY) <= now()
+          Object.assign(model, { status: 'open', resolutionToldAt: null })
+          if (isOpening) Object.assign(model, { openedAt: now(), sent: [], lastSentAt: -1 })
         } else if (one.do === 'wait') {
           for (let minute = 0; minute < one.minutes; minute++) {
             clock.advance(MINUTE_MS)

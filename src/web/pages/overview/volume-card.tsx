@@ -54,7 +54,7 @@ export function VolumeCard({ project }: { project: string }) {
 const busiestFirst = (domains: readonly Domain[]) => domains.toSorted((a, b) => (b.events24h ?? 0) - (a.events24h ?? 0))
 
 function Volume({ project, domain }: { project: string; domain: Domain | null }) {
-  const hours = Math.min(Math.max(useTimeRange().hours, MIN_HOURS), MAX_HOURS.volume)
+  const hours = Math.min(Math.max(useTimeRange().hours, MIN_HOURS), MAX_HOURS.series)
   const query = useQuery({
     ...getVolumeOptions({
       query: { ...(domain ? { domainId: domain.id } : project && { projectId: project }), hours },

@@ -9,9 +9,10 @@ import { messages } from '../../../messages.ts'
 
 const t = messages.issue.affected
 
-/** The browsers, systems, pages and other segments in which an issue occurs. */
+/** The browsers, systems, pages and other segments in which an issue occurs. Nothing without events to compare. */
 export function AffectedSegments({ issueId }: { issueId: string }) {
   const query = useQuery(getIssueSegmentsOptions({ path: { id: issueId } }))
+  if (query.data && query.data.violating + query.data.healthy === 0) return null
   return (
     <Paper>
       <Title order={2} mb="sm">

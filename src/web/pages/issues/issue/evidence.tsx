@@ -42,8 +42,7 @@ export function Evidence({ evidence, occurrences }: EvidenceProps) {
           <MissingOrders evidence={evidence} ids={evidence.missingOrders} />
         </Paper>
       )}
-      {/* Runs and sessions have no events to compare. */}
-      {!run && evidence.issue.alertType !== 'journey' && <AffectedSegments issueId={evidence.issue.id} />}
+      {!run && <AffectedSegments issueId={evidence.issue.id} />}
       {badSample && (
         <Paper>
           <Title order={2} mb="sm">
