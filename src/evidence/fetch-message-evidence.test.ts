@@ -1,5 +1,6 @@
 import { afterEach, expect, test } from 'bun:test'
 import type { AlertInput } from '../alerts/alert.ts'
+import { activeAlerts } from '../alerts/alert-store.ts'
 import { noteChange } from '../changes/store.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
@@ -75,6 +76,7 @@ test('a message contains the valid event, series, cause and fields of the eviden
       expected: 0,
     })),
     cause: { sentence: 'The issue began in the watch window of a change: Release 42 of a***@e***.com.' },
+    affected: null,
     fields: ['value', '$event'],
   })
   const [delivery] = listDeliveries(world.fixture.db, issue.orgId, { limit: 1 }).items
@@ -82,6 +84,24 @@ test('a message contains the valid event, series, cause and fields of the eviden
   if (!told || !message) throw new Error('the message or its context is missing')
   const [first] = comparedRowsOf(withHistory(message, told))
   expect(first).toEqual({ key: 'params.value', bad: '', good: '49', isMarked: true })
+})
+
+test('a message about an issue that has lasted a minute says in which segment it occurs', async () => {
+  const issue = await broken()
+  const { clock, db } = world.fixture
+  const [alert] = activeAlerts(db).map(({ alert }) => alert)
+  if (!alert) throw new Error('the alert is active')
+  for (let session = 0; session < 40; session++) {
+    const isSafari = session % 4 === 0
+    await world.send(62 + session / 4, {
+      sessionId: `s${session}`,
+      segments: { browser: isSafari ? 'Safari' : 'Chrome', browserVersion: isSafari ? '18' : '142' },
+      params: { value: isSafari ? '' : '49' },
+    })
+  }
+  await world.evaluate(alert, 60, 120)
+  clock.set(HOUR + 121 * MINUTE_MS)
+  expect((await tellerOf()(issue, never))?.affected?.sentence).toContain('come from Safari')
 })
 
 test('issues of other organizations are not found', async () => {

@@ -1,6 +1,6 @@
 import type { Alert } from '../alerts/alert.ts'
 import { alertTypeOf } from '../alerts/types/index.ts'
-import type { Clock } from '../core/clock.ts'
+import { type Clock, MINUTE_MS } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
 import { causeOfIssue } from '../insights/causes.ts'
 import { type InsightRouteDeps, sourcesFor } from '../insights/routes.ts'
@@ -10,7 +10,8 @@ import { occurrenceSeries } from '../issues/store.ts'
 import type { ChartPoint } from '../signals/chart-point.ts'
 import { goodSampleOf } from './event-samples.ts'
 import { seriesOf } from './evidence-series.ts'
-import { problemOf } from './issue-problem.ts'
+import { type IssueProblem, problemOf } from './issue-problem.ts'
+import { segmentsOfIssue } from './issue-segments.ts'
 
 type MessageHistoryDeps = InsightRouteDeps & { clock: Clock }
 
@@ -28,22 +29,30 @@ export function messageHistoryFetcher(deps: MessageHistoryDeps): FetchHistory {
       problemOf(sources, { id, occurrenceSeries: occurrenceSeries(db, id) }, { orgId, now }),
     )
     if (!problem) return null
-    const [series, good, cause] = await Promise.all([
+    const [series, good, cause, affected] = await Promise.all([
       orNull(() =>
         seriesOf(problem, { history, chart: (scope, range) => seriesMonitor.chart(scope, range, watermark()) }),
       ),
       orNull(() => goodSampleOf(problem, history)),
       orNull(() => causeOfIssue(sources, problem.issue, now)),
+      isNew(problem) ? null : orNull(() => segmentsOfIssue(sources, problem)),
     ])
     const { violations, ...goodSample } = good ?? { violations: [] }
     return {
       goodSample: good && goodSample,
       series: series && pointsOf(series.series),
       cause: cause?.sentence ? { sentence: cause.sentence } : null,
+      affected: affected?.segments.length ? { sentence: affected.summary } : null,
       fields: problem.rule && fieldsOf(problem.rule),
     }
   }
 }
+
+/**
+ * True for an issue whose violations cover less than a minute. They are usually too few to compare, and its message
+ * should not wait for the queries.
+ */
+const isNew = ({ issue }: IssueProblem) => issue.lastSeenAt - issue.firstSeenAt < MINUTE_MS
 
 /** Returns null on expected errors, such as an engine that is closed or too slow. */
 async function orNull<T>(work: () => Promise<T>): Promise<T | null> {

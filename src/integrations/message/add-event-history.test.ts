@@ -70,6 +70,7 @@ describe('the size limit of 20 kB', () => {
           goodSample,
           series: series(count, (index) => index * 1e6 + 0.25),
           cause: { sentence: cause },
+          affected: { sentence: cause },
           fields,
         })
         for (const one of [message, whole]) {
@@ -166,6 +167,11 @@ Violating vs. valid event (personal data masked); * marks relevant differences
 
 https://tags.company.example/issues/iss_01ke7k3h20x6b4n8r1t9v5c7zd
 `)
+})
+
+test('a message says who is affected', () => {
+  const affected = { sentence: '98 % of violations come from Safari 18 on iOS; elsewhere 0.3 % of events violate.' }
+  expect(rowsOf({ ...purchaseMessage(), affected })).toContainEqual(['Who is affected', affected.sentence])
 })
 
 test('a reopened issue shows the start of the current incident and when it was first seen', () => {

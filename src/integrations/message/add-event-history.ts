@@ -20,10 +20,14 @@ const MAX_FIELDS = 10
  * series are downsampled.
  */
 export function withHistory(message: Message, { goodSample, series, ...history }: MessageHistory): Message {
-  const cause = history.cause && { sentence: oneLine(history.cause.sentence, 300) }
+  const cause = shortened(history.cause)
+  const affected = shortened(history.affected)
   const fields = history.fields?.slice(0, MAX_FIELDS).map((field) => oneLine(field, 100)) ?? null
   const bare = { ...message, ...NO_HISTORY }
-  const told = [{ cause, fields }, { cause }, {}].map((some) => ({ ...bare, ...some })).find(fits) ?? bare
+  const told =
+    [{ cause, affected, fields }, { cause, affected }, { cause }, {}]
+      .map((some) => ({ ...bare, ...some }))
+      .find(fits) ?? bare
   let left = MAX_MESSAGE_BYTES - sizeOf(told)
   const points = series && pointsWithin(series, left)
   left -= points ? sizeOf(points) : 0
@@ -31,11 +35,13 @@ export function withHistory(message: Message, { goodSample, series, ...history }
   return { ...told, series: points, goodSample: Object.keys(good).length > 0 ? good : null }
 }
 
+const shortened = (part: MessageHistory['cause']) => part && { sentence: oneLine(part.sentence, 300) }
+
 const fits = (message: Message) => sizeOf(message) <= MAX_MESSAGE_BYTES
 
 /** True if the message already has data from the event history. */
-export function hasHistory({ goodSample, series, cause }: Message): boolean {
-  return Boolean(goodSample || series || cause)
+export function hasHistory({ goodSample, series, cause, affected }: Message): boolean {
+  return Boolean(goodSample || series || cause || affected)
 }
 
 function pointsWithin(series: readonly MessagePoint[], bytes: number): MessagePoint[] | null {

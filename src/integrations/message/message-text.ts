@@ -53,6 +53,7 @@ export function rowsOf(message: Message): MessageRow[] {
     vendor ? ['Vendor', vendor] : null,
     event ? ['Event', event] : null,
     message.cause && ['Probable cause', message.cause.sentence],
+    message.affected ? ['Who is affected', message.affected.sentence] : null,
     ...(message.changes ?? []).map(({ title, occurredAt }) => ['Change', `${title}, ${timeText(occurredAt)}`] as const),
     issue.hosts?.length ? ['Hosts', issue.hosts.join(', ')] : null,
     ['Severity', issue.severity],

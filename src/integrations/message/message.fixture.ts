@@ -67,6 +67,7 @@ export function purchaseMessage(facts: Partial<MessageFacts> = {}): Message {
       expected: 0,
     })),
     cause: { sentence: 'The issue began in the watch window of a change: Release 42 of the checkout.' },
+    affected: null,
     fields: ['value'],
   })
 }
@@ -104,6 +105,7 @@ export function fallMessage(facts: Partial<MessageFacts> = {}): Message {
       expected: daily(hour + 12) + 15,
     })),
     cause: null,
+    affected: null,
     fields: null,
   })
 }

@@ -88,6 +88,8 @@ export interface MessageHistory {
   series: MessagePoint[] | null
   /** Probable cause, as one sentence with a full stop. */
   cause: { sentence: string } | null
+  /** The segments in which the issue occurs, as one sentence with a full stop. Null if none stands out. */
+  affected: { sentence: string } | null
   /**
    * Fields that the rule checks: parameter keys, and event fields as written in conditions, such as `$host`. Null if
    * unknown.
@@ -95,7 +97,7 @@ export interface MessageHistory {
   fields: string[] | null
 }
 
-export const NO_HISTORY: MessageHistory = { goodSample: null, series: null, cause: null, fields: null }
+export const NO_HISTORY: MessageHistory = { goodSample: null, series: null, cause: null, affected: null, fields: null }
 
 /**
  * Content of a notification before it is rendered for a channel. Every text is a single line without control
