@@ -112,7 +112,12 @@ export async function describedRoutes(world: TestApp): Promise<Route[]> {
 export const named = (routes: readonly Route[]) => routes.map((route) => [route.name, route] as const)
 
 /** Values of path parameters other than ids, by parameter name. */
-const OTHER_PARTS: Readonly<Record<string, string>> = { hostname: 'shop.example', token: 'guessed', index: '0' }
+const OTHER_PARTS: Readonly<Record<string, string>> = {
+  hostname: 'shop.example',
+  token: 'guessed',
+  index: '0',
+  commentId: 'cmt_none',
+}
 
 /**
  * Returns the path of a route with its parameters replaced: ids by kind, others by name. All values are URL-encoded.

@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { recordSightings } from '../../src/compliance/store.ts'
 import { PLAIN_PRIVACY } from '../../src/conditions/privacy-settings.ts'
+import { DAY_MS, HOUR_MS } from '../../src/core/clock.ts'
 import { createDomain } from '../../src/domains/store.ts'
 import { saveLearned, storedFlowTest } from '../../src/flows/store.ts'
 import { assign, listLabels } from '../../src/labels/store.ts'
@@ -74,6 +75,18 @@ const INTEGRATION = { provider: 'webhook', config: { url: 'https://hooks.example
 const TEAMS_BOT = { provider: 'office_chat', config: { appId: 'a-bot', appPassword: 'its-secret' } }
 const SLACK_BOT = { provider: 'team_chat', config: { botToken: 'xoxb-1' } }
 
+const CALENDAR = [
+  'BEGIN:VCALENDAR',
+  'VERSION:2.0',
+  'PRODID:test',
+  'BEGIN:VEVENT',
+  'UID:1',
+  'DTSTART;VALUE=DATE:20261225',
+  'SUMMARY:Christmas',
+  'END:VEVENT',
+  'END:VCALENDAR',
+].join('\r\n')
+
 /** Functions that create a resource and return its id, by kind of id in the path of a route. */
 const MAKERS: Record<string, (maker: Maker) => Promise<string>> = {
   domains: async (maker) => (await make(maker, '/v1/domains', { name: `Shop ${++made}` })).id,
@@ -101,6 +114,12 @@ const MAKERS: Record<string, (maker: Maker) => Promise<string>> = {
   },
   async sessions({ world: { app, clock }, tenant, userId = tenant.people.owner.userId }) {
     return sessionIdOf(openSession(app.db, clock, userId, 'password').token)
+  },
+  calendars: async (maker) => (await make(maker, '/v1/calendars', { name: `Calendar ${++made}`, ics: CALENDAR })).id,
+  async maintenance(maker) {
+    const from = maker.world.clock.now() + DAY_MS
+    const times = { from, to: from + HOUR_MS, timezone: 'UTC' }
+    return (await make(maker, '/v1/maintenance', { name: `Release ${++made}`, ...times })).id
   },
   tests: (maker) => makeFlowTest(maker),
   // A run that passed and has every subresource.

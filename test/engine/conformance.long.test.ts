@@ -54,6 +54,7 @@ import { crowdedLists, keysOf, type ListForm, listsAmong } from '../../src/insig
 import { volumeSegments } from '../../src/insights/volume-segments.ts'
 import { volumeSeries } from '../../src/insights/volume-series.ts'
 import { findingOf, issueOfAlert, volumeAlert } from '../../src/issues/issue.fixture.ts'
+import { capturedIdsQuery, capturedOrdersQuery } from '../../src/order-capture/capture-query.ts'
 import { countScope } from '../../src/segments/segment-counts.ts'
 import { type SegmentScope, segmentTotalsQuery } from '../../src/segments/segment-query.ts'
 import { dailyEventsQuery } from '../../src/signals/active-signals.ts'
@@ -465,6 +466,27 @@ describe.skipIf(typeof loaded === 'string')(`both engines return the same result
       expect(vendors.length).toBeGreaterThan(1)
       expect(vendors.find(({ vendor }) => vendor === 'Meta Pixel')?.matched).toBeGreaterThan(0)
     }
+  })
+
+  test('captured orders are equal', async () => {
+    const { both, orgId, domainIds, window } = world
+    const keys = { ids: ['ep.transaction_id', 'cd[order_id]'], values: ['value', 'cd[value]'], own: [], pairing: [] }
+    const orders = Array.from({ length: 50 }, (_, n) => ({
+      id: `T-${n}`,
+      slot: n % 3,
+      value: n % 4 === 0 ? null : n,
+      money: n,
+      deadline: window.to - (n % 2) * DAY_MS,
+    }))
+    let found = 0
+    for (const domainId of domainIds.slice(0, 2)) {
+      for (const vendor of ['Meta Pixel', 'Google Analytics 4']) {
+        const input = { scope: { orgId, domainId, window }, vendor, keys, orders }
+        found += (await both.query(capturedOrdersQuery(input, 0.01))).length
+        await both.query(capturedIdsQuery(input))
+      }
+    }
+    expect(found).toBeGreaterThan(0)
   })
 
   test('matches between browser and server events are equal', async () => {
