@@ -99,6 +99,7 @@ const OTHERWISE: Record<string, { status: number; why: string; when?(caller: Cal
   cancelRun: { status: 409, why: 'the run has ended' },
   cancelAudit: { status: 409, why: 'the audit has ended' },
   createAudit: { status: 409, why: 'Chromium is not installed' },
+  deleteIssueComment: { status: 404, why: 'the caller has written no comment' },
   chooseOfficeChatChannel: { status: 409, why: 'the bot is not installed in any team' },
 }
 

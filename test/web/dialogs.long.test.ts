@@ -51,6 +51,10 @@ const OPENERS: readonly Opener[] = [
   { of: 'pages/settings/projects-page.tsx', at: '/settings/projects', press: button('New project') },
   { of: 'pages/settings/projects-page.tsx', at: '/settings/projects', press: startingWith('Edit') },
   { of: 'pages/settings/projects-page.tsx', at: '/settings/projects', press: startingWith('Delete') },
+  { of: 'pages/settings/maintenance-page.tsx', at: '/settings/maintenance', press: button('Add window') },
+  { of: 'pages/settings/calendars-page.tsx', at: '/settings/calendars', press: button('Add calendar') },
+  { of: 'pages/settings/ownership-page.tsx', at: '/settings/ownership', press: button('New rule') },
+  { of: 'pages/explore/order-capture-rules.tsx', at: '/explore/orders', press: button('New rule') },
   { of: 'pages/settings/api-keys-page.tsx', at: '/settings/keys', press: startingWith('Revoke') },
 ]
 
