@@ -171,6 +171,7 @@ export const explore = {
       about:
         'A rule opens an issue when orders stop reaching a vendor. It learns the usual share, so a steady loss to blockers is not reported.',
       none: 'There are no rules for this domain.',
+      restrictedAction: 'Changing these rules',
       create: 'New rule',
       edit: 'Edit',
       editNamed: (vendor: string) => `Edit the rule for ${vendor}`,

@@ -15,6 +15,7 @@ import { LabelledSwitch } from '../../components/labelled-switch.tsx'
 import { Pct } from '../../components/numbers.tsx'
 import { PathLink } from '../../components/path-link.tsx'
 import { QueryState } from '../../components/query-state.tsx'
+import { RoleNotice } from '../../components/role-notice.tsx'
 import { SimpleTable } from '../../components/simple-table.tsx'
 import { useIsMounted } from '../../components/use-is-mounted.ts'
 import { messages } from '../../messages.ts'
@@ -43,6 +44,7 @@ export function OrderCaptureRules({ domainId }: { domainId: string }) {
       <Title order={2} mb="sm">
         {t.title}
       </Title>
+      <RoleNotice needs="member" what={t.restrictedAction} />
       <Text c="dimmed" mb="sm" maw="72ch">
         {t.about}
       </Text>

@@ -92,7 +92,7 @@ function TimeZoneNote() {
   return (
     <Text c="dimmed" mb="md">
       {data && t.zone(data.timezone)}{' '}
-      <Anchor component={Link} to="/settings/organization">
+      <Anchor component={Link} to="/settings/organization" underline="always">
         {t.changeZone}
       </Anchor>
     </Text>
