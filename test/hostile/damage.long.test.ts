@@ -89,7 +89,9 @@ describe('a damaged spool file found at startup after a crash', () => {
       if (name.includes('flipped')) {
         expect(lost.length).toBeLessThanOrEqual(1)
         expect(world.warnings).toHaveLength(1)
-        expect(world.warnings[0]).toContain(`${lost.length} acknowledged batches lost (2 known events)`)
+        // The flipped byte may be in a line without events.
+        const loss = lost.length === 0 ? 'no data lost' : '1 acknowledged batches lost (2 known events)'
+        expect(world.warnings[0]).toContain(loss)
         expect(asideIn(world)).toHaveLength(1)
       }
       if (name === 'cut in half') expect(kept.length).toBeGreaterThanOrEqual(8)
