@@ -152,8 +152,19 @@ class BatchDecoder {
     this.weight = 1 / (batch.sampleRate ?? 1)
     this.pageViewRate = arrival.domain.pageViewRate[batch.env ?? 'prod']
     this.frameLength = 500 + (this.path?.length ?? 0) + (this.title?.length ?? 0)
-    const release = releaseOf(batch.version ?? null)
-    this.segments = { ...NO_SEGMENTS, ...arrival.visitor, release, pageGroup: pageGroupOf(this.path) }
+    const { browser, browserVersion, os, device, language, country } = arrival.visitor ?? NO_SEGMENTS
+    this.segments = {
+      browser,
+      browserVersion,
+      os,
+      device,
+      language,
+      release: releaseOf(batch.version ?? null),
+      pageGroup: pageGroupOf(this.path),
+      consent: NO_SEGMENTS.consent,
+      visitor: NO_SEGMENTS.visitor,
+      country,
+    }
     this.denied = this.host !== null && arrival.isDenied(arrival.domain.id, this.host)
   }
 

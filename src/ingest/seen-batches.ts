@@ -161,14 +161,13 @@ class SeenFilter {
   }
 
   mayHold(hash: bigint): boolean {
-    const bits = bitsOf(hash)
-    return [this.current, this.before].some((words) =>
-      bits.every((bit) => (wordOf(words, bit) & (1 << (bit & 31))) !== 0),
-    )
+    const [first, second] = bitsOf(hash)
+    return [this.current, this.before].some((words) => isSet(words, first) && isSet(words, second))
   }
 }
 
-/** Returns the positions of a hash in the filter. */
-const bitsOf = (hash: bigint): number[] => [Number(hash & MASK), Number((hash >> 32n) & MASK)]
+/** Returns the two positions of a hash in the filter. */
+const bitsOf = (hash: bigint) => [Number(hash & MASK), Number((hash >> 32n) & MASK)] as const
 
 const wordOf = (words: Uint32Array, bit: number) => words[bit >>> 5] ?? 0
+const isSet = (words: Uint32Array, bit: number) => (wordOf(words, bit) & (1 << (bit & 31))) !== 0
