@@ -82,21 +82,15 @@ async function followHistory(
   type: SeriesType,
   alert: Alert,
   windows: readonly Window[],
-  { warehouse, domains, gapsOf = () => [], settingsOf = () => [], holidaysOf }: HistoryDeps,
+  deps: HistoryDeps,
   others: readonly number[],
 ): Promise<HistoryFindings> {
   const { runWindows, timezone } = alert
+  const { domains } = deps
   const scopes = type.series(alert, domains)
   const own = scopes[0]?.sensitivity ?? 0
-  const seriesMonitor = new SeriesMonitor({
-    warehouse,
-    gapsOf,
-    settingsOf,
-    memoryBytes: 0,
-    ...(holidaysOf && { holidaysOf }),
-  })
   const counts = (instant: number) => isInRunWindow(runWindows, timezone, instant)
-  const rows = await seriesMonitor.verdictsAtSensitivities(
+  const rows = await seriesMonitorFor(deps).verdictsAtSensitivities(
     scopes,
     [own, ...others],
     windows,
@@ -115,20 +109,19 @@ async function followHistory(
 export async function chartHistory(
   alert: Alert,
   range: { from: Instant; to: Instant },
-  { warehouse, domains, gapsOf = () => [], settingsOf = () => [], holidaysOf }: HistoryDeps,
+  deps: HistoryDeps,
 ): Promise<SeriesPoint[] | null> {
+  const { domains } = deps
   const [scope, ...others] = seriesOf(alert, domains)
   if (!scope || scope.vendor === ALL_SIGNALS || others.length > 0) return null
   const { createdAt = range.from } = domains.find(({ id }) => id === scope.domainId) ?? {}
-  const seriesMonitor = new SeriesMonitor({
-    warehouse,
-    gapsOf,
-    settingsOf,
-    memoryBytes: 0,
-    ...(holidaysOf && { holidaysOf }),
-  })
   const from = Math.min(range.to, Math.max(range.from, createdAt))
-  return (await seriesMonitor.chart(scope, { from, to: range.to }, range.to)).points
+  return (await seriesMonitorFor(deps).chart(scope, { from, to: range.to }, range.to)).points
+}
+
+/** Returns a series monitor of its own, which does not keep what it learned. */
+function seriesMonitorFor({ warehouse, gapsOf = () => [], settingsOf = () => [], holidaysOf }: HistoryDeps) {
+  return new SeriesMonitor({ warehouse, gapsOf, settingsOf, memoryBytes: 0, ...(holidaysOf && { holidaysOf }) })
 }
 
 async function measureHistory(

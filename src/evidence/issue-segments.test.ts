@@ -100,6 +100,37 @@ test('a count that fell is compared with the week before, and a shift of the tra
   expect(answer.summary).toContain('other events from Firefox (0 instead of about 40) fell as well')
 })
 
+test('sessions that break a journey are compared with those that follow it', async () => {
+  const alert = world.watch({
+    alertType: 'journey',
+    name: 'Purchases reach Meta',
+    journey: {
+      version: 2,
+      steps: [
+        {
+          anchor: { kind: 'page', path: '/thanks/', op: 'starts_with' },
+          expect: [{ vendor: 'Meta Pixel', event: 'Purchase' }],
+        },
+      ],
+    },
+  })
+  const isBroken = ({ os }: StoredEvent['segments'], n: number) => os === 'iOS' && n % 2 === 0
+  const sessionIdOf = ({ os, browser }: StoredEvent['segments'], n: number) => `${os} ${browser} ${n}`
+  await addSessions(1, (segments, n) => ({ sessionId: sessionIdOf(segments, n), event: 'view', path: '/' }))
+  await addSessions(2, (segments, n) => ({ sessionId: sessionIdOf(segments, n), path: '/thanks/7' }))
+  await addSessions(3, (segments, n) =>
+    isBroken(segments, n) ? null : { sessionId: sessionIdOf(segments, n), vendor: 'Meta Pixel', event: 'Purchase' },
+  )
+  await world.evaluate(alert, 0, 60)
+  const answer = await answerOf(world.issueOf(alert))
+  expect(answer).toMatchObject({
+    violating: 10,
+    healthy: 90,
+    segments: [{ dimension: 'os', value: 'iOS', violating: 10, total: 20, violatingPct: 50, elsewherePct: 0 }],
+    summary: '100 % of violations come from iOS; elsewhere 0 % of sessions violate.',
+  })
+})
+
 test('nothing is compared for an alert that was deleted', async () => {
   const alert = world.watch(rule)
   await addSessions(1, () => ({ violations: [alert.id] }))

@@ -1,6 +1,7 @@
 import { type Alert, domainsOf } from '../alerts/alert.ts'
+import { eventsInScope } from '../alerts/judge-past-events.ts'
 import type { NamedEvents } from '../alerts/types/event-scope.ts'
-import type { EventFilter } from '../alerts/types/evidence.ts'
+import type { EventFilter, Evidence } from '../alerts/types/evidence.ts'
 import { alertTypeOf } from '../alerts/types/index.ts'
 import { DAY_MS, type Instant } from '../core/clock.ts'
 import { Closed, Type } from '../core/schema.ts'
@@ -11,10 +12,13 @@ import { comparePeriods } from '../segments/compare-periods.ts'
 import { compareViolations, nothingCompared } from '../segments/compare-violations.ts'
 import { type AffectedSegments, AffectedSegmentsSchema } from '../segments/segment-schema.ts'
 import type { Binder, Query } from '../warehouse/query.ts'
+import type { History } from '../warehouse/warehouse.ts'
 import { type IssueProblem, problemOf } from './issue-problem.ts'
 
 /** Maximum length of the period that is compared: the most recent part of a longer issue. */
 const MAX_PERIOD_MS = 7 * DAY_MS
+/** Maximum number of events from which sessions are put together. Above this number, one in several sessions is read. */
+const MAX_SESSION_EVENTS = 500_000
 
 /** The segments of visitors and pages that an issue affects. */
 export const issueSegments = insight({
@@ -23,7 +27,8 @@ export const issueSegments = insight({
   summary: 'Show who is affected by an issue: the browsers, systems, pages and other segments in which it occurs',
   description:
     'For an alert on single events, compares the violating events with all others that the alert evaluates, since the first ' +
-    'occurrence. For an alert on counts, compares the events since the first occurrence with those of the same days and hours of the ' +
+    'occurrence. For a journey, compares the sessions that fail at the step at which most sessions fail with those that reached this ' +
+    'step and follow the journey; `violating`, `healthy` and `total` then count sessions. For an alert on counts, compares the events since the first occurrence with those of the same days and hours of the ' +
     'week before; `violating` is then the number of missing or additional events, `healthy` the number of existing events, and ' +
     '`total` the number expected (or observed, if there are too many). At most the last 7 days are read. ' +
     '`/docs/use/affected-segments` describes the method.',
@@ -44,12 +49,13 @@ export async function segmentsOfIssue(
 ): Promise<AffectedSegments> {
   const { rule, issue, privacy } = problem
   const { messages, evidence } = issueKindOf(issue.alertType)
-  const { inScope, violating } = evidence
+  const { inScope, violating, sessions } = evidence
   if (rule === null) return nothingCompared('the alert’s rule is no longer known')
-  if (!inScope) return nothingCompared('there are no events to compare')
   const incident = { ...problem, rule }
   const { orgId } = issue
   const period = periodOf(problem)
+  if (sessions) return compareSessions(sessions, incident, period, history)
+  if (!inScope) return nothingCompared('there are no events to compare')
   if (violating) {
     return compareViolations(
       {
@@ -75,6 +81,44 @@ export async function segmentsOfIssue(
     },
     { history, privacy },
   )
+}
+
+/**
+ * Compares the sessions that ended since the first occurrence. Their last event was received in the period, and they end
+ * some time later.
+ */
+async function compareSessions(
+  sessions: NonNullable<Evidence['sessions']>,
+  incident: IssueProblem & { rule: Alert },
+  { from, to }: Query['window'],
+  history: History,
+): Promise<AffectedSegments> {
+  const { rule, issue, privacy, now } = incident
+  const type = alertTypeOf(rule.alertType)
+  const settlingMs = type.evaluated === 'by window' ? type.settlingMs : 0
+  const window = { from: from + settlingMs, to: Math.min(to + settlingMs, now + 1) }
+  if (window.from >= window.to) return nothingCompared('no session has ended yet')
+  const own = issue.domainId === null ? rule : alertOfDomain(rule, issue.domainId)
+  const { events } = await eventsInScope(own, { from, to }, history)
+  const oneIn = Math.max(1, Math.ceil(events / MAX_SESSION_EVENTS))
+  const { query, relationOf } = sessions(incident, window, { oneIn })
+  const compared = relationOf(await history.query<never>(query))
+  if (!compared) return nothingCompared('no sessions violate in this period')
+  return compareViolations(
+    {
+      orgId: issue.orgId,
+      window: compared.window,
+      relation: compared.write,
+      includes: () => ({ sql: 'true' }),
+      violates: () => ({ sql: 'violates' }),
+    },
+    { history, privacy },
+    { unit: 'sessions', oneIn },
+  )
+}
+
+function alertOfDomain({ domainId: _, domainIds: __, ...rule }: Alert, domainId: string): Alert {
+  return { ...rule, domainId }
 }
 
 /** Returns the period from the first occurrence until now, or until the last occurrence of a resolved issue. */

@@ -1,9 +1,7 @@
 import type { Instant } from '../core/clock.ts'
 
-/** Counts of the settled orders of 5 minutes or an hour. */
-export interface CaptureCount {
-  startAt: Instant
-  orders: number
+/** Counts of the orders that were reported to the vendor in time. */
+export interface CapturedOrders {
   captured: number
   duplicated: number
   duplicates: number
@@ -11,6 +9,12 @@ export interface CaptureCount {
   deviating: number
   shopValue: number
   reportedValue: number
+}
+
+/** Counts of the settled orders of 5 minutes or an hour. */
+export interface CaptureCount extends CapturedOrders {
+  startAt: Instant
+  orders: number
   value: number
   capturedValue: number
   delayMs: number | null

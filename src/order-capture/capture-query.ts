@@ -1,5 +1,6 @@
 import { keysRead, mentionsSql, type OrderKeys, type ReportedScope } from '../insights/reported-orders-query.ts'
 import { type Binder, type Query, query } from '../warehouse/query.ts'
+import type { CapturedOrders } from './capture-count.ts'
 
 /** A settled order to look for in the reports to vendors. */
 export interface SettledOrder {
@@ -14,15 +15,8 @@ export interface SettledOrder {
 }
 
 /** Counts of the orders of one period that were reported to the vendor in time. */
-export interface CapturedRow {
+export interface CapturedRow extends CapturedOrders {
   slot: number
-  captured: number
-  duplicated: number
-  duplicates: number
-  valued: number
-  deviating: number
-  shopValue: number
-  reportedValue: number
   money: number
 }
 

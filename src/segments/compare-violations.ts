@@ -14,11 +14,12 @@ interface Deps {
 
 /**
  * Returns the segments in which events violate far more often than elsewhere. `unit`: what a row of the scope is.
+ * `oneIn`: one in this many rows is in the scope.
  */
 export async function compareViolations(
   scope: SegmentScope,
   { history, privacy }: Deps,
-  unit: CountedUnit = 'events',
+  { unit = 'events', oneIn = 1 }: { unit?: CountedUnit; oneIn?: number } = {},
 ): Promise<AffectedSegments> {
   const { size, sampling, counts } = await countScope(scope, history)
   const { violating, total } = size
@@ -32,7 +33,7 @@ export async function compareViolations(
       violating: all.violating,
       total: all.total,
       sessions: sessionsOf(all),
-      oneIn: sampling.oneIn,
+      oneIn: sampling.oneIn * oneIn,
       unit,
     }),
   }

@@ -8,13 +8,15 @@ export const UNKNOWN = 'unknown'
 /** Maximum number of values of a dimension that are compared: those with the most violations and events. */
 const MAX_VALUES = 200
 
-/** SQL on the relation `events`, with its values in the given binder. */
+/** SQL on the compared relation, with its values in the given binder. */
 export type EventTest = (binder: Binder) => Pick<Statement, 'sql' | 'keys' | 'wholeParams'>
 
 /** The events that are compared. */
 export interface SegmentScope {
   orgId: string
   window: Query['window']
+  /** The compared relation, with the same columns as `events`. Default: `events`. */
+  relation?(binder: Binder): Statement
   /** True for the events that are compared. */
   includes: EventTest
   /** True for violating events; never NULL. */
@@ -40,25 +42,37 @@ export interface SizeRow {
   violating: number
 }
 
-const joinReads = (...parts: readonly ReturnType<EventTest>[]): Pick<Statement, 'keys' | 'wholeParams'> => ({
-  keys: [...new Set(parts.flatMap(({ keys = [] }) => keys))],
-  wholeParams: parts.some(({ wholeParams = false }) => wholeParams),
-})
-
 const storedWeight = () => 'weight'
 
+/** Writes the parts of a scope. `reads`: what the parts need. */
+function scopeSql({ relation, includes, violates, weight = storedWeight }: SegmentScope, binder: Binder) {
+  const [compared, included, violating] = [relation?.(binder), includes(binder), violates(binder)]
+  const parts: readonly Statement[] = [...(compared ? [compared] : []), included, violating]
+  return {
+    from: compared ? `(${compared.sql}) AS compared` : 'events',
+    included: included.sql,
+    violating: violating.sql,
+    weight: weight(binder),
+    reads: {
+      keys: [...new Set(parts.flatMap(({ keys = [] }) => keys))],
+      wholeParams: parts.some(({ wholeParams = false }) => wholeParams),
+      anyTests: parts.flatMap(({ anyTests = [] }) => anyTests),
+    },
+  }
+}
+
 /** Returns the query for the number of events in the scope. */
-export function sizeQuery({ orgId, window, includes, violates, weight = storedWeight }: SegmentScope): Query {
+export function sizeQuery(scope: SegmentScope): Query {
   return query('segments.size', {
-    orgId,
-    window,
+    orgId: scope.orgId,
+    window: scope.window,
     write(binder) {
-      const [included, violating] = [includes(binder), violates(binder)]
+      const { from, included, violating, weight, reads } = scopeSql(scope, binder)
       return {
         sql: `SELECT count(*) AS events, coalesce(sum(CASE WHEN violates THEN 1 ELSE 0 END), 0) AS "violatingEvents",
             coalesce(sum(represented), 0) AS total, coalesce(sum(CASE WHEN violates THEN represented ELSE 0 END), 0) AS violating
-          FROM (SELECT ${weight(binder)} AS represented, ${violating.sql} AS violates FROM events WHERE ${included.sql}) AS tested`,
-        ...joinReads(included, violating),
+          FROM (SELECT ${weight} AS represented, ${violating} AS violates FROM ${from} WHERE ${included}) AS tested`,
+        ...reads,
       }
     },
   })
@@ -114,7 +128,7 @@ export function pairsQuery(scope: SegmentScope, options: Omit<Grouping, 'sets'>)
 }
 
 function talliesSql(scope: SegmentScope, { sampling, without, sets, among }: Grouping, binder: Binder): Statement {
-  const [included, violating] = [scope.includes(binder), scope.violates(binder)]
+  const { from, included, violating, weight: stored, reads } = scopeSql(scope, binder)
   const used = among.length > 0 ? among.map(({ dimension }) => dimension) : DIMENSIONS
   const excluded = without.map((key) => `NOT (${keySql(key, binder)})`)
   const columns = DIMENSIONS.map((dimension) => `${valueSql(dimension, binder)} AS ${columnOf(dimension)}`)
@@ -125,16 +139,16 @@ function talliesSql(scope: SegmentScope, { sampling, without, sets, among }: Gro
       ? `CASE WHEN ${binder.among(column, values).join('') || 'false'} THEN ${column} ELSE '' END AS ${column}`
       : column
   })
-  const { sampled, weight } = samplingSql(sampling, violating.sql, binder)
+  const { sampled, weight } = samplingSql(sampling, violating, binder)
   // Rounded, because engines add in different orders.
   const sum = (name: string, sql: string) => `round(coalesce(sum(${sql}), 0), 6) AS "${name}"`
   return {
     sql: `SELECT * FROM (
       WITH seen AS MATERIALIZED (
         SELECT domainId, sender, ${weight} AS represented, violates, ${used.map(columnOf).join(', ')} FROM (
-          SELECT domainId, ${(scope.weight ?? storedWeight)(binder)} AS counted, ${SENDER} AS sender,
-            ${violating.sql} AS violates, ${columns.join(', ')}
-          FROM events WHERE ${[`(${included.sql})`, ...sampled].join(' AND ')}
+          SELECT domainId, ${stored} AS counted, ${SENDER} AS sender,
+            ${violating} AS violates, ${columns.join(', ')}
+          FROM ${from} WHERE ${[`(${included})`, ...sampled].join(' AND ')}
         ) AS tested WHERE ${['true', ...excluded].join(' AND ')}
       ),
       sessions AS MATERIALIZED (
@@ -163,7 +177,7 @@ function talliesSql(scope: SegmentScope, { sampling, without, sets, among }: Gro
         PARTITION BY grouped ORDER BY "cappedViolating" DESC, total DESC, ${used.map(columnOf).join(', ')}
       ) <= ${MAX_VALUES}
     )`,
-    ...joinReads(included, violating),
+    ...reads,
   }
 }
 
@@ -229,7 +243,7 @@ export function segmentTotalsQuery(scope: SegmentScope, keys: readonly SegmentKe
     orgId: scope.orgId,
     window: scope.window,
     write(binder) {
-      const [included, violating] = [scope.includes(binder), scope.violates(binder)]
+      const { from, included, violating, weight, reads } = scopeSql(scope, binder)
       const used = [...new Set(keys.flatMap(({ dimensions }) => [...dimensions]))]
       const columns = used.map((dimension) => `${valueSql(dimension, binder)} AS ${columnOf(dimension)}`)
       const sums = keys.flatMap((key, at) => {
@@ -239,10 +253,10 @@ export function segmentTotalsQuery(scope: SegmentScope, keys: readonly SegmentKe
       })
       return {
         sql: `SELECT ${sums.join(', ')} FROM (
-          SELECT ${(scope.weight ?? storedWeight)(binder)} AS represented, ${violating.sql} AS violates, ${columns.join(', ')}
-          FROM events WHERE ${included.sql}
+          SELECT ${weight} AS represented, ${violating} AS violates, ${columns.join(', ')}
+          FROM ${from} WHERE ${included}
         ) AS seen`,
-        ...joinReads(included, violating),
+        ...reads,
       }
     },
   })

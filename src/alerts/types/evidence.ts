@@ -1,7 +1,7 @@
 import type { Privacy } from '../../conditions/privacy-settings.ts'
 import type { StoredEvent } from '../../core/event.ts'
 import type { MembersOf } from '../../labels/label.ts'
-import type { Binder, Statement } from '../../warehouse/query.ts'
+import type { Binder, Query, Statement } from '../../warehouse/query.ts'
 import type { Alert } from '../alert.ts'
 import type { Finding } from '../finding.ts'
 
@@ -56,6 +56,17 @@ export interface ValidEvents {
   isValid?(event: Omit<StoredEvent, 'orgId'>): boolean
 }
 
+/** Sessions that a rule evaluates. They are read in two steps, because SQL alone can't evaluate them. */
+export interface ComparedSessions {
+  /** The query for groups of sessions that the rule treats alike. */
+  query: Query
+  /**
+   * Returns the sessions to compare, from the result of `query`: one row per session, with the columns of an event that
+   * represents the session, the session's `weight`, and `violates`. Null if no session violates the rule.
+   */
+  relationOf(groups: readonly never[]): { window: Query['window']; write(binder: Binder): Statement } | null
+}
+
 /**
  * Specifies which events and counts in the history show a violation, and which events are valid. `src/evidence` runs
  * the queries.
@@ -76,6 +87,15 @@ export interface Evidence {
    * when the rule evaluates something other than single events or counts.
    */
   inScope?(incident: EvidenceContext & { rule: Alert }, binder: Binder): EventFilter
+  /**
+   * Returns the sessions that the rule evaluates in the issue's domain and that ended in the window. Absent when the
+   * rule does not evaluate sessions. `oneIn`: one in this many sessions is read and represents all of them.
+   */
+  sessions?(
+    incident: EvidenceContext & { rule: Alert },
+    window: Query['window'],
+    options: { oneIn: number },
+  ): ComparedSessions
   /**
    * True when the valid event must have the same vendor and event as the violating event, and preferably the same host.
    */

@@ -260,8 +260,8 @@ describe('the evaluation of a session', () => {
   test('finds the unmet expectation', () => {
     // /cart, view_cart, /pay, add_payment, /thanks, purchase, Purchase
     expect(walked('0,1;3;2')).toMatchObject({ reached: 2, unmet: { step: 1, expect: 0, at: 2, misplaced: false } })
-    expect(walked('0,1;2,3;4;5')).toMatchObject({ reached: 3, unmet: { step: 2, expect: 1, at: 2 } })
-    expect(walked('')).toEqual({ reached: 0, unmet: null })
+    expect(walked('0,1;2,3;4;5')).toMatchObject({ reached: 3, starts: [0, 1, 2], unmet: { step: 2, expect: 1, at: 2 } })
+    expect(walked('')).toEqual({ reached: 0, starts: [], unmet: null })
     expect(judgeSession(planOf(twice), [])).toMatchObject({
       reached: 1,
       unmet: { step: 0, expect: 0, anchor: null, at: -1 },

@@ -48,6 +48,11 @@ export interface Verdict {
    * last step.
    */
   reached: number
+  /**
+   * Index in the shape at which each reached step begins; -1 for the start of the session. In the legacy form, the index
+   * of the last event that matches the last step.
+   */
+  starts: readonly number[]
   /** Null when the session follows the journey. */
   unmet: Unmet | null
 }
@@ -123,9 +128,13 @@ export function judgeSession(plan: Plan, shape: Shape): Verdict {
     if (!matcher) continue
     const { index, misplaced } = fault
     const instead = anchor === null ? null : (matchers[anchor] ?? null)
-    return { reached: starts.length, unmet: { step, expect: index, matcher, anchor: instead, at: start, misplaced } }
+    return {
+      reached: starts.length,
+      starts,
+      unmet: { step, expect: index, matcher, anchor: instead, at: start, misplaced },
+    }
   }
-  return { reached: starts.length, unmet: null }
+  return { reached: starts.length, starts, unmet: null }
 }
 
 /** Returns the index at which each reached step begins. */
@@ -172,13 +181,14 @@ function faultIn(
 function judgeLegacySession(matchers: readonly Matcher[], order: readonly number[], shape: Shape): Verdict {
   const last = order.at(-1)
   const at = last === undefined ? -1 : shape.findLastIndex((event) => event.includes(last))
-  if (last === undefined || at < 0) return { reached: 0, unmet: null }
+  if (last === undefined || at < 0) return { reached: 0, starts: [], unmet: null }
   const earlier = order.slice(0, -1).map((matcher) => ({ matcher, ordered: true }))
   const fault = faultIn(earlier, shape, 0, at)
   const matcher = fault && matchers[fault.matcher]
-  if (!matcher) return { reached: 1, unmet: null }
+  if (!matcher) return { reached: 1, starts: [at], unmet: null }
   const { index, misplaced } = fault
-  return { reached: 1, unmet: { step: 0, expect: index, matcher, anchor: matchers[last] ?? null, at, misplaced } }
+  const unmet = { step: 0, expect: index, matcher, anchor: matchers[last] ?? null, at, misplaced }
+  return { reached: 1, starts: [at], unmet }
 }
 
 const NONE: ReadonlySet<number> = new Set()

@@ -1,6 +1,6 @@
 import { HOUR_MS, type Instant, MINUTE_MS } from '../../../core/clock.ts'
 import type { MembersOf } from '../../../labels/label.ts'
-import type { Dialect } from '../../../warehouse/dialect.ts'
+import { type Dialect, derivedColumns } from '../../../warehouse/dialect.ts'
 import { type Binder, type Query, query, type Statement } from '../../../warehouse/query.ts'
 import { spanOf } from '../../alert-windows.ts'
 import { type AlertSql, type JourneyAlert, JourneyColumns } from './journey-matcher-sql.ts'
@@ -59,13 +59,30 @@ export function journeysQuery(
   windows: readonly Span[],
   options: JourneyOptions,
 ): Query {
-  const span = spanOf(windows)
-  const ended = { from: span.from - SESSION_GAP_MS, to: span.to - SESSION_GAP_MS }
+  const ended = endedIn(spanOf(windows))
   return query('alerts.journeys', {
     orgId,
-    window: { from: ended.from - MAX_SESSION_MS, to: span.to },
+    window: eventsOf(ended),
     write: (binder) => journeysSql(alerts, windows, ended, options, binder),
   })
+}
+
+/** Returns the times of the last events of the sessions that end in this span. */
+const endedIn = ({ from, to }: Span): Span => ({ from: from - SESSION_GAP_MS, to: to - SESSION_GAP_MS })
+
+/** Returns the span of all events of the sessions whose last event is in this span, including later events. */
+const eventsOf = ({ from, to }: Span): Span => ({ from: from - MAX_SESSION_MS, to: to + SESSION_GAP_MS })
+
+function visitedTests(
+  columns: JourneyColumns,
+  alerts: readonly JourneyAlert[],
+  { oneIn, dialect }: Omit<GroupingOptions, 'windows'>,
+): string[] {
+  return [
+    `sessionId <> ''`,
+    ...columns.inAnyDomain(alerts),
+    ...(oneIn > 1 ? [`${dialect.hash('sessionId')} % ${oneIn} = 0`] : []),
+  ]
 }
 
 function journeysSql(
@@ -78,27 +95,28 @@ function journeysSql(
   const { dialect } = binder
   const columns = new JourneyColumns(binder, membersOf)
   const parts = alerts.map((alert) => columns.alert(alert))
-  const visited = [
-    `sessionId <> ''`,
-    ...columns.inAnyDomain(alerts),
-    ...(oneIn > 1 ? [`${dialect.hash('sessionId')} % ${oneIn} = 0`] : []),
-  ]
+  const visited = visitedTests(columns, alerts, { oneIn, dialect })
+  const grouping = { windows, oneIn, dialect }
   const sql = `
     SELECT * FROM (
       WITH ${eventsSql(columns, dialect)},
       ${visitsSql(parts, ended, visited)},
       ${endedSessionsSql(columns, ended)},
-      ${shapesSql(columns, parts, { windows, oneIn, dialect })}
+      ${marksSql(columns, parts, grouping)},
+      ${shapesSql(columns, parts, grouping)}
     )`
   const { keys, wholeParams, anyTests } = columns
   return { sql, keys: [...keys], wholeParams, anyTests }
 }
 
-/** Returns SQL for all events with one column per matcher. */
-function eventsSql({ columns }: JourneyColumns, { inlined }: Dialect): string {
-  const matches = [...columns].map(([name, sql]) => `, ${sql} AS ${name}`).join('')
+/** Columns of the events of sessions, in addition to one column per matcher and filter. */
+const EVENT_COLUMNS = ['domainId', 'receivedAt', 'ts', 'seq', 'host', 'weight']
+
+/** Returns SQL for all events with one column per matcher. `columns`: further columns of `events`. */
+function eventsSql({ columns: tests }: JourneyColumns, { inlined }: Dialect, columns: readonly string[] = []): string {
+  const matches = [...tests].map(([name, sql]) => `${sql} AS ${name}`)
   return `tested AS ${inlined} (
-    SELECT domainId, sessionId, receivedAt, ts, seq, host, weight${matches} FROM events
+    SELECT ${[...EVENT_COLUMNS, 'sessionId', ...columns, ...matches].join(', ')} FROM events
   )`
 }
 
@@ -127,9 +145,13 @@ function visitsSql(parts: readonly AlertSql[], { from, to }: Span, visited: read
  * Returns SQL for the events of the sessions that ended. `sid` is the `seq` of one event of the session, `lastAt` the
  * time of its last event.
  */
-function endedSessionsSql({ columns }: JourneyColumns, { from, to }: Span): string {
+function endedSessionsSql(
+  { columns: tests }: JourneyColumns,
+  { from, to }: Span,
+  columns: readonly string[] = [],
+): string {
   const visit = 'PARTITION BY domainId, sessionId ORDER BY receivedAt, seq'
-  const names = ['domainId', 'receivedAt', 'ts', 'seq', 'host', 'weight', ...columns.keys()].join(', ')
+  const names = [...EVENT_COLUMNS, ...columns, ...tests.keys()].join(', ')
   const hasEnded = `lastAt >= ${from} AND lastAt < ${to}`
   return `
     cut AS (
@@ -157,38 +179,56 @@ function endedSessionsSql({ columns }: JourneyColumns, { from, to }: Span): stri
     )`
 }
 
-/**
- * Returns SQL for sessions grouped by shape. The engine holds aggregated lists in memory, and there may be many
- * sessions. Sessions are therefore grouped by a hash of their matches, and the shape is output for only one session per
- * group.
- */
-function shapesSql(
-  { matcherColumns, filterColumns }: JourneyColumns,
+/** Window for the running number of a session's events that match a matcher. */
+const SESSION_ORDER = 'PARTITION BY sid ORDER BY ts, seq ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW'
+
+const anyMatcher = ({ matcherColumns }: JourneyColumns) =>
+  matcherColumns.length > 0 ? matcherColumns.join(' OR ') : '(1 = 0)'
+
+interface GroupingOptions {
+  windows: readonly Span[]
+  oneIn: number
+  dialect: Dialect
+}
+
+/** Returns SQL for the sessions, and for the hash of each session's matches: `mark0` for the first alert, and so on. */
+function marksSql(
+  columns: JourneyColumns,
   parts: readonly AlertSql[],
-  { windows, oneIn, dialect }: { windows: readonly Span[]; oneIn: number; dialect: Dialect },
+  { windows, oneIn, dialect }: GroupingOptions,
 ): string {
   const each = (write: (part: AlertSql, index: number) => string) => parts.map(write).join('')
-  const matchesAny = matcherColumns.length > 0 ? matcherColumns.join(' OR ') : '(1 = 0)'
-  const fromStart = parts.filter(({ fromStart }) => fromStart).map(({ id }) => id)
-  const orNothing = fromStart.length > 0 ? ` OR alertId IN (${fromStart.join(', ')})` : ''
-  const { anyTrue, argMax, hash, rowsOf, sortedRows } = dialect
-  const session = 'PARTITION BY sid ORDER BY ts, seq ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW'
+  const { anyTrue, argMax, hash } = dialect
   return `
     ended AS (
       SELECT sid, any_value(domainId) AS domainId, ${argMax('host', 'seq')} AS host, max(weight) * ${oneIn} AS weight,
         max(lastAt) AS lastAt, max(seq) AS lastSeq, min(seq) AS startSeq, min(receivedAt) AS startAt,
         ${indexSql(dialect, `max(lastAt) + ${SESSION_GAP_MS}`, windows)} AS windowIndex
-        ${filterColumns.map((name) => `, ${anyTrue(name)} AS ${name}`).join('')}
+        ${columns.filterColumns.map((name) => `, ${anyTrue(name)} AS ${name}`).join('')}
       FROM walked GROUP BY sid HAVING count(*) <= ${MAX_SESSION_EVENTS}
     ),
     marked AS (
       SELECT sid${each(({ hit, code }, n) => `, bit_xor(${hash(`place${n} || ':' || ${code}`)}) FILTER (WHERE ${hit}) AS mark${n}`)}
       FROM (
-        SELECT *${each(({ hit }, n) => `, count(*) FILTER (WHERE ${hit}) OVER (${session}) AS place${n}`)}
-        FROM walked WHERE ${matchesAny}
+        SELECT *${each(({ hit }, n) => `, count(*) FILTER (WHERE ${hit}) OVER (${SESSION_ORDER}) AS place${n}`)}
+        FROM walked WHERE ${anyMatcher(columns)}
       )
       GROUP BY sid
-    ),
+    )`
+}
+
+/**
+ * Returns SQL for sessions grouped by shape. The engine holds aggregated lists in memory, and there may be many
+ * sessions. Sessions are therefore grouped by a hash of their matches, and the shape is output for only one session per
+ * group.
+ */
+function shapesSql(columns: JourneyColumns, parts: readonly AlertSql[], { dialect }: GroupingOptions): string {
+  const { matcherColumns } = columns
+  const each = (write: (part: AlertSql, index: number) => string) => parts.map(write).join('')
+  const fromStart = parts.filter(({ fromStart }) => fromStart).map(({ id }) => id)
+  const orNothing = fromStart.length > 0 ? ` OR alertId IN (${fromStart.join(', ')})` : ''
+  const { argMax, rowsOf, sortedRows } = dialect
+  return `
     sessions AS (
       SELECT ended.*, ${rowsOf({ alertId: parts.map(({ inScope }) => inScope), mark: parts.map((_, n) => `mark${n}`) })}
       FROM ended LEFT JOIN marked USING (sid)
@@ -205,10 +245,97 @@ function shapesSql(
     ),
     shown AS (
       SELECT sid, ${sortedRows(['ts', 'seq', 'receivedAt', ...matcherColumns])} AS hits
-      FROM walked SEMI JOIN (SELECT DISTINCT sid FROM shapes) AS chosen USING (sid) WHERE ${matchesAny} GROUP BY sid
+      FROM walked SEMI JOIN (SELECT DISTINCT sid FROM shapes) AS chosen USING (sid) WHERE ${anyMatcher(columns)} GROUP BY sid
     )
     SELECT alertId, domainId, windowIndex, host, sessions, firstAt, lastAt, lastSeq, startSeq, startAt, CASE alertId${each(({ id, text }) => ` WHEN ${id} THEN ${text}`)} END AS shape
     FROM shapes LEFT JOIN shown USING (sid)`
+}
+
+/** The verdict on all sessions with the same matches. */
+export interface SessionVerdict {
+  /** `startSeq` of one of these sessions. */
+  startSeq: number
+  /** Number of the event that represents the session, among its events that match, from 1; 0 for its first event. */
+  place: number
+  violates: boolean
+}
+
+/** Columns of `events` that describe the visitor, the page and the release of an event. */
+const SEGMENT_COLUMNS = [
+  'browser',
+  'browserVersion',
+  'os',
+  'device',
+  'country',
+  'language',
+  'consent',
+  'account',
+  'path',
+  'version',
+]
+
+/**
+ * Returns the relation of the sessions that ended in the window and have one of these verdicts, one row per session: an
+ * event, with `violates` and the session's weight, and without a `sessionId`. `window` is that of the events to read.
+ */
+export function sessionsRelation(
+  alert: JourneyAlert,
+  { window, verdicts }: { window: Span; verdicts: readonly SessionVerdict[] },
+  options: JourneyOptions,
+): { window: Span; write(binder: Binder): Statement } {
+  const ended = endedIn(window)
+  return {
+    window: eventsOf(ended),
+    write: (binder) => sessionsSql(alert, { windows: [window], ended, verdicts }, options, binder),
+  }
+}
+
+function sessionsSql(
+  alert: JourneyAlert,
+  { windows, ended, verdicts }: { windows: readonly Span[]; ended: Span; verdicts: readonly SessionVerdict[] },
+  { membersOf, oneIn = 1 }: JourneyOptions,
+  binder: Binder,
+): Statement {
+  const { dialect } = binder
+  const columns = new JourneyColumns(binder, membersOf)
+  const part = columns.alert(alert)
+  const rows = verdicts.map((verdict) => ({ ...verdict, violates: verdict.violates ? 1 : 0 }))
+  const judged = dialect.rowsOfJson(binder.bind(JSON.stringify(rows)), {
+    startSeq: 'integer',
+    place: 'integer',
+    violates: 'integer',
+  })
+  const sql = `
+    SELECT * FROM (
+      WITH ${eventsSql(columns, dialect, SEGMENT_COLUMNS)},
+      ${visitsSql([part], ended, visitedTests(columns, [alert], { oneIn, dialect }))},
+      ${endedSessionsSql(columns, ended, SEGMENT_COLUMNS)},
+      ${marksSql(columns, [part], { windows, oneIn, dialect })},
+      verdicts AS (
+        SELECT coalesce(mark0, 0) AS mark, max(place) AS place, max(violates) AS violating
+        FROM ${judged} AS judged JOIN ended USING (startSeq) LEFT JOIN marked USING (sid) GROUP BY 1
+      ),
+      compared AS (
+        SELECT ended.sid AS sid, ended.weight AS represented, verdicts.place AS place, verdicts.violating = 1 AS violates
+        FROM ended LEFT JOIN marked USING (sid) JOIN verdicts ON coalesce(mark0, 0) = verdicts.mark
+        WHERE ${part.inScope} IS NOT NULL
+      ),
+      positions AS (
+        SELECT sid, seq, count(*) FILTER (WHERE ${part.hit}) OVER (${SESSION_ORDER}) AS place
+        FROM walked WHERE ${anyMatcher(columns)}
+        UNION ALL
+        SELECT sid, startSeq AS seq, 0 AS place FROM ended
+      ),
+      shown AS (
+        SELECT walked.*, represented, violates
+        FROM compared JOIN positions USING (sid, place) JOIN walked USING (sid, seq)
+      )
+      SELECT domainId, '' AS sessionId, seq, receivedAt, represented AS weight, violates,
+        ${SEGMENT_COLUMNS.join(', ')}, ${derivedColumns(dialect)}
+      FROM shown
+    )`
+  const { keys, wholeParams, anyTests } = columns
+  return { sql, keys: [...keys], wholeParams, anyTests }
 }
 
 /** Returns SQL for the index of the window that contains an instant. The instant must be in one of the windows. */

@@ -5,7 +5,7 @@ import { HOUR_MS } from '../../../core/clock.ts'
 import { countText } from '../../../core/text.ts'
 import { type MembersOf, noMembers } from '../../../labels/label.ts'
 import type { Binder, Query } from '../../../warehouse/query.ts'
-import type { Alert, AlertInput } from '../../alert.ts'
+import { type Alert, type AlertInput, domainsOf } from '../../alert.ts'
 import type { Finding, Window } from '../../finding.ts'
 import { cachedByRows, organizationOf, type WatchedDomain, type WindowType } from '../alert-type.ts'
 import { scopeOfIssue, scopeTests } from '../event-scope.ts'
@@ -16,7 +16,14 @@ import { rejectConditions, rejectInexactConditions } from '../reject-conditions.
 import type { Matcher } from './journey-plan.ts'
 import { conditionsIn, type Hit, judgeSession, type Plan, planOf, readShape, type Unmet } from './journey-plan.ts'
 import { type JourneySpec, JourneySpecSchema, readSpec } from './journey-spec.ts'
-import { journeysQuery, MAX_SHAPES, SESSION_GAP_MS, type ShapeRow } from './journey-sql.ts'
+import {
+  journeysQuery,
+  MAX_SHAPES,
+  SESSION_GAP_MS,
+  type SessionVerdict,
+  type ShapeRow,
+  sessionsRelation,
+} from './journey-sql.ts'
 
 const MAX_HOSTS = 20
 /** Alerts with longer windows are measured in separate queries. */
@@ -42,6 +49,47 @@ const journeyEvidence: Evidence = {
   valid: (incident) => ({
     where: (binder) => missedEventsSql(incident, binder),
   }),
+
+  sessions({ rule, issue, membersOf = noMembers }, window, { oneIn }) {
+    const { id, orgId, filters = [] } = rule
+    const plan = planFor(rule)
+    const domainIds = issue.domainId === null ? domainsOf(rule) : [issue.domainId]
+    const walked = { id, plan, filters, domainIds }
+    return {
+      query: journeysQuery(orgId, [walked], [window], { membersOf, oneIn }),
+      relationOf(rows: readonly ShapeRow[]) {
+        const verdicts = verdictsOf(plan, rows)
+        return verdicts && sessionsRelation(walked, { window, verdicts }, { membersOf, oneIn })
+      },
+    }
+  },
+}
+
+/**
+ * Returns the verdicts on the sessions that reached the step at which most sessions fail: those that fail at this step,
+ * and those that follow the journey. Each session is represented by the event at which it reached the step. Sessions
+ * that fail at other steps have no verdict. Null if no session fails.
+ */
+function verdictsOf(plan: Plan, rows: readonly ShapeRow[]): SessionVerdict[] | null {
+  const judged = rows.map((row) => ({
+    row,
+    ...judgeSession(
+      plan,
+      readShape(row.shape).map(({ matches }) => matches),
+    ),
+  }))
+  const failed = Map.groupBy(
+    judged.flatMap(({ row, unmet }) => (unmet ? [{ row, step: unmet.step }] : [])),
+    ({ step }) => step,
+  )
+  const [most] = [...failed].sort(([a, rowsA], [b, rowsB]) => sumOf(rowsB) - sumOf(rowsA) || a - b)
+  if (!most) return null
+  const [step] = most
+  return judged.flatMap(({ row: { startSeq }, starts, unmet }) => {
+    const start = starts[step]
+    const isCompared = start !== undefined && (unmet === null || unmet.step === step)
+    return isCompared ? [{ startSeq, place: start + 1, violates: unmet !== null }] : []
+  })
 }
 
 /**
