@@ -1,5 +1,5 @@
 import { cutText } from '../core/text.ts'
-import type { DecodedEvent, Decoder } from './decoder.ts'
+import type { DecodedEvent, Decoder, KeyReference } from './decoder.ts'
 import { type EmbeddedParam, entriesOf, withEmbedded } from './embedded-params.ts'
 import { MAX_KEY_LENGTH, type Params, readQuery, scalarOrNull } from './params.ts'
 import { scriptLoad, sideChannel } from './route-builders.ts'
@@ -24,10 +24,58 @@ const LINKS = new Map([
   ['lnk_e', 'exitLink'],
 ])
 
+const KEYS: readonly KeyReference[] = [
+  {
+    url: 'https://experienceleague.adobe.com/en/docs/analytics/implementation/validate/query-parameters',
+    meanings: {
+      AQB: ['boolean', 'Start of the request'],
+      AQE: ['boolean', 'End of the request'],
+      g: ['url', 'Address of the page'],
+      r: ['url', 'Address of the previous page'],
+      pageName: ['text', 'Name of the page'],
+      pageType: ['code', '`errorPage` for an error page'],
+      ch: ['text', 'Section of the site'],
+      server: ['text', 'Server of the site'],
+      cc: ['code', 'Currency (ISO 4217)'],
+      ce: ['code', 'Character encoding of the request'],
+      events: ['text', 'Events of the call'],
+      'events.*': [null, 'Number or ID of an event'],
+      products: ['text', 'Products of the call'],
+      'products.#.category': ['text', 'Category of the product'],
+      'products.#.product': ['identifier', 'Name or SKU of the product'],
+      'products.#.quantity': ['number', 'Number of products'],
+      'products.#.price': ['amount', 'Total price of the products'],
+      purchaseID: ['identifier', 'ID of the order'],
+      'v#': ['text', 'eVar: conversion variable'],
+      'c#': ['text', 'Prop: traffic variable'],
+      'h#': ['text', 'Hierarchy variable'],
+      'l#': ['text', 'List variable'],
+      'c.*': [null, 'Context data, set by the site'],
+      v0: ['text', 'Code of the campaign'],
+      vid: ['identifier', 'Visitor ID assigned by the site'],
+      aid: ['identifier', 'Visitor ID of Adobe Analytics'],
+      mid: ['identifier', 'Experience Cloud ID of the visitor'],
+      mcorgid: ['identifier', 'ID of the Experience Cloud organization'],
+      ns: ['text', 'Namespace of the visitor'],
+      t: ['time', 'Local time of the visitor, with the offset from UTC'],
+      ts: ['time', 'Time of the call'],
+      pe: ['code', 'Kind of link: `lnk_o` custom, `lnk_d` download, `lnk_e` exit'],
+      pev1: ['url', 'Target of the link'],
+      pev2: ['text', 'Name of the link'],
+      s: ['text', 'Screen resolution in pixels'],
+      bw: ['number', 'Width of the browser in pixels'],
+      bh: ['number', 'Height of the browser in pixels'],
+      state: ['text', 'State of the visitor'],
+      zip: ['text', 'Postal code of the visitor'],
+    },
+  },
+]
+
 /** Usually served from the customer's own host, so calls are recognised by the format of their path. */
 export const adobeAnalytics: Decoder = {
   vendor: 'Adobe Analytics',
   source: 'https://experienceleague.adobe.com/en/docs/analytics/implementation/validate/query-parameters',
+  keys: KEYS,
   hosts: ['omtrdc.net', '2o7.net', 'adobedc.net'],
   routes: [
     // The same call, sent again after a cookie has been set.

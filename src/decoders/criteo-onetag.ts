@@ -1,4 +1,4 @@
-import type { DecodedEvent, Decoder } from './decoder.ts'
+import type { DecodedEvent, Decoder, KeyReference } from './decoder.ts'
 import { type EmbeddedParam, entriesOf, withEmbedded } from './embedded-params.ts'
 import { type Params, readQuery, scalarOrNull } from './params.ts'
 import { scriptLoad, sideChannel } from './route-builders.ts'
@@ -25,9 +25,25 @@ const ITEM_FIELDS: Params = { i: 'id', pr: 'price', q: 'quantity' }
  */
 const NO_EVENTS = new Set(['exd', 'ce', 'ci', 'cri', 'rvi', 'cz', 'zc', 'ui', 'dis', 'cdo'])
 
+const KEYS: readonly KeyReference[] = [
+  {
+    url: 'https://help.criteo.com/kb/guide/en/all-criteo-onetag-events-and-parameters-vZbzbEeY86/Steps/775825',
+    meanings: {
+      a: ['identifier', 'Account ID'],
+      v: ['code', 'Version of the library'],
+      'call.p': ['text', 'Products of the event'],
+      'call.id': ['identifier', 'ID of the order'],
+      'call.item.#.id': ['identifier', 'ID of the product'],
+      'call.item.#.price': ['amount', 'Price of one product'],
+      'call.item.#.quantity': ['number', 'Number of products'],
+    },
+  },
+]
+
 export const criteoOneTag: Decoder = {
   vendor: 'Criteo OneTag',
   source: 'https://help.criteo.com/kb/guide/en/all-criteo-onetag-events-and-parameters-vZbzbEeY86/Steps/775825',
+  keys: KEYS,
   hosts: ['criteo.com', 'criteo.net'],
   routes: [
     { path: /^\/event\/?$/, read: readEvents },

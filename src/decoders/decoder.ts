@@ -50,12 +50,40 @@ export interface Route {
   read(request: VendorRequest): Iterable<DecodedEvent>
 }
 
+/** What a value stands for. Its characters do not always show this: an identifier may consist of digits. */
+export const VALUE_KINDS = [
+  'identifier',
+  'amount',
+  'number',
+  'boolean',
+  'time',
+  'duration',
+  'url',
+  'code',
+  'text',
+] as const
+export type ValueKind = (typeof VALUE_KINDS)[number]
+
+/**
+ * Meanings by key: what the value stands for (null if that differs), and a short description. `#` in a key represents
+ * any number, and `*` at its end any text.
+ */
+export type KeyMeanings = Readonly<Record<string, readonly [kind: ValueKind | null, meaning: string]>>
+
+/** Keys that a public page of the vendor describes. */
+export interface KeyReference {
+  url: string
+  meanings: KeyMeanings
+}
+
 /** The wire format of one vendor. Decoding is pure: the same request always produces the same events. */
 export interface Decoder {
   /** Unchanging name, which is stored in `StoredEvent.vendor` and used in alerts. */
   vendor: string
   /** URL of the source that documents the wire format. */
   source: string
+  /** Meanings of the vendor's keys. If several references describe a key, the first is used. Default: none. */
+  keys?: readonly KeyReference[]
   /** Host names in lower case. Each includes its subdomains. Empty when all routes are for any host. */
   hosts: readonly string[]
   /** The first route that matches a request reads it. */

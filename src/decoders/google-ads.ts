@@ -1,5 +1,5 @@
-import type { DecodedEvent, Decoder } from './decoder.ts'
-import { googleTag } from './google-tag.ts'
+import type { DecodedEvent, Decoder, KeyReference } from './decoder.ts'
+import { CONSENT_KEYS, googleTag } from './google-tag.ts'
 import { scriptLoad, sideChannel } from './route-builders.ts'
 import { readSemicolons } from './semicolon-params.ts'
 import type { VendorRequest } from './vendor-request.ts'
@@ -9,6 +9,32 @@ const REMARKETING = /\/pagead\/viewthroughconversion\/(?:AW-)?(?<id>\d+)\/?$/
 const PING = /\/ccm\/collect\/?$/
 const COPIES = /^\/(?:pagead\/1p-[a-z-]+|ads\/user-lists)\//
 
+const KEYS: readonly KeyReference[] = [
+  {
+    url: 'https://developers.google.com/tag-platform/gtagjs/reference/events',
+    meanings: {
+      value: ['amount', 'Value of the conversion'],
+      currency_code: ['code', 'Currency of the value (ISO 4217)'],
+      oid: ['identifier', 'Order ID, by which duplicate conversions are recognized'],
+      label: ['identifier', 'Label of the conversion action'],
+      en: ['text', 'Name of the event'],
+      url: ['url', 'Address of the page'],
+      ref: ['url', 'Address of the previous page'],
+      tiba: ['text', 'Title of the page'],
+      random: ['number', 'Random number that prevents caching'],
+    },
+  },
+  {
+    url: 'https://support.google.com/google-ads/answer/7305793',
+    meanings: {
+      'data.ecomm_prodid': ['identifier', 'ID of the product that was viewed or bought'],
+      'data.ecomm_pagetype': ['text', 'Type of the page, such as `product` or `cart`'],
+      'data.ecomm_totalvalue': ['amount', 'Total value of the products'],
+    },
+  },
+  CONSENT_KEYS,
+]
+
 /**
  * A conversion causes three requests that contain its label, of which `/pagead/conversion/` is counted. Remarketing
  * causes two, of which `/rmkt/collect/` is a copy. All paths contain the account number.
@@ -16,6 +42,7 @@ const COPIES = /^\/(?:pagead\/1p-[a-z-]+|ads\/user-lists)\//
 export const googleAds: Decoder = {
   vendor: 'Google Ads',
   source: 'https://support.google.com/google-ads/answer/7548399',
+  keys: KEYS,
   hosts: [
     'googleadservices.com',
     'googleads.g.doubleclick.net',

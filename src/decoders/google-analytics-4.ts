@@ -1,4 +1,5 @@
-import type { DecodedEvent, Decoder } from './decoder.ts'
+import type { DecodedEvent, Decoder, KeyMeanings, KeyReference } from './decoder.ts'
+import { CONSENT_KEYS } from './google-tag.ts'
 import { looksLike } from './json.ts'
 import {
   emptyParams,
@@ -62,6 +63,140 @@ const ITEM_FIELDS = new Map([
   ['cs', 'creative_slot'],
 ])
 
+/** Returns the meanings of parameters of events, in the protocol of the tag (`ep.*`, `epn.*`) and of servers. */
+function ofEvents(meanings: KeyMeanings): KeyMeanings {
+  const inItems = Object.entries(meanings).filter(([key]) => key.startsWith('items.'))
+  const own = Object.entries(meanings).filter(([key]) => !key.startsWith('items.'))
+  const named = ['', 'ep.', 'epn.'].flatMap((prefix) => own.map(([key, meaning]) => [prefix + key, meaning] as const))
+  return Object.fromEntries([...inItems, ...named])
+}
+
+const KEYS: readonly KeyReference[] = [
+  {
+    url: 'https://www.thyngster.com/app-web-google-analytics-measurement-protocol-version-2/',
+    meanings: {
+      v: ['code', 'Version of the protocol'],
+      tid: ['identifier', 'Measurement ID of the property'],
+      gtm: ['code', 'Build of the Google tag and its container'],
+      _p: ['identifier', 'Random number of the page load, shared by its hits'],
+      cid: ['identifier', 'Client ID: the browser, from the cookie `_ga`'],
+      uid: ['identifier', 'User ID assigned by the site'],
+      sid: ['identifier', 'Session ID: the time at which the session began'],
+      sct: ['number', 'Number of the session for this client: 1 for the first'],
+      seg: ['boolean', '1 if the session is engaged'],
+      _s: ['number', 'Number of the hit on this page load'],
+      _ss: ['boolean', '1 for the first hit of a session'],
+      _fv: ['boolean', 'Present on the first visit of the client'],
+      _et: ['duration', 'Engagement time since the last hit, in milliseconds'],
+      en: ['text', 'Name of the event'],
+      cu: ['code', 'Currency of the event (ISO 4217)'],
+      dl: ['url', 'Address of the page'],
+      dr: ['url', 'Address of the previous page'],
+      dt: ['text', 'Title of the page'],
+      ul: ['code', 'Language of the browser'],
+      sr: ['text', 'Screen resolution in pixels'],
+      tt: ['text', 'Type of traffic, such as `internal`'],
+      ir: ['boolean', '1 if the referrer is to be ignored'],
+      _c: ['boolean', '1 if the event counts as a conversion'],
+      _dbg: ['boolean', '1 if the hit is shown in DebugView'],
+      uaa: ['text', 'Processor architecture, from client hints'],
+      uab: ['number', 'Bits of the processor architecture, from client hints'],
+      uafvl: ['text', 'Browsers with full versions, from client hints'],
+      uamb: ['boolean', '1 for a mobile device, from client hints'],
+      uam: ['text', 'Model of the device, from client hints'],
+      uap: ['text', 'Platform, from client hints'],
+      uapv: ['text', 'Version of the platform, from client hints'],
+      uaw: ['boolean', '1 for a 32-bit browser on 64-bit Windows, from client hints'],
+      'ep.*': [null, 'Parameter of the event, set by the site'],
+      'epn.*': ['number', 'Numeric parameter of the event, set by the site'],
+      'up.*': [null, 'Property of the user, set by the site'],
+      'upn.*': ['number', 'Numeric property of the user, set by the site'],
+    },
+  },
+  CONSENT_KEYS,
+  {
+    url: 'https://developers.google.com/analytics/devguides/collection/ga4/reference/events',
+    meanings: ofEvents({
+      transaction_id: ['identifier', 'ID of the order'],
+      value: ['amount', 'Monetary value of the event'],
+      currency: ['code', 'Currency of the event (ISO 4217)'],
+      tax: ['amount', 'Tax of the order'],
+      shipping: ['amount', 'Shipping cost of the order'],
+      coupon: ['text', 'Coupon applied to the whole event'],
+      affiliation: ['text', 'Store or affiliation of the order'],
+      payment_type: ['text', 'Chosen method of payment'],
+      shipping_tier: ['text', 'Chosen kind of delivery'],
+      item_list_id: ['identifier', 'ID of the list in which items were shown'],
+      item_list_name: ['text', 'Name of the list in which items were shown'],
+      promotion_id: ['identifier', 'ID of the promotion'],
+      promotion_name: ['text', 'Name of the promotion'],
+      creative_name: ['text', 'Name of the promotion’s creative'],
+      creative_slot: ['text', 'Place of the promotion’s creative'],
+      method: ['text', 'Method of signing in, signing up or sharing'],
+      search_term: ['text', 'Words that were searched'],
+      content_type: ['text', 'Type of the shared or selected content'],
+      content_id: ['identifier', 'ID of the selected content'],
+      group_id: ['identifier', 'ID of the group that was joined'],
+      'items.#.item_id': ['identifier', 'ID of the item'],
+      'items.#.item_name': ['text', 'Name of the item'],
+      'items.#.item_brand': ['text', 'Brand of the item'],
+      'items.#.item_category': ['text', 'Category of the item'],
+      'items.#.item_category#': ['text', 'Further level of the item’s category'],
+      'items.#.item_variant': ['text', 'Variant of the item, such as its color'],
+      'items.#.item_list_id': ['identifier', 'ID of the list in which the item was shown'],
+      'items.#.item_list_name': ['text', 'Name of the list in which the item was shown'],
+      'items.#.index': ['number', 'Position of the item in its list'],
+      'items.#.price': ['amount', 'Price of one item'],
+      'items.#.quantity': ['number', 'Number of items'],
+      'items.#.coupon': ['text', 'Coupon applied to the item'],
+      'items.#.discount': ['amount', 'Discount on one item'],
+      'items.#.affiliation': ['text', 'Store or affiliation of the item'],
+      'items.#.location_id': ['identifier', 'Place ID of the store'],
+      'items.#.promotion_id': ['identifier', 'ID of the item’s promotion'],
+      'items.#.promotion_name': ['text', 'Name of the item’s promotion'],
+      'items.#.creative_name': ['text', 'Name of the promotion’s creative'],
+      'items.#.creative_slot': ['text', 'Place of the promotion’s creative'],
+    }),
+  },
+  {
+    url: 'https://support.google.com/analytics/answer/9216061',
+    meanings: ofEvents({
+      percent_scrolled: ['number', 'Share of the page that was scrolled, in percent'],
+      link_url: ['url', 'Target of the link'],
+      link_domain: ['text', 'Domain of the link’s target'],
+      link_text: ['text', 'Text of the link'],
+      link_id: ['text', '`id` attribute of the link'],
+      link_classes: ['text', '`class` attribute of the link'],
+      outbound: ['boolean', 'True if the link leads to another domain'],
+      file_name: ['text', 'Path of the downloaded file'],
+      file_extension: ['text', 'Extension of the downloaded file'],
+      video_title: ['text', 'Title of the video'],
+      video_url: ['url', 'Address of the video'],
+      video_provider: ['text', 'Service that plays the video'],
+      video_current_time: ['duration', 'Position in the video, in seconds'],
+      video_duration: ['duration', 'Length of the video, in seconds'],
+      video_percent: ['number', 'Played share of the video, in percent'],
+      form_id: ['text', '`id` attribute of the form'],
+      form_name: ['text', '`name` attribute of the form'],
+      form_destination: ['url', 'Address to which the form is sent'],
+      form_submit_text: ['text', 'Text of the button that sent the form'],
+    }),
+  },
+  {
+    url: 'https://developers.google.com/analytics/devguides/collection/protocol/ga4/reference',
+    meanings: {
+      client_id: ['identifier', 'Client ID: the browser'],
+      app_instance_id: ['identifier', 'Installation of the app'],
+      user_id: ['identifier', 'User ID assigned by the site'],
+      timestamp_micros: ['time', 'Time of the event, in microseconds since 1970'],
+      non_personalized_ads: ['boolean', 'True if ads must not be personalized'],
+      session_id: ['identifier', 'Session to which the event belongs'],
+      engagement_time_msec: ['duration', 'Engagement time, in milliseconds'],
+      'user_properties.*': [null, 'Property of the user, set by the sender'],
+    },
+  },
+]
+
 /**
  * The protocol of Google's tag has no official documentation. Every event has a name, `en`, parameters of the event
  * (`ep.*`, `epn.*`) and parameters of the user (`up.*`, `upn.*`). A POST body has one event per line, and the query has
@@ -70,6 +205,7 @@ const ITEM_FIELDS = new Map([
 export const googleAnalytics4: Decoder = {
   vendor: 'Google Analytics 4',
   source: 'https://www.thyngster.com/app-web-google-analytics-measurement-protocol-version-2/',
+  keys: KEYS,
   hosts: [
     'google-analytics.com',
     'analytics.google.com',

@@ -1,4 +1,4 @@
-import type { DecodedEvent, Decoder } from './decoder.ts'
+import type { DecodedEvent, Decoder, KeyReference } from './decoder.ts'
 import { googleTag } from './google-tag.ts'
 import { emptyParams, formMark, isForm, type Params, readLines, readQuery, scalarOrNull } from './params.ts'
 import { pixel, scriptLoad, sideChannel } from './route-builders.ts'
@@ -7,6 +7,85 @@ import type { VendorRequest } from './vendor-request.ts'
 const COLLECT = /^\/(?:(?:r|j|debug)\/)?collect\/?$/
 const UTM = /^\/(?:r\/)?__utm\.gif$/
 
+const KEYS: readonly KeyReference[] = [
+  {
+    url: 'https://developers.google.com/analytics/devguides/collection/protocol/v1/parameters',
+    meanings: {
+      v: ['code', 'Version of the protocol'],
+      tid: ['identifier', 'Tracking ID of the property'],
+      cid: ['identifier', 'Client ID: the browser'],
+      uid: ['identifier', 'User ID assigned by the site'],
+      t: ['code', 'Type of the hit, such as `pageview` or `event`'],
+      aip: ['boolean', '1 if the address is anonymized'],
+      ds: ['text', 'Source of the data, such as `web`'],
+      qt: ['duration', 'Time between the hit and its sending, in milliseconds'],
+      z: ['number', 'Random number that prevents caching'],
+      sc: ['code', 'Start or end of a session'],
+      ni: ['boolean', '1 if the hit is not an interaction'],
+      dl: ['url', 'Address of the page'],
+      dh: ['text', 'Host of the page'],
+      dp: ['text', 'Path of the page'],
+      dt: ['text', 'Title of the page'],
+      dr: ['url', 'Address of the previous page'],
+      cd: ['text', 'Name of the screen'],
+      'cg#': ['text', 'Content group'],
+      cn: ['text', 'Name of the campaign'],
+      cs: ['text', 'Source of the campaign'],
+      cm: ['text', 'Medium of the campaign'],
+      ck: ['text', 'Keyword of the campaign'],
+      cc: ['text', 'Content of the campaign'],
+      ci: ['identifier', 'ID of the campaign'],
+      gclid: ['identifier', 'Click ID of Google Ads'],
+      dclid: ['identifier', 'Click ID of Google Display Ads'],
+      sr: ['text', 'Screen resolution in pixels'],
+      vp: ['text', 'Visible area of the browser in pixels'],
+      de: ['code', 'Character encoding of the page'],
+      sd: ['text', 'Color depth of the screen'],
+      ul: ['code', 'Language of the browser'],
+      je: ['boolean', '1 if Java is available'],
+      ec: ['text', 'Category of the event'],
+      ea: ['text', 'Action of the event'],
+      el: ['text', 'Label of the event'],
+      ev: ['number', 'Value of the event, a whole number'],
+      ti: ['identifier', 'ID of the order'],
+      ta: ['text', 'Store or affiliation of the order'],
+      tr: ['amount', 'Revenue of the order'],
+      ts: ['amount', 'Shipping cost of the order'],
+      tt: ['amount', 'Tax of the order'],
+      tcc: ['text', 'Coupon of the order'],
+      in: ['text', 'Name of the item'],
+      ip: ['amount', 'Price of one item'],
+      iq: ['number', 'Number of items'],
+      ic: ['identifier', 'Code of the item (SKU)'],
+      iv: ['text', 'Category of the item'],
+      cu: ['code', 'Currency (ISO 4217)'],
+      pa: ['code', 'Action of enhanced e-commerce, such as `purchase`'],
+      'pr#id': ['identifier', 'ID of the product (SKU)'],
+      'pr#nm': ['text', 'Name of the product'],
+      'pr#br': ['text', 'Brand of the product'],
+      'pr#ca': ['text', 'Category of the product'],
+      'pr#va': ['text', 'Variant of the product'],
+      'pr#pr': ['amount', 'Price of one product'],
+      'pr#qt': ['number', 'Number of products'],
+      'pr#cc': ['text', 'Coupon of the product'],
+      'pr#ps': ['number', 'Position of the product in its list'],
+      cos: ['number', 'Step of the checkout'],
+      col: ['text', 'Option of the checkout step'],
+      sn: ['text', 'Social network'],
+      sa: ['text', 'Social action'],
+      st: ['text', 'Target of the social action'],
+      utc: ['text', 'Category of the timing'],
+      utv: ['text', 'Variable of the timing'],
+      utt: ['duration', 'Measured time, in milliseconds'],
+      plt: ['duration', 'Load time of the page, in milliseconds'],
+      exd: ['text', 'Description of the exception'],
+      exf: ['boolean', '1 if the exception was fatal'],
+      'cd#': ['text', 'Custom dimension'],
+      'cm#': ['number', 'Custom metric'],
+    },
+  },
+]
+
 /**
  * Google stopped processing these hits in July 2024. Hits that are still sent show which data a page sends, and to
  * which property.
@@ -14,6 +93,7 @@ const UTM = /^\/(?:r\/)?__utm\.gif$/
 export const googleUniversalAnalytics: Decoder = {
   vendor: 'Google Universal Analytics',
   source: 'https://developers.google.com/analytics/devguides/collection/protocol/v1/parameters',
+  keys: KEYS,
   hosts: ['google-analytics.com', 'analytics.google.com', 'stats.g.doubleclick.net'],
   routes: [
     // Sends the visitor's identity to Google's advertising products, and repeats a hit.

@@ -1,4 +1,4 @@
-import type { Decoder } from './decoder.ts'
+import type { Decoder, KeyReference } from './decoder.ts'
 import { isJson } from './json.ts'
 import { scalarOrNull } from './params.ts'
 import { jsonEvent, pixel, scriptLoad } from './route-builders.ts'
@@ -7,9 +7,26 @@ import type { VendorRequest } from './vendor-request.ts'
 const FORM =
   /^\/(?:uploads\/form\/v2|submissions\/v3\/(?:integration\/(?:secure\/)?submit|public\/submit\/formsnext\/multipart))\/(?<account>\d+)\//
 
+const KEYS: readonly KeyReference[] = [
+  {
+    url: 'https://developers.hubspot.com/docs/api-reference/legacy/forms-v3-legacy',
+    meanings: {
+      'fields.#.name': ['text', 'Name of the field'],
+      'fields.#.value': ['text', 'Value of the field'],
+      'fields.#.objectTypeId': ['identifier', 'Type of the object to which the field belongs'],
+      submittedAt: ['time', 'Time of the submission, in milliseconds since 1970'],
+      'context.hutk': ['identifier', 'Browser ID, from the cookie `hubspotutk`'],
+      'context.pageUri': ['url', 'Address of the page'],
+      'context.pageName': ['text', 'Title of the page'],
+      'context.ipAddress': ['text', 'IP address of the visitor'],
+    },
+  },
+]
+
 export const hubspot: Decoder = {
   vendor: 'HubSpot',
   source: 'https://developers.hubspot.com/docs/api-reference/legacy/tracking-code',
+  keys: KEYS,
   hosts: [
     'hubspot.com',
     'hubapi.com',

@@ -1,13 +1,44 @@
-import type { DecodedEvent, Decoder } from './decoder.ts'
+import type { DecodedEvent, Decoder, KeyReference } from './decoder.ts'
 import { type EmbeddedParam, entriesOf, withEmbedded } from './embedded-params.ts'
 import { objectsIn } from './json.ts'
 import { scalarOrNull, scalarText } from './params.ts'
 import { scriptLoad, sideChannel } from './route-builders.ts'
 import type { VendorRequest } from './vendor-request.ts'
 
+const KEYS: readonly KeyReference[] = [
+  {
+    url: 'https://business.linkedin.com/marketing-solutions/insight-tag',
+    meanings: {
+      pid: ['identifier', 'Partner IDs of the accounts on the page'],
+      'pids.#': ['identifier', 'Partner ID of an account'],
+      conversionId: ['identifier', 'ID of the conversion'],
+      url: ['url', 'Address of the page'],
+      time: ['time', 'Time of the event, in milliseconds since 1970'],
+    },
+  },
+  {
+    url: 'https://learn.microsoft.com/en-us/linkedin/marketing/integrations/ads-reporting/conversions-api',
+    meanings: {
+      conversion: ['identifier', 'URN of the conversion rule'],
+      conversionHappenedAt: ['time', 'Time of the conversion, in milliseconds since 1970'],
+      'conversionValue.amount': ['amount', 'Value of the conversion'],
+      'conversionValue.currencyCode': ['code', 'Currency of the value (ISO 4217)'],
+      eventId: ['identifier', 'Event ID, by which a copy from a browser is recognized'],
+      'user.userIds.#.idType': ['code', 'Kind of the visitor’s ID, such as `SHA256_EMAIL`'],
+      'user.userIds.#.idValue': ['identifier', 'ID of the visitor'],
+      'user.userInfo.firstName': ['text', 'First name of the visitor'],
+      'user.userInfo.lastName': ['text', 'Last name of the visitor'],
+      'user.userInfo.companyName': ['text', 'Company of the visitor'],
+      'user.userInfo.title': ['text', 'Job title of the visitor'],
+      'user.userInfo.countryCode': ['code', 'Country of the visitor'],
+    },
+  },
+]
+
 export const linkedinInsight: Decoder = {
   vendor: 'LinkedIn Insight',
   source: 'https://business.linkedin.com/marketing-solutions/insight-tag',
+  keys: KEYS,
   hosts: ['ads.linkedin.com', 'snap.licdn.com', 'api.linkedin.com'],
   routes: [
     { path: /^\/collect\/?$/, read: readPixel },

@@ -1,4 +1,4 @@
-import type { DecodedEvent, Decoder, Route } from './decoder.ts'
+import type { DecodedEvent, Decoder, KeyMeanings, KeyReference, Route } from './decoder.ts'
 import { type EmbeddedParam, MAX_ENTRIES, withEmbedded } from './embedded-params.ts'
 import { isJson, unfolded } from './json.ts'
 import {
@@ -43,12 +43,87 @@ const ITEM_LISTS = ['ec_items', 'ec_products']
 const ITEM_FIELDS = ['sku', 'name', 'category', 'price', 'quantity', 'brand', 'variant', 'customDimensions']
 const MAX_ITEMS = 80
 
+/** Meanings of the parameters of the tracking API. */
+export const MATOMO_MEANINGS: KeyMeanings = {
+  idsite: ['identifier', 'ID of the site'],
+  rec: ['boolean', '1 if the request is to be recorded'],
+  url: ['url', 'Address of the page'],
+  action_name: ['text', 'Title of the action, usually of the page'],
+  _id: ['identifier', 'Visitor ID: the browser'],
+  uid: ['identifier', 'User ID assigned by the site'],
+  cid: ['identifier', 'Visitor ID that replaces the one of the browser'],
+  new_visit: ['boolean', '1 if a new visit begins'],
+  rand: ['number', 'Random number that prevents caching'],
+  apiv: ['code', 'Version of the tracking API'],
+  urlref: ['url', 'Address of the previous page'],
+  res: ['text', 'Screen resolution in pixels'],
+  h: ['number', 'Hour of the visitor’s local time'],
+  m: ['number', 'Minute of the visitor’s local time'],
+  s: ['number', 'Second of the visitor’s local time'],
+  cookie: ['boolean', '1 if cookies are available'],
+  ua: ['text', 'User agent of the browser'],
+  uadata: ['text', 'Client hints of the browser, as JSON'],
+  lang: ['code', 'Language of the browser'],
+  pv_id: ['identifier', 'ID of the page view, shared by its actions'],
+  _rcn: ['text', 'Name of the campaign'],
+  _rck: ['text', 'Keyword of the campaign'],
+  _cvar: ['text', 'Custom variables of the visit, as JSON'],
+  '_cvar.*': [null, 'Custom variable of the visit'],
+  cvar: ['text', 'Custom variables of the page, as JSON'],
+  'cvar.*': [null, 'Custom variable of the page'],
+  'dimension#': ['text', 'Custom dimension'],
+  link: ['url', 'Link to another site that was clicked'],
+  download: ['url', 'File that was downloaded'],
+  search: ['text', 'Words that were searched'],
+  search_cat: ['text', 'Category of the search'],
+  search_count: ['number', 'Number of search results'],
+  e_c: ['text', 'Category of the event'],
+  e_a: ['text', 'Action of the event'],
+  e_n: ['text', 'Name of the event'],
+  e_v: ['number', 'Value of the event'],
+  c_n: ['text', 'Name of the content'],
+  c_p: ['text', 'Piece of the content, such as an image'],
+  c_t: ['url', 'Target of the content'],
+  c_i: ['text', 'Interaction with the content'],
+  idgoal: ['identifier', 'ID of the goal; 0 for an order or cart'],
+  revenue: ['amount', 'Revenue of the goal or order'],
+  ec_id: ['identifier', 'ID of the order'],
+  ec_st: ['amount', 'Subtotal of the order, without shipping'],
+  ec_tx: ['amount', 'Tax of the order'],
+  ec_sh: ['amount', 'Shipping cost of the order'],
+  ec_dt: ['amount', 'Discount on the order'],
+  ec_items: ['text', 'Products of the order, as JSON'],
+  'ec_items.#.sku': ['identifier', 'ID of the product (SKU)'],
+  'ec_items.#.name': ['text', 'Name of the product'],
+  'ec_items.#.category': ['text', 'Category of the product'],
+  'ec_items.#.price': ['amount', 'Price of one product'],
+  'ec_items.#.quantity': ['number', 'Number of products'],
+  _pks: ['identifier', 'ID of the viewed product (SKU)'],
+  _pkn: ['text', 'Name of the viewed product'],
+  _pkc: ['text', 'Category of the viewed product'],
+  _pkp: ['amount', 'Price of the viewed product'],
+  gt_ms: ['duration', 'Time until the page was generated, in milliseconds'],
+  pf_net: ['duration', 'Network time of the page, in milliseconds'],
+  pf_srv: ['duration', 'Server time of the page, in milliseconds'],
+  pf_tfr: ['duration', 'Transfer time of the page, in milliseconds'],
+  pf_dm1: ['duration', 'Time until the DOM was interactive, in milliseconds'],
+  pf_dm2: ['duration', 'Time from then until the DOM was complete, in milliseconds'],
+  pf_onl: ['duration', 'Time of the load event, in milliseconds'],
+  ping: ['boolean', '1 if the visit is only prolonged'],
+  send_image: ['boolean', '0 if the server need not answer with an image'],
+}
+
+const KEYS: readonly KeyReference[] = [
+  { url: 'https://developer.matomo.org/api-reference/tracking-api', meanings: MATOMO_MEANINGS },
+]
+
 /**
  * Runs on the customer's own host or at `<customer>.matomo.cloud`. Requests are recognised by file name and parameters.
  */
 export const matomo: Decoder = {
   vendor: 'Matomo',
   source: 'https://developer.matomo.org/api-reference/tracking-api',
+  keys: KEYS,
   hosts: [],
   routes: [
     anywhere({ path: /\/(?:matomo|piwik)\.php$/, read: readRequest }),

@@ -1,4 +1,4 @@
-import type { DecodedEvent, Decoder } from './decoder.ts'
+import type { DecodedEvent, Decoder, KeyReference } from './decoder.ts'
 import { scalarOrNull, scalarText } from './params.ts'
 import { scriptLoad, sideChannel } from './route-builders.ts'
 import type { VendorRequest } from './vendor-request.ts'
@@ -10,9 +10,29 @@ const VARIABLE = 34
 /** Names of the first entries of an upload, in order. */
 const ENVELOPE = ['version', 'sequence', 'start', 'duration', 'projectId', 'userId', 'sessionId', 'pageNum'] as const
 
+const KEYS: readonly KeyReference[] = [
+  {
+    url: 'https://github.com/microsoft/clarity',
+    meanings: {
+      version: ['code', 'Version of the library'],
+      sequence: ['number', 'Number of the upload on this page'],
+      start: ['time', 'Start of the upload, in milliseconds since the page was opened'],
+      duration: ['duration', 'Time covered by the upload, in milliseconds'],
+      projectId: ['identifier', 'ID of the project'],
+      userId: ['identifier', 'Browser ID, from the cookie `_clck`'],
+      sessionId: ['identifier', 'ID of the session'],
+      pageNum: ['number', 'Number of the page in the session'],
+      url: ['url', 'Address of the page'],
+      'tags.*': [null, 'Custom tag, set by the site'],
+      value: ['text', 'Value of the custom event'],
+    },
+  },
+]
+
 export const microsoftClarity: Decoder = {
   vendor: 'Microsoft Clarity',
   source: 'https://learn.microsoft.com/en-us/clarity/setup-and-installation/clarity-api',
+  keys: KEYS,
   hosts: ['clarity.ms'],
   routes: [
     { path: /\/collect$/, read: readUpload },

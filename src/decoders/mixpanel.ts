@@ -1,4 +1,4 @@
-import type { DecodedEvent, Decoder } from './decoder.ts'
+import type { DecodedEvent, Decoder, KeyReference } from './decoder.ts'
 import {
   fromBase64,
   isJson,
@@ -22,9 +22,41 @@ const EVENTS = /^data=(?:%7B%22event%22|%5B%7B%22event%22|eyJldmVudCI6|W3siZXZlb
 /** Keys of an event, rarest first. */
 const OWN_KEYS = ['"mp_lib":', '"token":', '"properties":', '"event":']
 
+const KEYS: readonly KeyReference[] = [
+  {
+    url: 'https://docs.mixpanel.com/docs/data-structure/property-reference',
+    meanings: {
+      'properties.token': ['identifier', 'Token of the project'],
+      'properties.distinct_id': ['identifier', 'ID of the user or device'],
+      'properties.time': ['time', 'Time of the event since 1970'],
+      'properties.$insert_id': ['identifier', 'Event ID, by which duplicates are recognized'],
+      'properties.$device_id': ['identifier', 'Device ID: the browser or installation'],
+      'properties.$user_id': ['identifier', 'User ID assigned by the site'],
+      'properties.$browser': ['text', 'Browser'],
+      'properties.$browser_version': ['code', 'Version of the browser'],
+      'properties.$os': ['text', 'Operating system'],
+      'properties.$device': ['text', 'Device'],
+      'properties.$current_url': ['url', 'Address of the page'],
+      'properties.$referrer': ['url', 'Address of the previous page'],
+      'properties.$referring_domain': ['text', 'Domain of the previous page'],
+      'properties.$initial_referrer': ['url', 'Referrer at the first visit'],
+      'properties.$initial_referring_domain': ['text', 'Domain of the referrer at the first visit'],
+      'properties.$search_engine': ['text', 'Search engine that led to the page'],
+      'properties.$screen_height': ['number', 'Height of the screen in pixels'],
+      'properties.$screen_width': ['number', 'Width of the screen in pixels'],
+      'properties.mp_lib': ['text', 'Library that sent the event'],
+      'properties.$lib_version': ['code', 'Version of the library'],
+      'properties.*': [null, 'Property of the event, set by the site'],
+      $token: ['identifier', 'Token of the project'],
+      $distinct_id: ['identifier', 'ID of the user or device'],
+    },
+  },
+]
+
 export const mixpanel: Decoder = {
   vendor: 'Mixpanel',
   source: 'https://developer.mixpanel.com/reference/track-event',
+  keys: KEYS,
   hosts: ['mixpanel.com', 'mxpnl.com'],
   routes: [
     { path: /^\/(?:track|import)\/?$/, read: readEvents },

@@ -1,12 +1,34 @@
-import type { DecodedEvent, Decoder } from './decoder.ts'
+import type { DecodedEvent, Decoder, KeyReference } from './decoder.ts'
 import { looksLike, unfolded } from './json.ts'
 import { objectOf, scalarOrNull, scalarText } from './params.ts'
 import { scriptLoad } from './route-builders.ts'
 import type { VendorRequest } from './vendor-request.ts'
 
+const KEYS: readonly KeyReference[] = [
+  {
+    url: 'https://plausible.io/docs/events-api',
+    meanings: {
+      n: ['text', 'Name of the event'],
+      u: ['url', 'Address of the page'],
+      d: ['text', 'Domain of the site'],
+      r: ['url', 'Address of the previous page'],
+      'p.*': [null, 'Custom property, set by the site'],
+      name: ['text', 'Name of the event'],
+      url: ['url', 'Address of the page'],
+      domain: ['text', 'Domain of the site'],
+      referrer: ['url', 'Address of the previous page'],
+      'props.*': [null, 'Custom property, set by the site'],
+      'revenue.amount': ['amount', 'Revenue of the event'],
+      'revenue.currency': ['code', 'Currency of the revenue (ISO 4217)'],
+      interactive: ['boolean', 'False if the event does not affect the bounce rate'],
+    },
+  },
+]
+
 export const plausible: Decoder = {
   vendor: 'Plausible',
   source: 'https://plausible.io/docs/events-api',
+  keys: KEYS,
   hosts: ['plausible.io'],
   routes: [
     { path: /^\/api\/event\/?$/, read: readEvent },

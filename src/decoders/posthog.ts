@@ -1,4 +1,4 @@
-import type { DecodedEvent, Decoder } from './decoder.ts'
+import type { DecodedEvent, Decoder, KeyReference } from './decoder.ts'
 import { fromBase64, isJson, openedBase64, readJsonObjects, sentJsonMark } from './json.ts'
 import { decompressFromBase64 } from './lz-string.ts'
 import { objectOf, objectsOf, scalarOrNull, scalarText, sharedOf } from './params.ts'
@@ -10,9 +10,55 @@ const MARK = new RegExp(
   `${sentJsonMark('"phc_', '"event":', '"properties":').source}|^(?=.*[?&]compression=lz64).*\\ndata=`,
 )
 
+const KEYS: readonly KeyReference[] = [
+  {
+    url: 'https://posthog.com/docs/data/events',
+    meanings: {
+      event: ['text', 'Name of the event'],
+      uuid: ['identifier', 'ID of the event'],
+      timestamp: ['time', 'Time of the event'],
+      distinct_id: ['identifier', 'ID of the user or device'],
+      api_key: ['identifier', 'API key of the project'],
+      'properties.token': ['identifier', 'API key of the project'],
+      'properties.distinct_id': ['identifier', 'ID of the user or device'],
+      'properties.$device_id': ['identifier', 'Device ID: the browser or installation'],
+      'properties.$user_id': ['identifier', 'User ID assigned by the site'],
+      'properties.$session_id': ['identifier', 'ID of the session'],
+      'properties.$window_id': ['identifier', 'ID of the browser tab'],
+      'properties.$insert_id': ['identifier', 'Event ID, by which duplicates are recognized'],
+      'properties.$time': ['time', 'Time of the event, in seconds since 1970'],
+      'properties.$current_url': ['url', 'Address of the page'],
+      'properties.$host': ['text', 'Host of the page'],
+      'properties.$pathname': ['text', 'Path of the page'],
+      'properties.$referrer': ['url', 'Address of the previous page'],
+      'properties.$referring_domain': ['text', 'Domain of the previous page'],
+      'properties.$browser': ['text', 'Browser'],
+      'properties.$browser_version': ['code', 'Version of the browser'],
+      'properties.$browser_language': ['code', 'Language of the browser'],
+      'properties.$os': ['text', 'Operating system'],
+      'properties.$os_version': ['code', 'Version of the operating system'],
+      'properties.$device_type': ['text', 'Type of the device'],
+      'properties.$screen_height': ['number', 'Height of the screen in pixels'],
+      'properties.$screen_width': ['number', 'Width of the screen in pixels'],
+      'properties.$viewport_height': ['number', 'Height of the visible area in pixels'],
+      'properties.$viewport_width': ['number', 'Width of the visible area in pixels'],
+      'properties.$lib': ['text', 'Library that sent the event'],
+      'properties.$lib_version': ['code', 'Version of the library'],
+      'properties.$active_feature_flags': ['text', 'Feature flags that are on for the user'],
+      'properties.$feature/*': [null, 'Value of a feature flag for the user'],
+      'properties.utm_source': ['text', 'Source of the campaign'],
+      'properties.utm_medium': ['text', 'Medium of the campaign'],
+      'properties.utm_campaign': ['text', 'Name of the campaign'],
+      'properties.utm_content': ['text', 'Content of the campaign'],
+      'properties.utm_term': ['text', 'Keyword of the campaign'],
+    },
+  },
+]
+
 export const posthog: Decoder = {
   vendor: 'PostHog',
   source: 'https://posthog.com/docs/api/capture',
+  keys: KEYS,
   hosts: ['posthog.com'],
   routes: [
     { path: /^\/(?:e|i\/v0\/e|batch|capture|track|engage)\/?$/, read: readCapture },

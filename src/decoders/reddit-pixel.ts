@@ -1,4 +1,4 @@
-import type { DecodedEvent, Decoder } from './decoder.ts'
+import type { DecodedEvent, Decoder, KeyReference } from './decoder.ts'
 import { objectsIn } from './json.ts'
 import { objectOf, type Params, scalarOrNull, scalarText, sharedOf } from './params.ts'
 import { pixel, scriptLoad, sideChannel } from './route-builders.ts'
@@ -7,9 +7,33 @@ import type { VendorRequest } from './vendor-request.ts'
 const SERVER =
   /^\/api\/v[\d.]+\/(?:pixels\/(?<pixel>[^/]+)\/conversion_events|conversions\/events\/(?<advertiser>[^/]+))\/?$/
 
+const KEYS: readonly KeyReference[] = [
+  {
+    url: 'https://business.reddithelp.com/s/article/reddit-pixel',
+    meanings: {
+      id: ['identifier', 'ID of the pixel'],
+      event: ['text', 'Name of the event'],
+      ts: ['time', 'Time of the event, in milliseconds since 1970'],
+      uuid: ['identifier', 'Browser ID, from the cookie `_rdt_uuid`'],
+      em: ['identifier', 'E-mail address, hashed'],
+      external_id: ['identifier', 'ID of the visitor, assigned by the site'],
+      'm.itemCount': ['number', 'Number of items'],
+      'm.value': ['amount', 'Value of the event'],
+      'm.valueDecimal': ['amount', 'Value of the event, as a decimal number'],
+      'm.currency': ['code', 'Currency of the value (ISO 4217)'],
+      'm.transactionId': ['identifier', 'ID of the order'],
+      'm.conversionId': ['identifier', 'Event ID, by which a copy from a server is recognized'],
+      'm.customEventName': ['text', 'Name of a custom event'],
+      'm.products': ['text', 'Products, as JSON'],
+      opt_out: ['boolean', '1 if the visitor refused tracking'],
+    },
+  },
+]
+
 export const redditPixel: Decoder = {
   vendor: 'Reddit Pixel',
   source: 'https://business.reddithelp.com/s/article/reddit-pixel',
+  keys: KEYS,
   hosts: [
     'alb.reddit.com',
     'redditstatic.com',

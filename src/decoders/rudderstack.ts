@@ -1,13 +1,17 @@
-import type { Decoder, Route } from './decoder.ts'
+import type { Decoder, KeyReference, Route } from './decoder.ts'
 import { looksLike } from './json.ts'
 import { scriptLoad, sideChannel } from './route-builders.ts'
-import { readCalls, toEvent } from './segment-calls.ts'
+import { readCalls, SEGMENT_MEANINGS, toEvent } from './segment-calls.ts'
 import type { VendorRequest } from './vendor-request.ts'
 
 const CALLS: Route = {
   path: /\/v1\/(?:track|page|identify|group|alias|screen|batch|import|merge)\/?$/,
   read: readCalls,
 }
+
+const KEYS: readonly KeyReference[] = [
+  { url: 'https://www.rudderstack.com/docs/event-spec/standard-events/', meanings: SEGMENT_MEANINGS },
+]
 
 /**
  * Uses Segment's API. Its data planes often run on the customer's own host. The write key is usually in a header, so
@@ -16,6 +20,7 @@ const CALLS: Route = {
 export const rudderstack: Decoder = {
   vendor: 'RudderStack',
   source: 'https://www.rudderstack.com/docs/api/http-api/',
+  keys: KEYS,
   hosts: ['rudderstack.com', 'rudderlabs.com'],
   routes: [
     { path: /\/pixel\/v1\/\w+$/, read: readPixel },

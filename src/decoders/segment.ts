@@ -1,13 +1,18 @@
-import type { DecodedEvent, Decoder } from './decoder.ts'
+import type { DecodedEvent, Decoder, KeyReference } from './decoder.ts'
 import { fromBase64, looksLike, openedBase64, sentJsonMark } from './json.ts'
 import { readJsonObject } from './params.ts'
 import { scriptLoad, sideChannel } from './route-builders.ts'
-import { readCalls, toEvent } from './segment-calls.ts'
+import { readCalls, SEGMENT_MEANINGS, toEvent } from './segment-calls.ts'
 import type { VendorRequest } from './vendor-request.ts'
+
+const KEYS: readonly KeyReference[] = [
+  { url: 'https://segment.com/docs/connections/spec/common/', meanings: SEGMENT_MEANINGS },
+]
 
 export const segment: Decoder = {
   vendor: 'Segment',
   source: 'https://segment.com/docs/connections/sources/catalog/libraries/server/http-api/',
+  keys: KEYS,
   hosts: [
     'api.segment.io',
     'api.segment.com',

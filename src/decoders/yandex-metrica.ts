@@ -1,4 +1,4 @@
-import type { DecodedEvent, Decoder, Route } from './decoder.ts'
+import type { DecodedEvent, Decoder, KeyReference, Route } from './decoder.ts'
 import { unfolded } from './json.ts'
 import { type Params, scalarOrNull } from './params.ts'
 import { scriptLoad, sideChannel } from './route-builders.ts'
@@ -16,9 +16,21 @@ const METHODS: [flag: string, method: string][] = [
 
 const watch: Route = { path: WATCH, read: readHit }
 
+const KEYS: readonly KeyReference[] = [
+  {
+    url: 'https://yandex.com/support/metrica/en/objects/method-reference',
+    meanings: {
+      'page-url': ['url', 'Address of the page, or `goal://` and the name of the goal'],
+      'page-ref': ['url', 'Address of the previous page'],
+      'site-info.*': [null, 'Parameter of the visit, set by the site'],
+    },
+  },
+]
+
 export const yandexMetrica: Decoder = {
   vendor: 'Yandex Metrica',
   source: 'https://yandex.com/support/metrica/en/objects/method-reference',
+  keys: KEYS,
   hosts: [
     'mc.yandex.ru',
     'mc.yandex.com',

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { maskPersonal } from '../conditions/mask-personal-data.ts'
 import { DAY_MS, HOUR_MS } from '../core/clock.ts'
-import type { StoredEvent } from '../core/event.ts'
+import { NO_SEGMENTS, type StoredEvent } from '../core/event.ts'
 import { capturedEvents, capturesFolder } from '../warehouse/captures.fixture.ts'
 import { type EventFields, HOUR, WarehouseFixture } from '../warehouse/warehouse.fixture.ts'
 import { bytesFirst, plainKeys, sumOf } from './dictionary.fixture.ts'
-import { eventDictionary } from './event-dictionary.ts'
+import { documentedOf, eventDictionary } from './event-dictionary.ts'
 import { flatDictionary } from './flat-dictionary.ts'
 import { type HistoryFixture, openHistory } from './history.fixture.ts'
 import { maskFor } from './response-mask.ts'
@@ -21,7 +21,7 @@ afterAll(() => history?.[Symbol.asyncDispose]())
 
 const ask = (input: Input) => eventDictionary.answer(history.sources(), input, history.caller)
 
-function inScope({ hours = 24, domainId, vendor, event, env }: Input): StoredEvent[] {
+function inScope({ hours = 24, domainId, vendor, event, env, segment = '' }: Input): StoredEvent[] {
   const from = history.now - hours * HOUR_MS
   return history.events.filter(
     (one) =>
@@ -30,7 +30,14 @@ function inScope({ hours = 24, domainId, vendor, event, env }: Input): StoredEve
       (domainId === undefined || one.domainId === domainId) &&
       (vendor === undefined || one.vendor === vendor) &&
       (event === undefined || one.event === event) &&
-      (env === undefined || one.env === env),
+      (env === undefined || one.env === env) &&
+      segment
+        .split(';')
+        .filter(Boolean)
+        .every((part) => {
+          const [field = '', value] = part.split('=')
+          return (one.segments[field.slice(1) as keyof StoredEvent['segments']] ?? '') === value
+        }),
   )
 }
 
@@ -47,6 +54,7 @@ function plainDictionary(events: readonly StoredEvent[], windowHours: number): D
       lastSeen,
       examples: values.slice(0, 5).map(({ value }) => [...value].slice(0, 100).join('')),
       cardinality: values.length,
+      ...documentedOf(vendor, key),
     }))
     keys.sort((a, b) => b.presencePct - a.presencePct || bytesFirst(a.key, b.key))
     return { vendor, events: Math.round(Number(all.toFixed(6))), keys: keys.slice(0, 500) }
@@ -80,10 +88,60 @@ test.each<Input>([
   { hours: 168, vendor: 'Google Analytics 4', event: 'purchase' },
   { hours: 60, vendor: `o'neill "x" \\` },
   { hours: 1 },
+  { hours: 168, segment: '$browser=' },
+  { hours: 168, segment: '$browser=;$pageGroup=/', vendor: 'Google Analytics 4' },
+  { hours: 168, segment: '$pageGroup=/' },
+  { hours: 168, segment: '$release=' },
 ])('%j: the dictionary matches a plain loop', async (input) => {
   const events = inScope(input)
   expect(events.length).toBeGreaterThan(0)
   expectSame(await ask(input), plainDictionary(events, input.hours ?? 24))
+})
+
+test('only the keys of a segment are listed, in both dictionaries', async () => {
+  const said = (browser: string, device: string, key: string): EventFields => ({
+    vendor: 'Many',
+    event: 'e',
+    segments: { ...NO_SEGMENTS, browser, device },
+    params: { [key]: '1' },
+  })
+  const more = [said('Safari', 'phone', 'a'), said('Safari', 'desktop', 'b'), said('Chrome', 'phone', 'c')]
+  await using own = await openHistory({ events: 40, more })
+  const listed = async (segment: string) => {
+    const input = { vendor: 'Many', segment }
+    const { vendors, sampledEvents } = await eventDictionary.answer(own.sources(), input, own.caller)
+    const { rows } = await flatDictionary.answer(own.sources(), input, own.caller)
+    const keys = vendors.flatMap(({ keys }) => keys.map(({ key }) => key))
+    expect(rows.map(({ key }) => key)).toEqual(keys)
+    expect(sampledEvents).toBe(keys.length)
+    return keys
+  }
+  expect(await listed('$browser=Safari')).toEqual(['a', 'b'])
+  expect(await listed('$browser=Safari; $device=phone')).toEqual(['a'])
+  expect(await listed('$device=phone')).toEqual(['a', 'c'])
+  expect(await listed('$browser=Opera')).toEqual([])
+})
+
+test.each([
+  ['browser=Safari', 'query.segment: must be $field=value with a segment, such as $browser=Safari'],
+  ['$browser', 'query.segment: must be $field=value with a segment, such as $browser=Safari'],
+  ['$browser=Safari;', 'query.segment: must be $field=value with a segment, such as $browser=Safari'],
+  ['$path=/cart', 'query.segment: must be $field=value with a segment, such as $browser=Safari'],
+  ['$label=Checkout', 'query.segment: must be $field=value with a segment, such as $browser=Safari'],
+  ['', 'query.segment: must be $field=value with a segment, such as $browser=Safari'],
+])('the segment %j is rejected', (segment, message) => {
+  const refusal = { code: 'invalid', message }
+  expect(ask({ segment })).rejects.toMatchObject(refusal)
+  expect(flatDictionary.answer(history.sources(), { segment }, history.caller)).rejects.toMatchObject(refusal)
+})
+
+test('a segment does not show whether a hidden value exists', async () => {
+  const sources = {
+    ...history.sources(),
+    privacy: () => ({ regions: [], patterns: [{ name: 'Browser', pattern: 'Safari' }] }) as never,
+  }
+  const answer = await eventDictionary.answer(sources, { hours: 168, segment: '$browser=Safari' }, history.caller)
+  expect(answer).toEqual({ sampledEvents: 0, windowHours: 168, vendors: [] })
 })
 
 test('the dictionary can be filtered by domain, but not by a domain of another organization', async () => {

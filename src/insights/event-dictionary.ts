@@ -1,5 +1,9 @@
+import { type Condition, isSegment, readParameter } from '../conditions/condition.ts'
 import { MAX_HOURS } from '../contract/limits.ts'
+import { AppError } from '../core/error.ts'
 import { Closed, InstantSchema, Int, OneOf, type Static, Type } from '../core/schema.ts'
+import { VALUE_KINDS } from '../decoders/decoder.ts'
+import { kindOf, meaningOf } from '../decoders/key-meaning.ts'
 import { roundEvents } from '../signals/chart-point.ts'
 import { type Query, query } from '../warehouse/query.ts'
 import { type DistinctEstimate, estimateDistinct } from './distinct-values.ts'
@@ -50,6 +54,12 @@ export const scopeFields = {
   ...domainFields,
   vendor: textField(200, 'Only this vendor, exact name'),
   event: textField(200, 'Only this event, exact name'),
+  segment: textField(
+    1000,
+    '`$field=value`: only events of this segment, such as `$browser=Safari`. Several are separated by `;` and must all match. ' +
+      'Fields: `$browser $browserVersion $os $device $language $release $pageGroup $consent $visitor $country`. With nothing after ' +
+      '`=`, only events without the property',
+  ),
 }
 
 const Input = Closed({
@@ -66,6 +76,17 @@ const KeySchema = Closed({
   examples: Type.Array(Type.String(), { description: 'Most frequent values, truncated to 100 characters' }),
   cardinality: Int({ description: 'Number of distinct values; above 1,000, an estimate with ± 5 %' }),
   lastSeen: InstantSchema,
+  meaning: Type.Optional(
+    Type.String({ description: 'What the key means to the vendor. Absent for keys that are not documented' }),
+  ),
+  reference: Type.Optional(Type.String({ description: 'URL of the public page that describes the key' })),
+  semanticType: Type.Optional(
+    OneOf(VALUE_KINDS, {
+      description:
+        'What the values stand for, by the meaning or name of the key; for example, an `identifier` may consist of digits, and an ' +
+        '`amount` is a sum of money. Absent if unknown',
+    }),
+  ),
 })
 
 const Output = Closed(
@@ -99,6 +120,9 @@ const Output = Closed(
                 examples: ['EUR', 'USD'],
                 cardinality: 2,
                 lastSeen: 1_767_614_399_500,
+                meaning: 'Currency of the event (ISO 4217)',
+                reference: 'https://developers.google.com/analytics/devguides/collection/ga4/reference/events',
+                semanticType: 'code',
               },
             ],
           },
@@ -129,7 +153,11 @@ export const eventDictionary = insight({
     const lists = Map.groupBy(counted, ({ list }) => mask(list.vendor, '$vendor'))
     const vendors = [...Map.groupBy(totals, ({ vendor }) => mask(vendor, '$vendor'))].map(([vendor, rows]) => {
       const weight = rows.reduce((sum, row) => sum + row.weight, 0)
-      return { vendor, events: roundEvents(weight), keys: shownKeys(lists.get(vendor) ?? [], weight, mask) }
+      return {
+        vendor,
+        events: roundEvents(weight),
+        keys: shownKeys(vendor, lists.get(vendor) ?? [], { events: weight, mask }),
+      }
     })
     return {
       sampledEvents: totals.reduce((sum, { events }) => sum + events, 0),
@@ -142,14 +170,30 @@ export const eventDictionary = insight({
 /** Returns the scope of a request; null when no domain matches the filter. */
 export function scopeOf(
   sources: Pick<Sources, 'db' | 'domains' | 'privacy'>,
-  input: DomainFilter & { hours?: number; vendor?: string; event?: string; env?: string },
+  input: DomainFilter & { hours?: number; vendor?: string; event?: string; env?: string; segment?: string },
   { principal, now }: Caller,
 ): ListScope | null {
   const { hours = DICTIONARY_HOURS, vendor, event, env } = input
+  const segment = segmentOf(input.segment)
   const domainIds = requestedDomains(sources, principal.orgId, input).map(({ id }) => id)
   if (domainIds.length === 0) return null
+  const mask = maskFor(sources)
+  // Otherwise, the answer would show whether an event has a value that is hidden.
+  if (segment.some(({ parameter, values: [value = ''] }) => mask(value, parameter) !== value)) return null
   const patterns = sources.privacy().patterns.map(({ pattern }) => pattern)
-  return { orgId: principal.orgId, domainIds, vendor, event, env, window: lastHours(hours, now), patterns }
+  return { orgId: principal.orgId, domainIds, vendor, event, env, segment, window: lastHours(hours, now), patterns }
+}
+
+/** Parses the query field `segment`. Throws `AppError('invalid')` if a part is not a segment and its value. */
+function segmentOf(text: string | undefined): (Condition & { values: string[] })[] {
+  if (text === undefined) return []
+  return text.split(';').map((part) => {
+    const [, parameter = '', value = ''] = /^([^=]*)=(.*)$/s.exec(part.trim()) ?? []
+    const target = readParameter(parameter)
+    if (target?.kind !== 'field' || !isSegment(target.field))
+      throw new AppError('invalid', `query.segment: must be $field=value with a segment, such as $browser=Safari`)
+    return { parameter, op: 'equals', values: [value] }
+  })
 }
 
 interface VendorRow {
@@ -213,10 +257,15 @@ function estimatedList({ weight, lastAt, different }: DistinctEstimate, sample: 
   return { list: { ...sample, ...types, weight, lastAt }, estimate: different }
 }
 
-function shownKeys(counted: readonly Counted[], events: number, mask: Mask): Static<typeof KeySchema>[] {
-  const keys = [...Map.groupBy(counted, ({ list }) => mask(list.key))].map(([key, same]) =>
-    keyOf(key, maskedList(same, mask), events),
-  )
+function shownKeys(
+  vendor: string,
+  counted: readonly Counted[],
+  { events, mask }: { events: number; mask: Mask },
+): Static<typeof KeySchema>[] {
+  const keys = [...Map.groupBy(counted, ({ list }) => mask(list.key))].map(([key, same]) => ({
+    ...keyOf(key, maskedList(same, mask), events),
+    ...documentedOf(vendor, key),
+  }))
   return keys.sort((a, b) => b.presencePct - a.presencePct || compareTexts(a.key, b.key)).slice(0, MAX_KEYS)
 }
 
@@ -230,4 +279,14 @@ function keyOf(key: string, list: MaskedList, events: number): Static<typeof Key
     cardinality: list.different,
     lastSeen: list.lastAt,
   }
+}
+
+/** Returns what is known about a key from public references and from its name. */
+export function documentedOf(
+  vendor: string,
+  key: string,
+): Pick<Static<typeof KeySchema>, 'meaning' | 'reference' | 'semanticType'> {
+  const { meaning, reference } = meaningOf(vendor, key) ?? {}
+  const semanticType = kindOf(vendor, key)
+  return { ...(meaning && { meaning }), ...(reference && { reference }), ...(semanticType && { semanticType }) }
 }

@@ -1,3 +1,5 @@
+import type { Condition } from '../conditions/condition.ts'
+import { filtersSql } from '../conditions/condition-sql.ts'
 import { MAY_HOLD_ADDRESS_PATTERN } from '../conditions/find-base64-runs.ts'
 import { compilePattern } from '../conditions/pattern.ts'
 import { HOUR_MS, type Instant, MINUTE_MS } from '../core/clock.ts'
@@ -14,6 +16,8 @@ export interface ListScope {
   vendor?: string | undefined
   event?: string | undefined
   env?: string | undefined
+  /** Conditions on segments of the events, all of which must be true. Default: none. */
+  segment?: readonly Condition[]
   window: Query['window']
   /** The organization's custom patterns for personal data. */
   patterns: readonly string[]
@@ -92,7 +96,7 @@ async function sampleOf(history: History, scope: ListScope, { parts }: ListForm)
       orgId: scope.orgId,
       window: scope.window,
       write: (binder) => ({
-        sql: `SELECT max(minute) AS minute, sum(events) AS events FROM counts WHERE ${scopeSql(scope, binder)}`,
+        sql: `SELECT max(minute) AS minute, sum(events) AS events FROM counts WHERE ${namesSql(scope, binder)}`,
       }),
     }),
   )
@@ -197,7 +201,13 @@ export function formOf(
   return { where: scopeSql(scope, binder), form: { as: 'values', ...form } }
 }
 
-export function scopeSql({ domainIds, vendor, event, env }: ListScope, binder: Binder): string {
+export function scopeSql(scope: ListScope, binder: Binder): string {
+  const { segment = [] } = scope
+  return [namesSql(scope, binder), ...(segment.length > 0 ? [filtersSql(segment, binder).sql] : [])].join(' AND ')
+}
+
+/** Like `scopeSql` without segments, which counts do not have. */
+function namesSql({ domainIds, vendor, event, env }: ListScope, binder: Binder): string {
   const named = Object.entries({ vendor, event, env }).flatMap(([column, value]) =>
     value === undefined ? [] : [`${column} = ${binder.bind(value)}`],
   )

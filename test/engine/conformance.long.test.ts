@@ -285,6 +285,31 @@ describe.skipIf(typeof loaded === 'string')(`both engines return the same result
     }
   })
 
+  test('sessions that are compared by segment are equal', async () => {
+    const { both, alert, window, orgId } = world
+    let compared = 0
+    for (const [n, spec] of sample(aSpec, 12).entries()) {
+      const rule = alert(journeyInput(spec), `alr_${n}`)
+      const issue = { orgId, alertId: rule.id, domainId: null, evidence: null }
+      const incident = { issue, rule, privacy: PLAIN_PRIVACY, membersOf }
+      const sessions = journey.evidence.sessions?.(incident, window, { oneIn: 1 + (n % 2) })
+      const relation = sessions?.relationOf(await both.query<never>(sessions.query))
+      if (!relation) continue
+      compared++
+      const scope: SegmentScope = {
+        orgId,
+        window: relation.window,
+        relation: relation.write,
+        includes: () => ({ sql: 'true' }),
+        violates: () => ({ sql: 'violates' }),
+      }
+      const { counts, size } = await countScope(scope, both)
+      expect(size.violatingEvents).toBeGreaterThan(0)
+      await counts.single([{ dimensions: ['device'], values: ['phone'] }])
+    }
+    expect(compared).toBeGreaterThan(3)
+  })
+
   test('search results are equal', async () => {
     const { sources, principal, domainIds, window } = world
     const texts = [
@@ -358,6 +383,10 @@ describe.skipIf(typeof loaded === 'string')(`both engines return the same result
       await performanceStats.answer(sources, { hours: 72, ...scope }, caller)
     }
     await eventDictionary.answer(sources, { env: 'dev' }, caller)
+    for (const segment of ['$browser=Safari', '$device=phone;$consent=granted', '$pageGroup=/cart', '$release=']) {
+      await eventDictionary.answer(sources, { hours: 72, segment }, caller)
+      await flatDictionary.answer(sources, { hours: 72, segment }, caller)
+    }
     // Keys with three or more values are treated as having too many values to count exactly.
     const early = { from: window.from, to: window.from + 5 * HOUR_MS }
     const scope = { orgId, domainIds: domainIds.slice(0, 2), window: early, patterns: ['[a-c]$'] }

@@ -93,6 +93,11 @@ export function shreddedSource(folder: string, files: readonly EventFile[], keys
   return readFiles(folder, files, isEach ? '' : ', union_by_name = true')
 }
 
+/** Like `shreddedSource`, with the columns that are computed from stored columns. */
+export function derivedSource(folder: string, files: readonly EventFile[], keys: readonly string[]): string {
+  return `(SELECT *, ${DERIVED} FROM ${shreddedSource(folder, files, keys)})`
+}
+
 /** The columns of `eventsRelation`, from a source of whole events that stores parameters as a map. */
 export function wholeEventsBranch(source: string, scope: Scope): string {
   return branch(source, [], scope)

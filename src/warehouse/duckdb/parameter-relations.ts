@@ -2,7 +2,7 @@ import { BLANK_PATTERN } from '../../core/value-type.ts'
 import type { ParameterForm } from '../query.ts'
 import { MARK_BUCKETS } from '../relation-columns.ts'
 import { columnName, quoteName, quoteText } from './duckdb-dialect.ts'
-import { eventsRelation, filterFor, type Scope, type Sources, shreddedSource } from './events-relation.ts'
+import { derivedSource, eventsRelation, filterFor, type Scope, type Sources } from './events-relation.ts'
 import { type EventFile, isInScope } from './manifest.ts'
 
 /**
@@ -51,7 +51,7 @@ function parametersRelation(sources: Sources, scope: Scope, form: ParameterForm)
     // hash tables, which cost more than evaluating filters that a file doesn't need.
     const tests = new Set(compacted.map((file) => filterFor(file, scope).replace(' WHERE ', '')))
     const where = [...tests, scope.where ?? ''].filter(Boolean).join(' AND ')
-    const source = `(FROM ${shreddedSource(folder, compacted, keys)}${where ? ` WHERE ${where}` : ''})`
+    const source = `(FROM ${derivedSource(folder, compacted, keys)}${where ? ` WHERE ${where}` : ''})`
     // If a file has a column for a key, its maps never contain the key.
     const isAll = keys.length > 0 && form.only?.every((key) => compacted.every(({ keys }) => keys?.includes(key)))
     branches.push(...(isAll ? [] : [inMaps(source, form)]), ...inColumns(source, keys, form))

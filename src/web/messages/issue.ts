@@ -75,6 +75,7 @@ export const issue = {
     dimension: (name: string) => DIMENSION_NAMES[name] ?? name,
     times: (ratio: string) => `${ratio}×`,
     interval: (low: string, high: string) => `${low} to ${high}`,
+    keys: 'Keys of these events',
   },
   comparison: 'Violating vs. valid event',
   violatingEvent: 'Violating event',

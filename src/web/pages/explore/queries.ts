@@ -23,7 +23,14 @@ import { changedKeys } from './dictionary/events-by-vendor.ts'
 export const EXPLORE = { domainId: text }
 
 /** Search parameters of the dictionary; `seen` limits it to new or gone keys. */
-export const DICTIONARY = { ...EXPLORE, q: text, vendor: text, event: text, seen: optional(['new', 'gone']) }
+export const DICTIONARY = {
+  ...EXPLORE,
+  q: text,
+  vendor: text,
+  event: text,
+  segment: text,
+  seen: optional(['new', 'gone']),
+}
 
 /** Search parameters of the Journeys page. `step` (from 0) and `path` select a page. */
 export const JOURNEYS = { ...EXPLORE, ...SHOW_PARAM, range: choice(RANGES, '3d'), step: timestamp, path: text }
@@ -39,6 +46,7 @@ export interface ExploreParams {
   domainId?: string
   vendor?: string
   event?: string
+  segment?: string
 }
 
 const HOUR_MS = 3_600_000
@@ -64,6 +72,7 @@ const dictionaryParams = (params: ExploreParams, hours = dictionaryHours(params)
   hours,
   ...scopeParams(params),
   ...nameParams(params),
+  ...(params.segment && { segment: params.segment }),
 })
 
 /** Keys that appeared or disappeared within the time range, compared with the last 7 days. */

@@ -15,8 +15,8 @@ import { type DictionaryEvent, eventsByVendor, type FlatRow, findKeys } from './
 
 /** `/explore/dictionary`: every vendor, event and key, with the share of events that have the key. */
 export function DictionaryPage() {
-  const [{ q, vendor, event, seen }] = useSearchParams(DICTIONARY)
-  const params = { ...useExploreParams(), vendor, event }
+  const [{ q, vendor, event, segment, seen }] = useSearchParams(DICTIONARY)
+  const params = { ...useExploreParams(), vendor, event, segment }
   // At the maximum time range there is nothing to compare with.
   const change = dictionaryHours(params) < MAX_HOURS.dictionary ? seen : null
   const t = messages.explore
@@ -29,6 +29,7 @@ export function DictionaryPage() {
             { is: 'search', name: 'q' },
             { is: 'chip', name: 'vendor', label: t.vendor, options: [] },
             { is: 'chip', name: 'event', label: t.event, options: [] },
+            { is: 'chip', name: 'segment', label: t.segment, options: [] },
           ]}
         />
         {dictionaryHours(params) < MAX_HOURS.dictionary && <SeenChips />}
@@ -103,7 +104,7 @@ function FullDictionary({ params, q }: PartProps) {
                 {q === '' ? (
                   <Tree dictionary={dictionary} rows={rows} params={params} />
                 ) : (
-                  <SearchResults rows={findKeys(rows, q)} q={q} domainId={params.domainId} />
+                  <SearchResults rows={findKeys(rows, q)} q={q} domainId={params.domainId} dictionary={dictionary} />
                 )}
               </>
             )}

@@ -1,7 +1,8 @@
-import { ActionIcon, Table, Text } from '@mantine/core'
-import { IconBellPlus, IconChevronRight } from '@tabler/icons-react'
+import { ActionIcon, Anchor, Table, Text } from '@mantine/core'
+import { IconBellPlus, IconChevronRight, IconExternalLink } from '@tabler/icons-react'
 import { Link } from '@tanstack/react-router'
 import { type ReactNode, useState } from 'react'
+import type { EventDictionary } from '#client/types.gen'
 import { useHasRole } from '../../../api/whoami.ts'
 import { joinIsolated } from '../../../bidi-isolation.ts'
 import { Code, Data } from '../../../components/data-text.tsx'
@@ -113,21 +114,50 @@ export function RowPages<T>({
 
 /** A key of an event, with a link to create a rule. */
 export function KeyRow({ of, params: { vendor, event, domainId } }: { of: Key; params: ExploreParams }) {
-  const { key, presencePct, type, cardinality, examples, lastSeen } = of
+  const { key, presencePct, cardinality, examples, lastSeen } = of
   return (
     <Table.Tr className={classes.row}>
       <Table.Th scope="row" pl={56}>
         <Code>{key}</Code>
+        <Meaning of={of} />
       </Table.Th>
       <Table.Td ta="end">
         <Meter share={presencePct / 100} />
       </Table.Td>
-      <Table.Td>{messages.explore.dictionary.types[type]}</Table.Td>
+      <Table.Td>{typeName(of)}</Table.Td>
       <Table.Td ta="end">
         <Num value={cardinality} digits={0} />
       </Table.Td>
       <KeyCells examples={examples} lastSeen={lastSeen} of={{ domainId, vendor, event, key }} />
     </Table.Tr>
+  )
+}
+
+/** What the values stand for if known, otherwise their form. */
+function typeName({ type, semanticType }: Key): string {
+  const { types, semanticTypes } = messages.explore.dictionary
+  return semanticType ? semanticTypes[semanticType] : types[type]
+}
+
+/** The documented meaning of a key, with a link to the vendor's reference. */
+function Meaning({ of: { key, meaning, reference } }: { of: Pick<Key, 'key' | 'meaning' | 'reference'> }) {
+  return (
+    meaning && (
+      <Text component="div" fz="sm" c="dimmed" className={classes.meaning}>
+        {meaning}{' '}
+        {reference && (
+          <Anchor
+            href={reference}
+            target="_blank"
+            rel="noreferrer"
+            aria-label={messages.explore.dictionary.reference(key)}
+            title={messages.explore.dictionary.reference(key)}
+          >
+            <IconExternalLink size={14} aria-hidden />
+          </Anchor>
+        )}
+      </Text>
+    )
   )
 }
 
@@ -177,16 +207,18 @@ function AlertWhenBlank({ of: { key, ...scope } }: { of: KeyScope }) {
   )
 }
 
-/** Search results: keys with their vendor, event and domain. */
-export function SearchResults({
-  rows,
-  q,
-  domainId,
-}: {
+interface SearchResultsProps {
   rows: readonly FlatRow[]
   q: string
   domainId: string | undefined
-}) {
+  /** Contains the meanings of the keys. Default: none are shown. */
+  dictionary?: EventDictionary
+}
+
+/** Search results: keys with their vendor, event and domain. */
+export function SearchResults({ rows, q, domainId, dictionary }: SearchResultsProps) {
+  const keyOf = ({ vendor, key }: FlatRow) =>
+    dictionary?.vendors.find((one) => one.vendor === vendor)?.keys.find((one) => one.key === key)
   if (rows.length === 0) return <Text>{messages.explore.noMatch(q)}</Text>
   return (
     <Paginated key={q} rows={rows}>
@@ -196,6 +228,7 @@ export function SearchResults({
             <SearchResultRow
               key={JSON.stringify([row.domain, row.vendor, row.event, row.key])}
               of={row}
+              known={keyOf(row)}
               domainId={domainId}
             />
           ))}
@@ -205,7 +238,7 @@ export function SearchResults({
   )
 }
 
-function SearchResultRow({ of, domainId }: { of: FlatRow; domainId: string | undefined }) {
+function SearchResultRow({ of, known, domainId }: { of: FlatRow; known?: Key; domainId: string | undefined }) {
   const { domain, vendor, event, key, count, values, lastSeen } = of
   const t = messages.explore.dictionary
   return (
@@ -215,6 +248,7 @@ function SearchResultRow({ of, domainId }: { of: FlatRow; domainId: string | und
         <div className={classes.hosts}>
           <Data>{joinIsolated([vendor, event, domain], ' · ')}</Data>
         </div>
+        {known && <Meaning of={known} />}
       </Table.Th>
       <Table.Td ta="end">
         <Num value={count} digits={0} /> {t.eventsUnit}

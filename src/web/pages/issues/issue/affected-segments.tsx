@@ -2,15 +2,18 @@ import { Paper, Table, Text, Title } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { getIssueSegmentsOptions } from '#client/@tanstack/react-query.gen'
 import type { AffectedSegments as Answer } from '#client/types.gen'
+import { PAGE_PATHS } from '../../../../contract/page-paths.ts'
 import { Data } from '../../../components/data-text.tsx'
 import { formatNumber, formatPercent } from '../../../components/format.ts'
+import { PathLink } from '../../../components/path-link.tsx'
 import { QueryState, SkeletonLines } from '../../../components/query-state.tsx'
 import { messages } from '../../../messages.ts'
+import { type SegmentName, segmentQuery } from './segment-query.ts'
 
 const t = messages.issue.affected
 
 /** The browsers, systems, pages and other segments in which an issue occurs. Nothing without events to compare. */
-export function AffectedSegments({ issueId }: { issueId: string }) {
+export function AffectedSegments({ issueId, domainId }: { issueId: string; domainId: string | null }) {
   const query = useQuery(getIssueSegmentsOptions({ path: { id: issueId } }))
   if (query.data && query.data.violating + query.data.healthy === 0) return null
   return (
@@ -24,7 +27,7 @@ export function AffectedSegments({ issueId }: { issueId: string }) {
             <Text>
               <Data>{summary}</Data>
             </Text>
-            {segments.length > 0 && <SegmentTable segments={segments} />}
+            {segments.length > 0 && <SegmentTable segments={segments} domainId={domainId} />}
           </>
         )}
       </QueryState>
@@ -32,7 +35,7 @@ export function AffectedSegments({ issueId }: { issueId: string }) {
   )
 }
 
-function SegmentTable({ segments }: Pick<Answer, 'segments'>) {
+function SegmentTable({ segments, domainId }: Pick<Answer, 'segments'> & { domainId: string | null }) {
   const { segment, share, inside, elsewhere, ratio } = t.columns
   return (
     <Table.ScrollContainer
@@ -58,6 +61,7 @@ function SegmentTable({ segments }: Pick<Answer, 'segments'>) {
                   {dimension.split('+').map(t.dimension).join(' + ')}
                 </Text>
                 <Data>{value}</Data>
+                <DictionaryLink dimension={dimension} value={value} domainId={domainId} />
               </Table.Td>
               <Table.Td className="figure">{formatPercent(sharePct / 100)}</Table.Td>
               <Table.Td className="figure">{formatPercent(violatingPct / 100)}</Table.Td>
@@ -73,5 +77,19 @@ function SegmentTable({ segments }: Pick<Answer, 'segments'>) {
         </Table.Tbody>
       </Table>
     </Table.ScrollContainer>
+  )
+}
+
+/** A link to the keys that events of the segment have. Nothing for segments by which the dictionary can't be filtered. */
+function DictionaryLink({ dimension, value, domainId }: SegmentName & { domainId: string | null }) {
+  const segment = segmentQuery({ dimension, value })
+  return (
+    segment !== null && (
+      <Text fz="sm">
+        <PathLink path={PAGE_PATHS.explore.dictionary} search={{ segment, ...(domainId !== null && { domainId }) }}>
+          {t.keys}
+        </PathLink>
+      </Text>
+    )
   )
 }
