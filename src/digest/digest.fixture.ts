@@ -276,6 +276,7 @@ export function aDay(values: Partial<DigestFacts> = {}): DigestFacts {
       },
     ],
     week: null,
+    affected: new Map(),
     gaps: { nowMs: 12 * MINUTE_MS, beforeMs: 0 },
     lastEventAt: at - MINUTE_MS,
     names: nameables,

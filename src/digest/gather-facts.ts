@@ -4,6 +4,8 @@ import { openFindings } from '../compliance/store.ts'
 import { DAY_MS, type Instant } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
 import { oneLine } from '../core/text.ts'
+import { problemOf } from '../evidence/issue-problem.ts'
+import { segmentsOfIssue } from '../evidence/issue-segments.ts'
 import type { Caller, Sources } from '../insights/insight.ts'
 import { reconciled, SETTLED_MS } from '../insights/reconcile-orders.ts'
 import { type Mask, maskFor } from '../insights/response-mask.ts'
@@ -31,6 +33,7 @@ import { type DigestPeriod, digestPeriod } from './digest-schedule.ts'
 import { type NameCount, type Traffic, trafficOf } from './event-traffic.ts'
 import { newParameters } from './new-parameters.ts'
 import type { Nameable } from './reader-focus.ts'
+import { MAX_WORST } from './sections/last-week.ts'
 
 const MAX_TEXT = 200
 const SUGGESTION_DAYS = 7
@@ -73,6 +76,8 @@ export async function gatherFacts(
     orNone('suggestions', draftsOf(bounded, orgId, domainIds, { days: SUGGESTION_DAYS, now: at }), null),
     orNone('last week', isWeekly ? weekOf(bounded, orgId, at, mask) : Promise.resolve(null), null),
   ])
+  const worst = week?.worst.slice(0, MAX_WORST) ?? []
+  const affected = await orNone('who is affected', affectedBy(bounded, orgId, worst, at), new Map<string, string>())
   const issues = issuesOf(sources, orgId, domains.names, span, mask)
   return {
     at,
@@ -81,6 +86,7 @@ export async function gatherFacts(
     issues,
     orders,
     week,
+    affected,
     leftOut: leftOut.sort(),
     orgName: mask(requireOrg(db, orgId).name),
     currency: currencyOf(db, orgId),
@@ -112,6 +118,22 @@ export async function gatherFacts(
 async function weekOf(sources: Sources, orgId: string, now: Instant, mask: Mask): Promise<WeeklyReport> {
   const report = await reportOf(sources, orgId, { domainIds: null, from: lastWeek(now), now })
   return { ...report, worst: report.worst.map((issue) => ({ ...issue, title: mask(issue.title) })) }
+}
+
+/** Returns a sentence for each issue that affects some segments far more than others, by issue id. */
+async function affectedBy(
+  sources: Sources,
+  orgId: string,
+  issues: WeeklyReport['worst'],
+  now: Instant,
+): Promise<Map<string, string>> {
+  const sentences = new Map<string, string>()
+  for (const { id } of issues) {
+    const problem = problemOf(sources, { id, occurrenceSeries: [] }, { orgId, now })
+    const { segments, summary } = await segmentsOfIssue(sources, problem)
+    if (segments.length > 0) sentences.set(id, summary)
+  }
+  return sentences
 }
 
 const PARTS = ['availability', 'accuracy', 'compliance'] as const

@@ -47,6 +47,13 @@ const sectionIn = (facts: Parameters<typeof buildDigest>[0]) =>
   buildDigest(facts, options).sections.find(({ title }) => title === 'Last week')
 
 describe('the section about last week', () => {
+  test('says who is affected by an issue', () => {
+    const sentence = '98 % of violations come from Safari 18 on iOS; elsewhere 0.3 % of events violate.'
+    const [, items] = sectionIn(aDay({ week: aWeek(), affected: new Map([['iss_1', sentence]]) }))?.blocks ?? []
+    const lines = items && 'items' in items ? items.items.map(({ lines }) => lines.map(({ text }) => text)) : []
+    expect(lines).toEqual([[], [sentence], [], []])
+  })
+
   test('contains figures, the worst issues and a link to the report', () => {
     const [figures, items] = sectionIn(aDay({ week: aWeek() }))?.blocks ?? []
     expect(figures).toMatchObject({

@@ -6,20 +6,21 @@ import { durationText } from '../digest-facts.ts'
 import { comparisonText, countOf, eventCount, SEVERITY_TONE } from '../format-figures.ts'
 import type { DigestSection } from './section.ts'
 
-const MAX_WORST = 3
+/** Number of issues listed. */
+export const MAX_WORST = 3
 
 /** Last week's figures, on Mondays. Uses the same data as the weekly report. */
 export const weekSection: DigestSection = {
   id: 'week',
   title: 'Last week',
-  write({ week, currency }, { publicUrl }) {
+  write({ week, affected, currency }, { publicUrl }) {
     if (!week || !hasSomething(week)) return null
     const items = week.worst.slice(0, MAX_WORST).map(
       ({ id, title, severity, status }): Item => ({
         title,
         badge: { text: `${severity} · ${status}`, tone: status === 'resolved' ? 'good' : SEVERITY_TONE[severity] },
         note: '',
-        lines: [],
+        lines: affected.has(id) ? [{ text: affected.get(id) ?? '', tone: 'plain' }] : [],
         rows: [],
         url: publicUrl + pagePath.issue(id),
       }),
