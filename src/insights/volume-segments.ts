@@ -15,7 +15,7 @@ const WEEK_MS = 7 * DAY_MS
 const instant = (description: string) => Type.Optional(InstantInput({ minimum: 0, description }))
 
 const Input = Closed({
-  domainId: domainFields.domainId,
+  ...domainFields,
   vendor: textField(200, 'Only this vendor, exact name'),
   event: textField(200, 'Only this event, exact name'),
   from: instant('Start of the period, by time of receipt; default: 24 hours before `to`'),

@@ -30,6 +30,12 @@ export interface PeriodComparison {
   direction: 'fall' | 'rise' | null
 }
 
+/**
+ * Maximum number of events that a session contributes. Much higher than for violations, because events that are lost or
+ * sent several times change the number of events per session.
+ */
+const SESSION_CAP = 64
+
 interface Deps {
   history: History
   privacy: Privacy
@@ -109,6 +115,7 @@ function scopeOf(
     },
     violates: () => ({ sql: within(direction === 'fall' ? baseline : observed) }),
     weight: () => `CASE WHEN ${within(baseline)} THEN weight * ${factor} ELSE weight END`,
+    sessionCap: SESSION_CAP,
   }
 }
 

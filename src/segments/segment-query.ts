@@ -23,6 +23,8 @@ export interface SegmentScope {
   violates: EventTest
   /** SQL for the weight of an event. Default: the stored weight. */
   weight?(binder: Binder): string
+  /** Maximum number of events that a session contributes to capped sums. Default: `SESSION_CAP`. */
+  sessionCap?: number
 }
 
 /** How the events are sampled. A sampled event represented for several. */
@@ -153,7 +155,7 @@ function talliesSql(scope: SegmentScope, { sampling, without, sets, among }: Gro
       ),
       sessions AS MATERIALIZED (
         SELECT domainId, sender, sum(represented) AS ofSession,
-          sum(CASE WHEN violates THEN represented ELSE 0 END) AS violatingOfSession, least(1.0, ${SESSION_CAP}.0 / count(*)) AS part
+          sum(CASE WHEN violates THEN represented ELSE 0 END) AS violatingOfSession, least(1.0, ${scope.sessionCap ?? SESSION_CAP}.0 / count(*)) AS part
         FROM seen GROUP BY domainId, sender
       ),
       parts AS (

@@ -27,7 +27,7 @@ export interface SegmentKey {
 }
 
 /**
- * Sums over the events of a segment. The capped sums count each session as at most `SESSION_CAP` events, so that one
+ * Sums over the events of a segment. The capped sums count each session as at most `SESSION_CAP` events (or the cap of the scope), so that one
  * session can't decide the result. An event without a session counts as one session.
  */
 export interface Tally {
