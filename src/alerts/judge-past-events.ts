@@ -119,7 +119,7 @@ export async function chartHistory(
   return (await seriesMonitorFor(deps).chart(scope, { from, to: range.to }, range.to)).points
 }
 
-/** Returns a series monitor of its own, which does not keep what it learned. */
+/** Returns a separate series monitor, which caches nothing. */
 function seriesMonitorFor({ warehouse, gapsOf = () => [], settingsOf = () => [], holidaysOf }: HistoryDeps) {
   return new SeriesMonitor({ warehouse, gapsOf, settingsOf, memoryBytes: 0, ...(holidaysOf && { holidaysOf }) })
 }

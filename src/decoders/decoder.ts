@@ -50,7 +50,7 @@ export interface Route {
   read(request: VendorRequest): Iterable<DecodedEvent>
 }
 
-/** What a value stands for. Its characters do not always show this: an identifier may consist of digits. */
+/** Meaning of a value. Its characters do not always show this: an identifier may consist of digits. */
 export const VALUE_KINDS = [
   'identifier',
   'amount',
@@ -65,7 +65,7 @@ export const VALUE_KINDS = [
 export type ValueKind = (typeof VALUE_KINDS)[number]
 
 /**
- * Meanings by key: what the value stands for (null if that differs), and a short description. `#` in a key represents
+ * Meanings by key: the kind of the value (null if it differs), and a short description. `#` in a key represents
  * any number, and `*` at its end any text.
  */
 export type KeyMeanings = Readonly<Record<string, readonly [kind: ValueKind | null, meaning: string]>>

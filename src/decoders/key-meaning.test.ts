@@ -77,6 +77,6 @@ test.each([
   ['valid', false],
   ['grid', false],
   ['id_card_shown', false],
-])('a key whose name ends in ID stands for an identifier, whoever the vendor is: %s %p', (key, isIdentifier) => {
+])('a key whose name ends in ID is an identifier for any vendor: %s %p', (key, isIdentifier) => {
   expect(kindOf('Shop', key)).toBe(isIdentifier ? 'identifier' : null)
 })

@@ -3,7 +3,7 @@ import { decoders } from './index.ts'
 
 /** The documented meaning of a key. */
 export interface KeyMeaning {
-  /** What the values stand for; null if unknown. */
+  /** Kind of the values; null if unknown. */
   kind: ValueKind | null
   meaning: string
   /** URL of the public page that describes the key; null for a key that Tagwarden adds. */
@@ -58,7 +58,7 @@ export function meaningOf(vendor: string, key: string): KeyMeaning | null {
   return added ?? glossaries.get(vendor)?.find(key) ?? null
 }
 
-/** Returns what a key's values stand for, from its meaning or otherwise its name; null if unknown. */
+/** Returns the kind of a key's values, from its meaning or otherwise its name; null if unknown. */
 export function kindOf(vendor: string, key: string): ValueKind | null {
   return meaningOf(vendor, key)?.kind ?? (NAMES_IDENTIFIER.test(key) ? 'identifier' : null)
 }

@@ -78,7 +78,7 @@ export interface DigestFacts {
   suggestions: readonly DigestSuggestion[]
   /** Report on the previous week, on Mondays; null on other days. */
   week: WeeklyReport | null
-  /** Who is affected by the worst issues of the last week, as a sentence by issue id. Only issues with such a segment. */
+  /** Sentences about the segments that the worst issues of the last week affect, by issue id. */
   affected: ReadonlyMap<string, string>
   /** Time in ms for which this server could not collect data, in the 24 hours and in the same hours a week earlier. */
   gaps: { nowMs: number; beforeMs: number }

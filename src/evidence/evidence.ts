@@ -105,8 +105,8 @@ export const issueEvidence = (box: SecretBox) =>
     summary: 'Get all data needed to assess an issue, in one response',
     description:
       'Returns the issue with its alert, a one-sentence summary, its probable cause, its series over time, a violating and a ' +
-      'valid event, violating events, and notifications. Who is affected is a separate question (`getIssueSegments`), because its ' +
-      'queries take longer. Personal data is always masked. For a ' +
+      'valid event, violating events, and notifications. `getIssueSegments` shows the affected segments; its queries take ' +
+      'longer. Personal data is always masked. For a ' +
       'deleted alert, only data stored with the issue is returned, because the fields that its rule treated as personal are unknown. ' +
       'For viewers and read-only keys, channel targets are masked and delivery targets are empty.',
     path: '/issues/{id}/evidence',

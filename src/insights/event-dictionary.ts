@@ -77,14 +77,14 @@ const KeySchema = Closed({
   cardinality: Int({ description: 'Number of distinct values; above 1,000, an estimate with ± 5 %' }),
   lastSeen: InstantSchema,
   meaning: Type.Optional(
-    Type.String({ description: 'What the key means to the vendor. Absent for keys that are not documented' }),
+    Type.String({ description: 'Meaning of the key for the vendor. Absent for keys that are not documented' }),
   ),
   reference: Type.Optional(Type.String({ description: 'URL of the public page that describes the key' })),
   semanticType: Type.Optional(
     OneOf(VALUE_KINDS, {
       description:
-        'What the values stand for, by the meaning or name of the key; for example, an `identifier` may consist of digits, and an ' +
-        '`amount` is a sum of money. Absent if unknown',
+        'Kind of the values, from the meaning or name of the key. An `identifier` may consist of digits; an `amount` is a sum of money. ' +
+        'Absent if unknown',
     }),
   ),
 })

@@ -9,8 +9,8 @@ import type { AffectedSegments } from './segment-schema.ts'
 import { Shop, storedEvents } from './shop-traffic.fixture.ts'
 
 /**
- * What happened to one segment: its purchases were lost, tripled, or fell with its other events; or nothing that
- * concerns a single segment.
+ * Change of one segment: its purchases are lost, tripled, or fall with its other events. `none`: no segment changes more
+ * than others.
  */
 export type VolumeChange = 'loss' | 'rise' | 'shift' | 'none'
 

@@ -149,6 +149,39 @@ describe('the digest preview', () => {
     expect(body.html).not.toContain('jane.roe')
   })
 
+  test('says on Mondays whom the worst issues of the week affect', async () => {
+    const { world, domain } = await shop({ events: 0 })
+    await using _ = world
+    const waitFor = (weekday: number) => {
+      while (new Date(world.clock.now()).getUTCDay() !== weekday) world.clock.advance(DAY_MS)
+    }
+    waitFor(6)
+    await world.call('POST', '/v1/alerts', {
+      body: {
+        name: 'Purchases have a value',
+        alertType: 'data_validation',
+        period: '1h',
+        conditions: { logic: 'any', items: [{ parameter: 'value', op: 'is_blank' }] },
+        channels: [{ type: 'email', target: 'ann@example.com' }],
+      },
+    })
+    const agents = {
+      '': 'Mozilla/5.0 (iPhone; CPU iPhone OS 18_1 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.1 Mobile/15E148 Safari/604.1',
+      9.5: 'Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:133.0) Gecko/20100101 Firefox/133.0',
+    }
+    for (const [value, userAgent] of Object.entries(agents)) {
+      for (let n = 0; n < 20; n++) {
+        const events = [{ vendor: 'Meta Pixel', event: 'purchase', params: { value } }]
+        await world.collect(domain.token, { userAgent, sessionId: `${value} ${n}`, events })
+      }
+    }
+    world.clock.advance(2 * MINUTE_MS)
+    await world.run('flush', 'evaluate')
+    waitFor(1)
+    const { body } = await world.call('POST', `${PATH}/preview`, { body: { context: '' } })
+    expect(body.html).toContain('100 % of violations come from Safari; elsewhere 0 % of events violate.')
+  })
+
   test('uses the context of the subscription by default', async () => {
     const { world } = await shop()
     await using _ = world

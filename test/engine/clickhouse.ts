@@ -171,7 +171,7 @@ function parametersRelation(query: Query, { where = 'true', form }: WrittenQuery
   const { by, only, except = [], as, among = [] } = form
   const list = (texts: readonly string[]) => `(${texts.map(quoteText).join(', ')})`
   const events = `SELECT ${by.join(', ')}, weight, receivedAt, arrayJoin(arrayZip(mapKeys(params), mapValues(params))) AS pair
-    FROM stored WHERE ${scopeOf(query, 'receivedAt')} AND kind <> 'library' AND ${where}`
+    FROM (SELECT *, ${derivedColumns(clickhouseDialect)} FROM stored) AS derived WHERE ${scopeOf(query, 'receivedAt')} AND kind <> 'library' AND ${where}`
   const tests = [
     `NOT match(text, ${quoteText(`(?-s)(${BLANK_PATTERN})`)})`,
     ...(only ? [only.length > 0 ? `key IN ${list(only)}` : 'false'] : []),

@@ -124,13 +124,7 @@ describe('the segments of a change of volume', () => {
       404,
       'query.domainId: no such domain',
     ],
-    [
-      'a project of another organization',
-      'owner',
-      () => `projectId=${others.projectId}`,
-      404,
-      'no such project',
-    ],
+    ['a project of another organization', 'owner', () => `projectId=${others.projectId}`, 404, 'no such project'],
     ['an unknown project', 'owner', () => 'projectId=prj_none', 404, 'no such project'],
     ['an empty period', 'owner', () => 'from=7&to=7', 400, 'query.from: must be before to'],
     [

@@ -321,10 +321,10 @@ function sessionsSql(
         WHERE ${part.inScope} IS NOT NULL
       ),
       positions AS (
-        SELECT sid, seq, count(*) FILTER (WHERE ${part.hit}) OVER (${SESSION_ORDER}) AS place
+        SELECT sid, seq, CAST(count(*) FILTER (WHERE ${part.hit}) OVER (${SESSION_ORDER}) AS BIGINT) AS place
         FROM walked WHERE ${anyMatcher(columns)}
         UNION ALL
-        SELECT sid, startSeq AS seq, 0 AS place FROM ended
+        SELECT sid, startSeq AS seq, CAST(0 AS BIGINT) AS place FROM ended
       ),
       shown AS (
         SELECT walked.*, represented, violates

@@ -133,7 +133,7 @@ export function KeyRow({ of, params: { vendor, event, domainId } }: { of: Key; p
   )
 }
 
-/** What the values stand for if known, otherwise their form. */
+/** Returns the kind of the values if it is known, otherwise their form. */
 function typeName({ type, semanticType }: Key): string {
   const { types, semanticTypes } = messages.explore.dictionary
   return semanticType ? semanticTypes[semanticType] : types[type]
