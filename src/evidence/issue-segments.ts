@@ -18,7 +18,7 @@ import { type IssueProblem, problemOf } from './issue-problem.ts'
 /** Maximum length of the period that is compared: the most recent part of a longer issue. */
 const MAX_PERIOD_MS = 7 * DAY_MS
 /** Maximum number of events from which sessions are put together. Above this number, one in several sessions is read. */
-const MAX_SESSION_EVENTS = 500_000
+const MAX_SESSION_EVENTS = 200_000
 
 /** The segments of visitors and pages that an issue affects. */
 export const issueSegments = insight({

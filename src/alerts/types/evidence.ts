@@ -57,7 +57,7 @@ export interface ValidEvents {
 }
 
 /** Sessions that a rule evaluates. They are read in two steps, because SQL alone can't evaluate them. */
-export interface ComparedSessions {
+interface ComparedSessions {
   /** The query for groups of sessions that the rule treats alike. */
   query: Query
   /**

@@ -85,7 +85,7 @@ function parquetBranch(folder: string, files: readonly EventFile[], scope: Scope
  * the engine opens every file during planning, each time the source occurs in a query, and a short query spends most of
  * its time there.
  */
-export function shreddedSource(folder: string, files: readonly EventFile[], keys: readonly string[]): string {
+function shreddedSource(folder: string, files: readonly EventFile[], keys: readonly string[]): string {
   const isEach = files.every((file) => {
     const own = new Set(file.keys)
     return keys.every((key) => own.has(key))

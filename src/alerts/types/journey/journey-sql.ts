@@ -327,7 +327,7 @@ function sessionsSql(
         SELECT sid, startSeq AS seq, CAST(0 AS BIGINT) AS place FROM ended
       ),
       shown AS (
-        SELECT walked.*, represented, violates
+        SELECT domainId, seq, receivedAt, represented, violates, ${SEGMENT_COLUMNS.join(', ')}
         FROM compared JOIN positions USING (sid, place) JOIN walked USING (sid, seq)
       )
       SELECT domainId, '' AS sessionId, seq, receivedAt, represented AS weight, violates,
