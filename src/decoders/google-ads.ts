@@ -28,7 +28,7 @@ const KEYS: readonly KeyReference[] = [
     url: 'https://support.google.com/google-ads/answer/7305793',
     meanings: {
       'data.ecomm_prodid': ['identifier', 'ID of the product that was viewed or bought'],
-      'data.ecomm_pagetype': ['text', 'Type of the page, such as `product` or `cart`'],
+      'data.ecomm_pagetype': ['text', 'Type of the page, such as product or cart'],
       'data.ecomm_totalvalue': ['amount', 'Total value of the products'],
     },
   },

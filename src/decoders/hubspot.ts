@@ -15,7 +15,7 @@ const KEYS: readonly KeyReference[] = [
       'fields.#.value': ['text', 'Value of the field'],
       'fields.#.objectTypeId': ['identifier', 'Type of the object to which the field belongs'],
       submittedAt: ['time', 'Time of the submission, in milliseconds since 1970'],
-      'context.hutk': ['identifier', 'Browser ID, from the cookie `hubspotutk`'],
+      'context.hutk': ['identifier', 'Browser ID, from the cookie hubspotutk'],
       'context.pageUri': ['url', 'Address of the page'],
       'context.pageName': ['text', 'Title of the page'],
       'context.ipAddress': ['text', 'IP address of the visitor'],

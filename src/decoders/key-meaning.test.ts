@@ -13,7 +13,7 @@ test('the keys of the 25 most common vendors are documented, each by a public pa
 test('meanings are short, and not sentences', () => {
   for (const { vendor, meanings } of documented) {
     for (const [key, [, meaning]] of Object.entries(meanings)) {
-      expect([vendor, key, meaning.length <= 100 && !meaning.endsWith('.') && meaning.trim() === meaning]).toEqual([
+      expect([vendor, key, meaning.length <= 100 && !/\.$|`/.test(meaning) && meaning.trim() === meaning]).toEqual([
         vendor,
         key,
         true,
@@ -25,7 +25,7 @@ test('meanings are short, and not sentences', () => {
 const GA4 = 'Google Analytics 4'
 
 test.each<[string, string, ValueKind | null, string]>([
-  [GA4, 'cid', 'identifier', 'Client ID: the browser, from the cookie `_ga`'],
+  [GA4, 'cid', 'identifier', 'Client ID: the browser, from the cookie _ga'],
   [GA4, 'sct', 'number', 'Number of the session for this client: 1 for the first'],
   [GA4, '_s', 'number', 'Number of the hit on this page load'],
   [GA4, 'gcd', 'code', 'Default and updated consent for each type of consent mode, one letter per type'],
@@ -49,7 +49,7 @@ test.each<[string, string, ValueKind | null, string]>([
   ['Adobe Analytics', 'c.page.type', null, 'Context data, set by the site'],
   ['Piwik PRO', 'ec_id', 'identifier', 'ID of the order'],
   ['RudderStack', 'properties.products.1.price', 'amount', 'Price of one product'],
-  ['Shop', 'consent.ad_storage', 'code', 'Consent of the visitor, as stated in the request'],
+  ['Shop', 'consent.ad_storage', 'code', 'Consent stated in the request'],
 ])('%s %s: %s, %s', (vendor, key, kind, meaning) => {
   expect(kindOf(vendor, key)).toBe(kind)
   expect(meaningOf(vendor, key)?.meaning).toBe(meaning)

@@ -12,7 +12,7 @@ export interface KeyMeaning {
 
 /** Keys that Tagwarden adds to the events of all vendors. */
 const ADDED: readonly [prefix: string, KeyMeaning][] = [
-  ['consent.', { kind: 'code', meaning: 'Consent of the visitor, as stated in the request', reference: null }],
+  ['consent.', { kind: 'code', meaning: 'Consent stated in the request', reference: null }],
 ]
 
 /** A key that names an identifier: `order_id`, `userId`, `content.ids.0`. */

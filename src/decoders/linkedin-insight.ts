@@ -24,7 +24,7 @@ const KEYS: readonly KeyReference[] = [
       'conversionValue.amount': ['amount', 'Value of the conversion'],
       'conversionValue.currencyCode': ['code', 'Currency of the value (ISO 4217)'],
       eventId: ['identifier', 'Event ID, by which a copy from a browser is recognized'],
-      'user.userIds.#.idType': ['code', 'Kind of the visitor’s ID, such as `SHA256_EMAIL`'],
+      'user.userIds.#.idType': ['code', 'Kind of the visitor’s ID, such as SHA256_EMAIL'],
       'user.userIds.#.idValue': ['identifier', 'ID of the visitor'],
       'user.userInfo.firstName': ['text', 'First name of the visitor'],
       'user.userInfo.lastName': ['text', 'Last name of the visitor'],

@@ -11,7 +11,7 @@ const KEYS: readonly KeyReference[] = [
       mid: ['identifier', 'ID of the page load, shared by its events'],
       uid: ['identifier', 'ID of a signed-in user, assigned by the site'],
       vid: ['identifier', 'ID of an anonymous visitor'],
-      evt: ['code', '`pageLoad` or `custom`'],
+      evt: ['code', 'pageLoad or custom'],
       rn: ['number', 'Random number that prevents caching'],
       msclkid: ['identifier', 'Click ID of a Microsoft ad'],
       p: ['url', 'Address of the page'],
@@ -30,14 +30,14 @@ const KEYS: readonly KeyReference[] = [
       gv: ['amount', 'Revenue of the goal'],
       gc: ['code', 'Currency of the revenue (ISO 4217)'],
       prodid: ['identifier', 'ID of the product'],
-      pagetype: ['text', 'Type of the page, such as `product` or `cart`'],
+      pagetype: ['text', 'Type of the page, such as product or cart'],
     },
   },
   {
     url: 'https://learn.microsoft.com/en-us/advertising/msa-help/hlp_ba_proc_uet_exampleeventsecommerce',
     meanings: {
       ecomm_prodid: ['identifier', 'ID of the product'],
-      ecomm_pagetype: ['text', 'Type of the page, such as `product` or `cart`'],
+      ecomm_pagetype: ['text', 'Type of the page, such as product or cart'],
       ecomm_totalvalue: ['amount', 'Total value of the products'],
       ecomm_category: ['identifier', 'ID of the category'],
       ecomm_query: ['text', 'Words that were searched'],
@@ -47,7 +47,7 @@ const KEYS: readonly KeyReference[] = [
   {
     url: 'https://learn.microsoft.com/en-us/advertising/guides/uet-conversion-api-integration',
     meanings: {
-      eventType: ['code', '`pageLoad` or `custom`'],
+      eventType: ['code', 'pageLoad or custom'],
       eventName: ['text', 'Name of the event'],
       eventId: ['identifier', 'Event ID, by which a copy from a browser is recognized'],
       eventTime: ['time', 'Time of the event, in seconds since 1970'],
@@ -73,7 +73,7 @@ export const microsoftAdvertisingUet: Decoder = {
   ],
 }
 
-/** Returns an event's name. The type is `pageLoad` or `custom`. Only custom events have names. */
+/** Returns an event's name. The type is pageLoad or custom. Only custom events have names. */
 function serverEventName({ eventType, eventName }: Record<string, unknown>): unknown {
   return eventName || eventType
 }

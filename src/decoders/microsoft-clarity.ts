@@ -19,7 +19,7 @@ const KEYS: readonly KeyReference[] = [
       start: ['time', 'Start of the upload, in milliseconds since the page was opened'],
       duration: ['duration', 'Time covered by the upload, in milliseconds'],
       projectId: ['identifier', 'ID of the project'],
-      userId: ['identifier', 'Browser ID, from the cookie `_clck`'],
+      userId: ['identifier', 'Browser ID, from the cookie _clck'],
       sessionId: ['identifier', 'ID of the session'],
       pageNum: ['number', 'Number of the page in the session'],
       url: ['url', 'Address of the page'],

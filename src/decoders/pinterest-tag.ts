@@ -39,7 +39,7 @@ const KEYS: readonly KeyReference[] = [
       event_id: ['identifier', 'Event ID, by which a copy from a browser is recognized'],
       event_time: ['time', 'Time of the event, in seconds since 1970'],
       event_source_url: ['url', 'Address of the page'],
-      action_source: ['code', 'Where the event happened, such as `web`'],
+      action_source: ['code', 'Where the event happened, such as web'],
       opt_out: ['boolean', 'True if the visitor refused tracking'],
       'user_data.em': ['identifier', 'E-mail address, hashed'],
       'user_data.ph': ['identifier', 'Phone number, hashed'],

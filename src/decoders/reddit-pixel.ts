@@ -14,7 +14,7 @@ const KEYS: readonly KeyReference[] = [
       id: ['identifier', 'ID of the pixel'],
       event: ['text', 'Name of the event'],
       ts: ['time', 'Time of the event, in milliseconds since 1970'],
-      uuid: ['identifier', 'Browser ID, from the cookie `_rdt_uuid`'],
+      uuid: ['identifier', 'Browser ID, from the cookie _rdt_uuid'],
       em: ['identifier', 'E-mail address, hashed'],
       external_id: ['identifier', 'ID of the visitor, assigned by the site'],
       'm.itemCount': ['number', 'Number of items'],

@@ -31,7 +31,7 @@ const KEYS: readonly KeyReference[] = [
       e: ['code', 'Type of the event'],
       eid: ['identifier', 'ID of the event'],
       aid: ['identifier', 'ID of the application'],
-      p: ['code', 'Platform, such as `web` or `mob`'],
+      p: ['code', 'Platform, such as web or mob'],
       tna: ['text', 'Name of the tracker'],
       tv: ['code', 'Version of the tracker'],
       dtm: ['time', 'Time of the event by the device’s clock, in milliseconds since 1970'],

@@ -20,7 +20,7 @@ const KEYS: readonly KeyReference[] = [
   {
     url: 'https://yandex.com/support/metrica/en/objects/method-reference',
     meanings: {
-      'page-url': ['url', 'Address of the page, or `goal://` and the name of the goal'],
+      'page-url': ['url', 'Address of the page, or goal:// and the name of the goal'],
       'page-ref': ['url', 'Address of the previous page'],
       'site-info.*': [null, 'Parameter of the visit, set by the site'],
     },

@@ -77,6 +77,27 @@ test('events are evaluated with the labels at the time of receipt, and searched 
   expect(await broken(id)).toEqual(['b', 'c', 'g', 'h'])
 })
 
+test('a label is combined with a segment in rules and in the search', async () => {
+  await using app = await testApp()
+  const { domain, post, assign, broken } = await setUp(app)
+  await assign('Checkout', [GA, 'pay'])
+  const inSafari = { parameter: '$browser', op: 'equals', values: ['Safari'] }
+  const { id } = await post('/v1/alerts', { ...rule('Checkout'), filters: [inSafari] })
+  const agents = {
+    Safari: 'Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.1 Safari/605.1.15',
+    Firefox: 'Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:133.0) Gecko/20100101 Firefox/133.0',
+  }
+  for (const [sessionId, userAgent] of Object.entries(agents)) {
+    for (const event of ['pay', 'view']) {
+      const events = [{ vendor: GA, event, params: { a: '1' } }]
+      await app.collect(domain.token, { sessionId, userAgent, events })
+    }
+  }
+  expect(await broken(id)).toEqual(['pay'])
+  const { body } = await app.call('GET', '/v1/events?label=Checkout&param=$browser=Safari')
+  expect(body.events).toMatchObject([{ event: 'pay', sessionId: 'Safari' }])
+})
+
 test('a dry run by an assistant changes no labels or rules', async () => {
   await using app = await testApp()
   const { post, send, broken } = await setUp(app)

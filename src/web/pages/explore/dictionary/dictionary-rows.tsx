@@ -253,7 +253,8 @@ function SearchResultRow({ of, known, domainId }: { of: FlatRow; known?: Key; do
       <Table.Td ta="end">
         <Num value={count} digits={0} /> {t.eventsUnit}
       </Table.Td>
-      <Table.Td colSpan={2} />
+      <Table.Td>{known && typeName(known)}</Table.Td>
+      <Table.Td />
       <KeyCells examples={values.map(({ value }) => value)} lastSeen={lastSeen} of={{ domainId, vendor, event, key }} />
     </Table.Tr>
   )
