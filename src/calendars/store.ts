@@ -10,7 +10,7 @@ import { type Calendar, type CalendarInput, MAX_CALENDARS, NEXT_DAYS } from './c
 import { type CalendarDays, type Years, yearsAround } from './calendar-days.ts'
 import { countryHolidays } from './country-holidays.ts'
 import { Holidays } from './holidays.ts'
-import { dayOfLocal, localTimeAt } from './local-time.ts'
+import { dayOfLocal, instantsOfDay, localTimeAt } from './local-time.ts'
 import { readIcs } from './read-ics.ts'
 
 const NO_SUCH_CALENDAR = 'no such calendar'
@@ -116,6 +116,30 @@ export function holidayLookup(db: Db): (orgId: string) => Holidays | null {
     known.set(orgId, { version, holidays })
     return holidays
   }
+}
+
+/** A holiday, from midnight to midnight in the time zone of the organization. */
+export interface NamedHoliday {
+  name: string
+  from: Instant
+  to: Instant
+}
+
+/** Returns the first `limit` holidays of an organization that overlap a period, in order; of one day, one name. */
+export function holidaysWithin(
+  db: Db,
+  orgId: string,
+  { from, to, limit }: { from: Instant; to: Instant; limit: number },
+): NamedHoliday[] {
+  const timezone = timezoneOf(db, orgId)
+  const dayAt = (instant: Instant) => dayOfLocal(localTimeAt(instant, timezone))
+  return prepared<[string, string, string, number], { day: string; name: string }>(
+    db,
+    `SELECT day, min(calendarDay.name) AS name FROM calendarDay JOIN calendar ON calendar.id = calendarId
+     WHERE orgId = ? AND day >= ? AND day <= ? GROUP BY day ORDER BY day LIMIT ?`,
+  )
+    .all(orgId, dayAt(from), dayAt(Math.max(from, to - 1)), limit)
+    .map(({ day, name }) => ({ name, ...instantsOfDay(day, timezone) }))
 }
 
 function daysOfOrg(db: Db, orgId: string): string[] {

@@ -10,13 +10,15 @@ import { type DistinctEstimate, estimateDistinct } from './distinct-values.ts'
 import { type Caller, insight, type Sources } from './insight.ts'
 import { type Counted, compareTexts, cutCharacters, type MaskedList, maskedList, typeOfList } from './masked-values.ts'
 import {
+  type AskedRange,
   type DomainFilter,
   domainFields,
-  hoursField,
-  lastHours,
+  hoursIn,
   percentOf,
+  rangeFields,
   requestedDomains,
   textField,
+  windowOf,
 } from './query-params.ts'
 import { type Mask, maskFor } from './response-mask.ts'
 import {
@@ -31,7 +33,7 @@ import {
 } from './value-lists.ts'
 
 /** Default time range of both dictionaries, in hours. */
-export const DICTIONARY_HOURS = 24
+const DICTIONARY_HOURS = 24
 const MAX_KEYS = 500
 /** Above this number, distinct values are estimated instead of counted. */
 const EXACT_VALUES = 1000
@@ -50,7 +52,7 @@ const EXAMPLE_LENGTH = 100
 
 /** Query fields of both dictionaries. */
 export const scopeFields = {
-  hours: hoursField(DICTIONARY_HOURS, MAX_HOURS.dictionary),
+  ...rangeFields(DICTIONARY_HOURS, MAX_HOURS.dictionary),
   ...domainFields,
   vendor: textField(200, 'Only this vendor, exact name'),
   event: textField(200, 'Only this event, exact name'),
@@ -144,8 +146,9 @@ export const eventDictionary = insight({
   input: Input,
   output: Output,
   async answer(sources, input, caller) {
-    const windowHours = input.hours ?? DICTIONARY_HOURS
-    const scope = scopeOf(sources, input, caller)
+    const window = dictionaryWindow(input, caller)
+    const windowHours = hoursIn(window)
+    const scope = scopeOf(sources, { ...input, window }, caller)
     if (!scope) return { sampledEvents: 0, windowHours, vendors: [] }
     const mask = maskFor(sources)
     const totals = await sources.history.query<VendorRow>(totalsQuery(scope, ['vendor']))
@@ -167,13 +170,17 @@ export const eventDictionary = insight({
   },
 })
 
+/** Returns the period of a request. Throws `invalid`. */
+export const dictionaryWindow = (input: AskedRange, { now }: Caller): Query['window'] =>
+  windowOf(input, { byDefault: DICTIONARY_HOURS, maximum: MAX_HOURS.dictionary, now })
+
 /** Returns the scope of a request; null when no domain matches the filter. */
 export function scopeOf(
   sources: Pick<Sources, 'db' | 'domains' | 'privacy'>,
-  input: DomainFilter & { hours?: number; vendor?: string; event?: string; env?: string; segment?: string },
-  { principal, now }: Caller,
+  input: DomainFilter & { window: Query['window']; vendor?: string; event?: string; env?: string; segment?: string },
+  { principal }: Pick<Caller, 'principal'>,
 ): ListScope | null {
-  const { hours = DICTIONARY_HOURS, vendor, event, env } = input
+  const { window, vendor, event, env } = input
   const segment = segmentOf(input.segment)
   const domainIds = requestedDomains(sources, principal.orgId, input).map(({ id }) => id)
   if (domainIds.length === 0) return null
@@ -181,7 +188,7 @@ export function scopeOf(
   // Otherwise, the answer would show whether an event has a value that is hidden.
   if (segment.some(({ parameter, values: [value = ''] }) => mask(value, parameter) !== value)) return null
   const patterns = sources.privacy().patterns.map(({ pattern }) => pattern)
-  return { orgId: principal.orgId, domainIds, vendor, event, env, segment, window: lastHours(hours, now), patterns }
+  return { orgId: principal.orgId, domainIds, vendor, event, env, segment, window, patterns }
 }
 
 /** Parses the query field `segment`. Throws `AppError('invalid')` if a part is not a segment and its value. */

@@ -1,7 +1,4 @@
 import { type EventPosition, findEvents } from '../alerts/find-events.ts'
-import { type Condition, checkConditions, LABEL } from '../conditions/condition.ts'
-import { filtersSql } from '../conditions/condition-sql.ts'
-import { resolveLabelConditions } from '../conditions/label-conditions.ts'
 import { maskedHistory } from '../conditions/masked-history.ts'
 import { DAY_MS, HOUR_MS } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
@@ -12,7 +9,8 @@ import { DEFAULT_LIMIT, decodeCursor, page, pagingFields } from '../http/paging.
 import { may } from '../http/permission.ts'
 import type { MembersOf } from '../labels/label.ts'
 import { membersOf } from '../labels/store.ts'
-import { type AnyTest, type Binder, type Query, query } from '../warehouse/query.ts'
+import { type Query, query } from '../warehouse/query.ts'
+import { eventFilter, filterFields } from './event-filters.ts'
 import { type Caller, insight } from './insight.ts'
 
 const text = (maxLength: number, description: string) => Type.Optional(Type.String({ maxLength, description }))
@@ -22,14 +20,7 @@ const Input = Closed({
   projectId: text(100, 'Only events in domains of this project'),
   vendor: text(200, 'Only this vendor, exact name'),
   event: text(200, 'Only this event, exact name'),
-  sessionId: text(200, 'Only events of this session'),
-  param: text(
-    5000,
-    '`key=value`: only events whose parameter has exactly this value. Keys are written as in conditions: `$path=/cart` matches a field, and ' +
-      '`*=EUR` matches any parameter. With nothing after `=`, only events without the parameter',
-  ),
-  label: text(80, 'Only events with this label as currently defined; an unknown label matches no events'),
-  q: text(200, 'Text contained in a parameter, host, path or title; case-sensitive'),
+  ...filterFields,
   from: Type.Optional(
     InstantInput({ minimum: 0, description: 'Received at or after this instant; default: 24 hours before `to`' }),
   ),
@@ -201,59 +192,20 @@ interface Part {
 /** Returns the query that finds only the positions of matching events. */
 function findQuery(input: Static<typeof Input>, { orgId, domainIds, window, most }: Part, members: MembersOf): Query {
   const place = placeOf(input.cursor)
-  const conditions = conditionsOf(input)
+  const filter = eventFilter(input, { domainIds, members })
   return query('insights.search', {
     orgId,
     window,
     write(binder) {
-      const anyTests: AnyTest[] = []
-      const tests = [
-        ...binder.among('domainId', domainIds),
-        ...fieldTests(input, place, binder),
-        ...textTests(input, binder, anyTests),
-      ]
-      const { sql, keys, wholeParams } = filtersSql(resolveLabelConditions(conditions, members), binder, [], anyTests)
-      const where = [...tests, ...(wholeParams ? [] : [sql])].join(' AND ')
+      const { filter: test, where, ...reads } = filter(binder)
+      const before = place === null ? [] : [`seq < ${binder.bind(place)}`]
       return {
-        sql: `SELECT seq, receivedAt FROM events ${wholeParams ? `WHERE ${sql} ` : ''}ORDER BY seq DESC LIMIT ${most}`,
-        keys,
-        wholeParams,
-        anyTests,
-        where,
+        ...reads,
+        sql: `SELECT seq, receivedAt FROM events WHERE ${test} ORDER BY seq DESC LIMIT ${most}`,
+        where: [...before, where].join(' AND '),
       }
     },
   })
-}
-
-/** Returns the conditions for the query fields `label` and `param`. */
-function conditionsOf({ label, param }: Static<typeof Input>): Condition[] {
-  const conditions: Condition[] = label === undefined ? [] : [{ parameter: LABEL, op: 'equals', values: [label] }]
-  if (param === undefined) return conditions
-  const at = param.indexOf('=')
-  if (at < 1) throw new AppError('invalid', 'query.param: must be key=value')
-  const condition: Condition = { parameter: param.slice(0, at), op: 'equals', values: [param.slice(at + 1)] }
-  checkConditions([condition], 'query.param')
-  return [...conditions, condition]
-}
-
-function fieldTests(input: Static<typeof Input>, place: number | null, binder: Binder): string[] {
-  const tests = place === null ? [] : [`seq < ${binder.bind(place)}`]
-  for (const column of ['vendor', 'event', 'sessionId'] as const) {
-    const value = input[column]
-    if (value !== undefined) tests.push(`${column} = ${binder.bind(value)}`)
-  }
-  return tests
-}
-
-function textTests({ q }: Static<typeof Input>, binder: Binder, anyTests: AnyTest[]): string[] {
-  if (!q) return []
-  const { dialect } = binder
-  const part = binder.bind(q)
-  const holds = (value: string) => dialect.contains(value, part)
-  anyTests.push({ column: 'holdsText', of: () => holds('{value}') })
-  return [
-    `(${[...['host', 'path', 'title'].map((column) => `coalesce(${holds(column)}, false)`), 'holdsText'].join(' OR ')})`,
-  ]
 }
 
 /** Returns the `seq` in a cursor; null without a cursor. */

@@ -1,8 +1,9 @@
 import { Closed, InstantSchema, Int, Nullable, type Static, Type } from '../core/schema.ts'
 import { roundEvents } from '../signals/chart-point.ts'
-import { DICTIONARY_HOURS, scopeFields, scopeOf, totalsQuery } from './event-dictionary.ts'
+import { dictionaryWindow, scopeFields, scopeOf, totalsQuery } from './event-dictionary.ts'
 import { insight, type Sources } from './insight.ts'
 import { compareTexts, cutCharacters, maskedList } from './masked-values.ts'
+import { hoursIn } from './query-params.ts'
 import { type Mask, maskFor } from './response-mask.ts'
 import {
   crowdedLists,
@@ -78,8 +79,9 @@ export const flatDictionary = insight({
   input: Closed(scopeFields),
   output: Output,
   async answer(sources, input, caller) {
-    const windowHours = input.hours ?? DICTIONARY_HOURS
-    const scope = scopeOf(sources, input, caller)
+    const window = dictionaryWindow(input, caller)
+    const windowHours = hoursIn(window)
+    const scope = scopeOf(sources, { ...input, window }, caller)
     if (!scope) return { sampledEvents: 0, windowHours, truncated: false, rows: [] }
     const [total] = await sources.history.query<{ events: number }>(totalsQuery(scope, []))
     const lists = await countedLists(sources, scope)

@@ -6,7 +6,7 @@ import { dayOf } from '../orders/order-reconciliation.ts'
 import { type Query, query } from '../warehouse/query.ts'
 import { MAX_WINDOW_MS, PAIRING_KEYS, PAIRING_VENDORS, pairColumns, pairCountsSql } from './event-pair-queries.ts'
 import { insight, type Sources } from './insight.ts'
-import { domainFields, percentOf, requestedDomains } from './query-params.ts'
+import { daysOf, domainFields, percentOf, periodFields, requestedDomains } from './query-params.ts'
 
 const DEFAULT_DAYS = 7
 /** Maximum number of names in a response. The names with the most events are returned. */
@@ -71,9 +71,11 @@ export const pairedEvents = insight({
         minimum: 1,
         maximum: MAX_PAIRED_DAYS,
         default: DEFAULT_DAYS,
-        description: 'Number of UTC days up to and including today',
+        description:
+          'Number of UTC days up to and including today, or the day in which `to` lies. Not used with `from`',
       }),
     ),
+    ...periodFields,
   }),
   output: Closed(
     {
@@ -101,13 +103,14 @@ export const pairedEvents = insight({
       ],
     },
   ),
-  async answer(sources, { days = DEFAULT_DAYS, ...asked }, { principal: { orgId }, now }) {
+  async answer(sources, { days = DEFAULT_DAYS, from, to, ...asked }, { principal: { orgId }, now }) {
     const { privacy, retentionMs } = sources
     const domainIds = requestedDomains(sources, orgId, asked).map(({ id }) => id)
-    const first = Math.max(dayOf(now) - days, dayOf(now - retentionMs)) + 1
-    const names = await pairedNames(sources, { orgId, domainIds, first, now })
+    const span = daysOf({ days, from, to }, { maximum: MAX_PAIRED_DAYS, now })
+    const first = Math.max(span.from, dayOf(now - retentionMs) + 1)
+    const names = first <= span.to ? await pairedNames(sources, { orgId, domainIds, first, last: span.to, now }) : []
     const own = privacy()
-    const spanned = Array.from({ length: dayOf(now) - first + 1 }, (_, at) => first + at)
+    const spanned = Array.from({ length: Math.max(0, span.to - first + 1) }, (_, at) => first + at)
     return {
       events: names.slice(0, MAX_NAMES).map(({ domainId, vendor, event, byDay, serverEvent: _, ...all }) => ({
         domainId,
@@ -154,24 +157,27 @@ interface PairedNamesScope {
   domainIds: readonly string[]
   /** First day, in days since the Unix epoch. */
   first: number
+  /** Last day; default: today. */
+  last?: number
   now: Instant
   maxRows?: number
 }
 
 /**
- * Returns the names sent by both browsers and servers from the day `first` until now. The names with the most events
+ * Returns the names sent by both browsers and servers from the day `first` to the day `last`. The names with the most events
  * come first.
  */
 export async function pairedNames(
   { history }: Pick<Sources, 'history'>,
-  { orgId, domainIds, first, now, maxRows = MAX_ROWS }: PairedNamesScope,
+  { orgId, domainIds, first, now, last = dayOf(now), maxRows = MAX_ROWS }: PairedNamesScope,
 ): Promise<PairedName[]> {
   if (domainIds.length === 0) return []
-  // An event on the first day may have a partner from up to one window earlier.
-  const scope = { orgId, domainIds, window: { from: first * DAY_MS - MAX_WINDOW_MS, to: now + 1 } }
+  // An event on the first day may have a partner from up to one window earlier, and one on the last day a later one.
+  const to = Math.min(now + 1, (last + 1) * DAY_MS + MAX_WINDOW_MS)
+  const scope = { orgId, domainIds, window: { from: first * DAY_MS - MAX_WINDOW_MS, to } }
   const known = await history.query<{ name: string }>(pairingKeysQuery(scope))
   const keys = PAIRING_KEYS.filter((key) => known.some(({ name }) => name === key))
-  const rows = keys.length > 0 ? await history.query<Row>(pairedEventsQuery(scope, keys, { first, maxRows })) : []
+  const rows = keys.length > 0 ? await history.query<Row>(pairedEventsQuery(scope, keys, { first, last, maxRows })) : []
   const names = Map.groupBy(rows, ({ domainId, vendor, pairName }) => JSON.stringify([domainId, vendor, pairName]))
   return [...names.values()]
     .flatMap(([row, ...others]) => (row ? [totalOf([row, ...others])] : []))
@@ -216,13 +222,13 @@ function pairingKeysQuery({ orgId, window }: Scope): Query {
 }
 
 /**
- * Returns the query for rows by day, beginning with the day `first`. It covers the names that both sides sent in the
+ * Returns the query for rows from the day `first` to the day `last`. It covers the names that both sides sent in the
  * window. The names with the most events come first.
  */
 function pairedEventsQuery(
   { orgId, domainIds, window }: Scope,
   keys: readonly string[],
-  { first, maxRows }: { first: number; maxRows: number },
+  { first, last, maxRows }: { first: number; last: number; maxRows: number },
 ): Query {
   return query('insights.paired-events', {
     orgId,
@@ -243,7 +249,7 @@ function pairedEventsQuery(
             max(browserName) ${ofName} AS browserEvent, max(serverName) ${ofName} AS serverEvent,
             sum(2 * matched + browserOnly + serverOnly) ${ofName} AS ofAllDays
           FROM (${pairCountsSql('sent', { by: ['domainId'] })}) AS counted
-        ) AS named WHERE browserEvent IS NOT NULL AND serverEvent IS NOT NULL AND day >= ${first}
+        ) AS named WHERE browserEvent IS NOT NULL AND serverEvent IS NOT NULL AND day BETWEEN ${first} AND ${last}
           AND matched + browserOnly + serverOnly > 0
         ORDER BY ofAllDays DESC, domainId, vendor, pairName, day LIMIT ${maxRows}`,
       }

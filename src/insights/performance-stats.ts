@@ -5,12 +5,12 @@ import { Closed, Int, Type } from '../core/schema.ts'
 import { roundEvents } from '../signals/chart-point.ts'
 import { type Query, query } from '../warehouse/query.ts'
 import { insight } from './insight.ts'
-import { domainFields, hoursField, lastHours, percentOf, requestedDomains } from './query-params.ts'
+import { domainFields, hoursIn, percentOf, rangeFields, requestedDomains, windowOf } from './query-params.ts'
 import { maskFor } from './response-mask.ts'
 
 const DEFAULT_HOURS = 24
 
-const Input = Closed({ hours: hoursField(DEFAULT_HOURS, MAX_HOURS.performance), ...domainFields })
+const Input = Closed({ ...rangeFields(DEFAULT_HOURS, MAX_HOURS.performance), ...domainFields })
 
 const VendorStats = Closed({
   vendor: Type.String(),
@@ -64,16 +64,17 @@ export const performanceStats = insight({
   input: Input,
   output: Output,
   async answer(sources, input, { principal, now }) {
-    const { hours = DEFAULT_HOURS } = input
+    const window = windowOf(input, { byDefault: DEFAULT_HOURS, maximum: MAX_HOURS.performance, now })
+    const windowHours = hoursIn(window)
     const domainIds = requestedDomains(sources, principal.orgId, input).map(({ id }) => id)
-    if (domainIds.length === 0) return { windowHours: hours, vendors: [] }
-    const rows = await sources.history.query<VendorRow>(statsQuery(principal.orgId, domainIds, lastHours(hours, now)))
+    if (domainIds.length === 0) return { windowHours, vendors: [] }
+    const rows = await sources.history.query<VendorRow>(statsQuery(principal.orgId, domainIds, window))
     const mask = maskFor(sources)
     const vendors = [...Map.groupBy(rows, ({ vendor }) => mask(vendor, '$vendor'))].map(([vendor, same]) =>
       statsOf(vendor, same),
     )
     return {
-      windowHours: hours,
+      windowHours,
       vendors: vendors.sort((a, b) => b.events - a.events || (a.vendor < b.vendor ? -1 : 1)),
     }
   },

@@ -1,23 +1,34 @@
 import type { WatchedDomain } from '../alerts/types/alert-type.ts'
-import { HOUR_MS, type Instant } from '../core/clock.ts'
+import { DAY_MS, HOUR_MS, type Instant } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
-import { Int, Type } from '../core/schema.ts'
+import { InstantInput, Int, Type } from '../core/schema.ts'
 import { domainIdsNamed } from '../domains/project-store.ts'
 import type { Query } from '../warehouse/query.ts'
 import type { Sources } from './insight.ts'
 
 /** Query fields shared by several insights. */
 
-/** Returns the query field `hours`, the length of the time range. */
-export const hoursField = (byDefault: number, maximum: number) =>
-  Type.Optional(
+/** Query fields of a period. */
+export const periodFields = {
+  from: Type.Optional(
+    InstantInput({ minimum: 0, description: 'Start of the period, by time of receipt; replaces the default start' }),
+  ),
+  to: Type.Optional(InstantInput({ minimum: 0, description: 'End of the period, exclusive; default: now' })),
+}
+
+/** Returns the query fields of a period: its length up to now or up to `to`, or its start and end. */
+export const rangeFields = (byDefault: number, maximum: number) => ({
+  hours: Type.Optional(
     Int({
       minimum: 1,
       maximum,
       default: byDefault,
-      description: 'Length of the time range up to now, by time of receipt. Limited to the retention period',
+      description:
+        'Length of the time range up to now, or up to `to`, by time of receipt. Not used with `from`. Limited to the retention period',
     }),
-  )
+  ),
+  ...periodFields,
+})
 
 /** Returns an optional query field that accepts a string. */
 export const textField = (maxLength: number, description: string) =>
@@ -35,9 +46,57 @@ export interface DomainFilter {
   projectId?: string | undefined
 }
 
-/** Returns the time range of the last `hours`, up to and including the current millisecond. */
-export function lastHours(hours: number, now: Instant): Query['window'] {
-  return { from: now + 1 - hours * HOUR_MS, to: now + 1 }
+/** The period fields of a request. */
+export interface AskedRange {
+  hours?: number | undefined
+  from?: Instant | undefined
+  to?: Instant | undefined
+}
+
+/**
+ * Returns the requested period: from `from`, or from `hours` earlier, to `to`, by default up to and including the
+ * current millisecond. Throws `invalid`, naming the field, for an empty period or one longer than `maximum` hours.
+ */
+export function windowOf(
+  { hours, from, to }: AskedRange,
+  { byDefault, maximum, now }: { byDefault: number; maximum: number; now: Instant },
+): Query['window'] {
+  const end = to ?? now + 1
+  const start = from ?? end - (hours ?? byDefault) * HOUR_MS
+  if (start >= end) {
+    throw new AppError('invalid', `query.from: must be before ${to === undefined ? 'the current time' : '`to`'}`)
+  }
+  if (end - start > maximum * HOUR_MS + 1) {
+    throw new AppError('invalid', `query.from: must be at most ${maximum} hours before the end of the period`)
+  }
+  return { from: start, to: end }
+}
+
+/** Returns the length of a period in hours, rounded up. */
+export const hoursIn = ({ from, to }: Query['window']): number => Math.ceil((to - from) / HOUR_MS)
+
+/** UTC days since the Unix epoch. Both ends are inclusive. */
+interface DaySpan {
+  from: number
+  to: number
+}
+
+/**
+ * Returns the UTC days of a period with `from` or `to`, otherwise the last `days` up to and including today. Throws
+ * `invalid`, naming the field, for an empty period or one with more than `maximum` days.
+ */
+export function daysOf(
+  { days, from, to }: { days: number; from?: Instant | undefined; to?: Instant | undefined },
+  { maximum, now }: { maximum: number; now: Instant },
+): DaySpan {
+  const last = Math.floor(Math.min(now, to === undefined ? now : to - 1) / DAY_MS)
+  if (from === undefined) return { from: last - days + 1, to: last }
+  const window = windowOf({ from, to }, { byDefault: 0, maximum: Number.POSITIVE_INFINITY, now })
+  const first = Math.floor(window.from / DAY_MS)
+  if (last - first >= maximum) {
+    throw new AppError('invalid', `query.from: must be at most ${maximum} days before the end of the period`)
+  }
+  return { from: first, to: last }
 }
 
 /**

@@ -1,4 +1,5 @@
 import { maskPersonal } from '../conditions/mask-personal-data.ts'
+import { MAX_ORDER_DAYS } from '../contract/limits.ts'
 import { DAY_MS, type Instant, MINUTE_MS } from '../core/clock.ts'
 import { Closed, Int, Nullable, type Static, Text, Type } from '../core/schema.ts'
 import {
@@ -9,9 +10,9 @@ import {
   reportsOf,
   type Tally,
 } from '../orders/order-reconciliation.ts'
-import { orderCount, orderLookup, ordersSince, type StoredOrder } from '../orders/store.ts'
+import { orderCount, orderLookup, ordersSince, recentOrderIds, type StoredOrder } from '../orders/store.ts'
 import { insight, type Sources } from './insight.ts'
-import { domainFields, requestedDomains } from './query-params.ts'
+import { daysOf, domainFields, periodFields, requestedDomains } from './query-params.ts'
 import {
   hasNoIds,
   type OrderKeys,
@@ -33,11 +34,12 @@ const Input = Closed({
   days: Type.Optional(
     Int({
       minimum: 1,
-      maximum: 90,
+      maximum: MAX_ORDER_DAYS,
       default: DEFAULT_DAYS,
-      description: 'Number of UTC days up to and including today',
+      description: 'Number of UTC days up to and including today, or the day in which `to` lies. Not used with `from`',
     }),
   ),
+  ...periodFields,
 })
 
 const tallyFields = {
@@ -62,13 +64,27 @@ const tallyFields = {
     }),
   ),
 }
-const VendorTallySchema = Closed({ vendor: Type.String(), ...tallyFields }, { $id: 'VendorReconciliation' })
+const VendorTallySchema = Closed(
+  {
+    vendor: Type.String(),
+    connected: Type.Optional(
+      Type.Boolean({
+        description:
+          'False when no stored event reports any of the 50,000 most recent orders of the domain to the vendor, so its missing ' +
+          'orders are no loss',
+      }),
+    ),
+    ...tallyFields,
+  },
+  { $id: 'VendorReconciliation' },
+)
 const vendors = Type.Array(VendorTallySchema, {
   description: 'Vendors with at least one event about an order, sorted by name',
 })
 
 const EXAMPLE = {
   vendor: 'Google Analytics 4',
+  connected: true,
   orders: 40,
   captured: 38,
   missing: 2,
@@ -124,31 +140,35 @@ export const reconcileOrders = insight({
   refusals: ['notFound', 'unavailable'],
   input: Input,
   output: Output,
-  async answer(sources, { domainId, projectId, days = DEFAULT_DAYS }, { principal: { orgId }, now }) {
+  async answer(sources, { domainId, projectId, days = DEFAULT_DAYS, ...period }, { principal: { orgId }, now }) {
     const { db, privacy, retentionMs } = sources
+    const asked = daysOf({ days, ...period }, { maximum: MAX_ORDER_DAYS, now })
     const isMeant = requestedDomains(sources, orgId, { domainId, projectId }).length > 0
     // Days without stored events are excluded, because all their orders would appear to be missing.
-    const span = { from: Math.max(dayOf(now) - days, dayOf(now - retentionMs)) + 1, to: dayOf(now) }
+    const span = { from: Math.max(asked.from, dayOf(now - retentionMs) + 1), to: asked.to }
     const from = span.from * DAY_MS
-    const settled = now - SETTLED_MS
+    const settled = Math.min(now - SETTLED_MS, (span.to + 1) * DAY_MS)
     const isPaid = ({ status, at }: StoredOrder) => status === 'paid' && at >= from && at < settled
+    // Orders of the period may be reported later.
     const window = { from: from - DAY_MS, to: now + 1 }
     const isAll = orderCount(db, domainId) <= MAX_HELD
     const orders = isMeant ? ordersSince(db, domainId, isAll ? 0 : window.from) : []
     const scope = { orgId, domainId, window }
     const keys = isMeant ? await orderKeysIn(sources, scope) : null
     const told = keys === null ? [] : await reportedIn(sources, { ...scope, keys, orders, isAll, isPaid })
-    const unread = keys === null ? [] : await sources.history.query<Unread>(unreadQuery(scope, keys))
+    const ofDays = { ...scope, window: { ...window, to: Math.min(window.to, (span.to + 1) * DAY_MS) } }
+    const unread = keys === null ? [] : await sources.history.query<Unread>(unreadQuery(ofDays, keys))
     const reports = reportsOf(orders.filter(isPaid), told, span)
+    const unconnected = await unconnectedOf(sources, scope, { told, now })
     const mask = (vendor: string) => maskPersonal(vendor, '$vendor', privacy())
     return {
       days: reports.map(({ day, orders, value, vendors }) => ({
         day: new Date(day * DAY_MS).toISOString().slice(0, 10),
         orders,
         value: money(value),
-        vendors: shown(vendors, mask),
+        vendors: shown(vendors, unconnected, mask),
       })),
-      vendors: shown(totals(reports), mask),
+      vendors: shown(totals(reports), unconnected, mask),
       withoutIds: unread
         .filter(({ vendor }) => !told.some((row) => row.vendor === vendor))
         .map(({ vendor, purchases }) => ({ vendor: mask(vendor), purchases }))
@@ -176,7 +196,7 @@ export type VendorTally = Static<typeof VendorTallySchema>
  * received until now.
  */
 export async function reconciled(
-  sources: Pick<Sources, 'db' | 'history' | 'privacy'>,
+  sources: Pick<Sources, 'db' | 'history' | 'privacy' | 'retentionMs'>,
   { orgId, domainId, from, to, now }: { orgId: string; domainId: string; from: Instant; to: Instant; now: Instant },
 ): Promise<VendorTally[]> {
   const { db, privacy } = sources
@@ -188,9 +208,32 @@ export async function reconciled(
   const keys = await orderKeysIn(sources, scope)
   const told = await reportedIn(sources, { ...scope, keys, orders, isAll, isPaid })
   const days = { from: dayOf(from), to: dayOf(to) }
-  return shown(totals(reportsOf(orders.filter(isPaid), told, days)), (vendor) =>
+  const unconnected = await unconnectedOf(sources, scope, { told, now })
+  return shown(totals(reportsOf(orders.filter(isPaid), told, days)), unconnected, (vendor) =>
     maskPersonal(vendor, '$vendor', privacy()),
   )
+}
+
+/**
+ * Returns the vendors of these reports to which no stored event up to `now` reports any of the domain's `MAX_HELD` most
+ * recent orders. Orders of any status count.
+ */
+async function unconnectedOf(
+  sources: Pick<Sources, 'db' | 'history' | 'retentionMs'>,
+  { orgId, domainId }: ReportedScope,
+  { told, now }: { told: readonly ReportedOrderRow[]; now: Instant },
+): Promise<ReadonlySet<string>> {
+  const captured = new Set(told.flatMap(({ kind, vendor }) => (kind === 'captured' ? [vendor] : [])))
+  const others = new Set(told.flatMap(({ vendor }) => (captured.has(vendor) ? [] : [vendor])))
+  if (others.size === 0) return others
+  const scope = { orgId, domainId, window: { from: now - sources.retentionMs, to: now + 1 } }
+  const ids = recentOrderIds(sources.db, domainId, MAX_HELD)
+  const orders = ids.map((id) => ({ id, day: 0, value: null, isPaid: true }))
+  const keys = await orderKeysIn(sources, scope)
+  if (hasNoIds(keys)) return others
+  const rows = await sources.history.query<Answered>(reportedOrdersQuery(scope, keys, orders, 0))
+  for (const { kind, vendor } of rows) if (kind === 'captured') others.delete(vendor)
+  return others
 }
 
 /**
@@ -271,9 +314,14 @@ function totals(reports: readonly DayReport[]): Map<string, Tally> {
   return sums
 }
 
-function shown(tallies: ReadonlyMap<string, Tally>, mask: (vendor: string) => string) {
+function shown(
+  tallies: ReadonlyMap<string, Tally>,
+  unconnected: ReadonlySet<string>,
+  mask: (vendor: string) => string,
+) {
   return [...tallies].map(([vendor, { missingValue, ...tally }]) => ({
     vendor: mask(vendor),
+    connected: !unconnected.has(vendor),
     ...tally,
     missing: tally.orders - tally.captured,
     missingValue: money(missingValue),

@@ -1,11 +1,10 @@
 import { maskPersonal } from '../conditions/mask-personal-data.ts'
 import type { Privacy } from '../conditions/privacy-settings.ts'
 import { MAX_HOURS } from '../contract/limits.ts'
-import { HOUR_MS } from '../core/clock.ts'
 import { Closed, Int, type Static, Type } from '../core/schema.ts'
 import type { History } from '../warehouse/warehouse.ts'
 import { insight } from './insight.ts'
-import { domainFields, domainsNamed } from './query-params.ts'
+import { domainFields, domainsNamed, rangeFields, windowOf } from './query-params.ts'
 import {
   type FlowRow,
   type FlowScope,
@@ -23,15 +22,10 @@ const MAX_FIRED = 20
 /** Name for all unnamed paths of a step together. */
 const OTHER_PATHS = '(other)'
 
+const DEFAULT_HOURS = 72
+
 const Input = Closed({
-  hours: Type.Optional(
-    Int({
-      minimum: 1,
-      maximum: MAX_HOURS.journeys,
-      default: 72,
-      description: 'Length of the time range in hours, by time of receipt',
-    }),
-  ),
+  ...rangeFields(DEFAULT_HOURS, MAX_HOURS.journeys),
   ...domainFields,
   maxSteps: Type.Optional(
     Int({ minimum: 2, maximum: 6, default: 4, description: 'Number of steps from the start of a session' }),
@@ -91,11 +85,12 @@ export const sessionFlows = insight({
   refusals: ['notFound', 'unavailable'],
   input: Input,
   output: FlowsSchema,
-  async answer(sources, { hours = 72, maxSteps = 4, ...asked }, { principal: { orgId }, now }) {
+  async answer(sources, { maxSteps = 4, ...asked }, { principal: { orgId }, now }) {
     const { history, privacy } = sources
+    const window = windowOf(asked, { byDefault: DEFAULT_HOURS, maximum: MAX_HOURS.journeys, now })
     const named = domainsNamed(sources, orgId, asked)
     if (named?.length === 0) return flowsOf([], privacy())
-    const scope = { orgId, window: { from: now - hours * HOUR_MS, to: now + 1 }, domainIds: named ?? [] }
+    const scope = { orgId, window, domainIds: named ?? [] }
     return flowsOf(await rowsOf(scope, maxSteps, privacy(), history), privacy())
   },
 })

@@ -1,10 +1,9 @@
 import { maskPersonal } from '../conditions/mask-personal-data.ts'
 import { MAX_HOURS } from '../contract/limits.ts'
-import { HOUR_MS } from '../core/clock.ts'
 import { Closed, Int, Type } from '../core/schema.ts'
 import { type Query, query } from '../warehouse/query.ts'
 import { insight } from './insight.ts'
-import { domainFields, domainsNamed } from './query-params.ts'
+import { domainFields, domainsNamed, hoursIn, rangeFields, windowOf } from './query-params.ts'
 
 const DEFAULT_HOURS = 24
 /** Maximum number of vendors. There is a limit because browsers send these reports, so anyone can invent vendors. */
@@ -13,17 +12,7 @@ const MAX_HOSTS = 1000
 /** Number of decimals. Beyond these, sums of fractions depend on the order of addition. */
 const DIGITS = 6
 
-const Input = Closed({
-  hours: Type.Optional(
-    Int({
-      minimum: 1,
-      maximum: MAX_HOURS.performance,
-      default: DEFAULT_HOURS,
-      description: 'Length of the time range in hours, by time of receipt',
-    }),
-  ),
-  ...domainFields,
-})
+const Input = Closed({ ...rangeFields(DEFAULT_HOURS, MAX_HOURS.performance), ...domainFields })
 
 const VendorSchema = Closed({
   vendor: Type.String(),
@@ -113,11 +102,13 @@ export const tagPerformance = insight({
   refusals: ['notFound', 'unavailable'],
   input: Input,
   output: Output,
-  async answer(sources, { hours = DEFAULT_HOURS, ...asked }, { principal: { orgId }, now }) {
+  async answer(sources, input, { principal: { orgId }, now }) {
     const { history, privacy } = sources
-    const named = domainsNamed(sources, orgId, asked)
-    if (named?.length === 0) return { windowHours: hours, pagesSampled: 0, loafCoverage: 0, vendors: [] }
-    const scope: Scope = { orgId, window: { from: now - hours * HOUR_MS, to: now + 1 }, domainIds: named ?? [] }
+    const window = windowOf(input, { byDefault: DEFAULT_HOURS, maximum: MAX_HOURS.performance, now })
+    const windowHours = hoursIn(window)
+    const named = domainsNamed(sources, orgId, input)
+    if (named?.length === 0) return { windowHours, pagesSampled: 0, loafCoverage: 0, vendors: [] }
+    const scope: Scope = { orgId, window, domainIds: named ?? [] }
     const [[all], vendors] = await Promise.all([
       history.query<PagesRow>(pagesQuery(scope)),
       history.query<VendorRow>(vendorsQuery(scope)),
@@ -125,7 +116,7 @@ export const tagPerformance = insight({
     const { pages = 0, telling = 0 } = all ?? {}
     const masked = (text: string, field: string) => maskPersonal(text, field, privacy())
     return {
-      windowHours: hours,
+      windowHours,
       pagesSampled: pages,
       loafCoverage: ratio(telling, pages),
       vendors: vendors.map((row) => ({

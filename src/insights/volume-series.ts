@@ -1,17 +1,25 @@
 import { NO_BOUNDS } from '../alerts/types/evidence.ts'
+import { holidaysWithin } from '../calendars/store.ts'
 import { ChangeNameSchema, maskedNames } from '../changes/change.ts'
 import { changesWithin } from '../changes/store.ts'
+import { maskedHistory } from '../conditions/masked-history.ts'
 import { MAX_HOURS } from '../contract/limits.ts'
 import { DAY_MS, HOUR_MS, type Instant, MINUTE_MS } from '../core/clock.ts'
+import { AppError } from '../core/error.ts'
 import { Closed, InstantSchema, Int, Nullable, OneOf, type Static, Type } from '../core/schema.ts'
 import type { SeriesState } from '../detector/detector.ts'
+import { may } from '../http/permission.ts'
+import { membersOf } from '../labels/store.ts'
+import { maintenanceWithin } from '../maintenance/store.ts'
 import { pointFields, roundBounds, roundEvents } from '../signals/chart-point.ts'
 import { SIGNAL_STEP_MS } from '../signals/series.ts'
 import type { SeriesChart } from '../signals/verdict-row.ts'
-import { countsIn, sumsIn, type TimeBucket } from './count-series.ts'
+import type { Binder, Query } from '../warehouse/query.ts'
+import { type Counted, countsIn, sumsIn, type TimeBucket } from './count-series.ts'
+import { eventFilter, filterFields, hasFilters } from './event-filters.ts'
 import { EXPECTED_OF_SEVERAL, expectationOf, type Together } from './expected-volume.ts'
-import { insight, type Sources } from './insight.ts'
-import { domainFields, domainsNamed, requestedDomains, textField } from './query-params.ts'
+import { type Caller, insight, type Sources } from './insight.ts'
+import { domainFields, domainsNamed, periodFields, requestedDomains, textField, windowOf } from './query-params.ts'
 
 const DEFAULT_HOURS = 72
 
@@ -27,6 +35,8 @@ const STATES = ['learning', 'normal', 'high', 'low', 'silent'] as const satisfie
 
 /** Maximum number of changes in a response. */
 const MAX_CHANGES = 200
+/** Maximum number of holidays, and of occurrences of maintenance windows, in a response. */
+const MAX_SPECIAL = 200
 
 /** Maximum number of rows for any row length, including the current row. */
 const MAX_POINTS = Math.max(...GRAINS.map(({ stepMs, upToHours }) => (upToHours * HOUR_MS) / stepMs)) + 1
@@ -41,9 +51,16 @@ const Input = Closed({
       maximum: MAX_HOURS.series,
       default: DEFAULT_HOURS,
       description:
-        'Length of the time range in hours. The series is by minute up to 2 hours, by 5 minutes up to 24, by hour up to 744, and by UTC day above that',
+        'Length of the time range in hours, up to now or up to `to`. Not used with `from`. The series is by minute up to 2 hours, by 5 minutes up to 24, by hour up to 744, and by UTC day above that',
     }),
   ),
+  ...periodFields,
+  grain: Type.Optional(
+    OneOf(['minute', 'five_minutes', 'hour', 'day'] as const, {
+      description: 'Length of the rows, instead of the one that follows from the time range; at most 745 rows',
+    }),
+  ),
+  ...filterFields,
 })
 
 const Output = Closed(
@@ -59,8 +76,9 @@ const Output = Closed(
       {
         maxItems: MAX_POINTS,
         description:
-          'Oldest first, without gaps, from the creation of the domain up to now. Days have no expectation, ' +
-          `nor do events without a named vendor. ${EXPECTED_OF_SEVERAL}`,
+          'Oldest first, without gaps, from the creation of the domain up to the end of the period. Rows are complete ' +
+          'even if the period begins or ends within them. Days have no expectation, nor do events without a named ' +
+          `vendor or with a filter. ${EXPECTED_OF_SEVERAL}`,
       },
     ),
     state: Nullable(OneOf(STATES)),
@@ -70,6 +88,22 @@ const Output = Closed(
       description:
         'Changes of the domain, or of all domains, within the series, oldest first; limited to the most recent',
     }),
+    specialPeriods: Type.Optional(
+      Type.Array(
+        Closed({
+          kind: OneOf(['holiday', 'maintenance'] as const),
+          name: Type.String({ description: 'Name of the holiday or the maintenance window' }),
+          from: InstantSchema,
+          to: InstantSchema,
+        }),
+        {
+          maxItems: 2 * MAX_SPECIAL,
+          description:
+            'Holidays, and occurrences of maintenance windows that affect the domain, within the series; oldest first, ' +
+            `the first ${MAX_SPECIAL} of each kind`,
+        },
+      ),
+    ),
   },
   {
     $id: 'VolumeSeries',
@@ -85,6 +119,9 @@ const Output = Closed(
         changes: [
           { id: 'chg_01ke7jm2q0d3k8f1z6y5b7n4ta', title: 'Checkout: new summary page', occurredAt: 1_767_614_000_000 },
         ],
+        specialPeriods: [
+          { kind: 'maintenance', name: 'Weekly deployment', from: 1_767_610_800_000, to: 1_767_614_400_000 },
+        ],
       },
     ],
   },
@@ -96,24 +133,30 @@ export const volumeSeries = insight({
   summary: 'Show the observed and the expected number of events',
   description:
     'Weighted counts of any scope, without library loads. Counts from `low` to `high` are not an ' +
-    'anomaly at the sensitivity of the domain’s signals. `state` is the state of the last row.',
+    'anomaly at the sensitivity of the domain’s signals. `state` is the state of the last row. With `param`, `q`, ' +
+    '`label` or `sessionId`, the series counts the stored events that `GET /v1/events` finds, including library loads.',
   path: '/insights/volume',
   isQuick: true,
   refusals: ['notFound', 'unavailable'],
   input: Input,
   output: Output,
-  async answer(sources, input, { principal, now }) {
+  async answer(sources, input, caller) {
+    const { principal, now } = caller
     const domains = requestedDomains(sources, principal.orgId, input)
-    const { grain, stepMs } = grainOf(input)
+    const period = windowOf(input, { byDefault: DEFAULT_HOURS, maximum: MAX_HOURS.series, now })
+    const { grain, stepMs } = grainOf(input, period)
     const madeAt = Math.min(...domains.map(({ createdAt }) => createdAt))
-    const buckets = bucketsOf(input, now, stepMs).filter(({ end }) => end > madeAt)
+    const buckets = bucketsOf(period, now, stepMs).filter(({ end }) => end > madeAt)
     const { vendor, event = null } = input
     const scope = { domainIds: domains.map(({ id }) => id), vendors: vendor === undefined ? [] : [vendor], event }
     const asked = { ...scope, vendor: vendor ?? null, stepMs }
+    const isFiltered = hasFilters(input)
     const [sums, chart, expected] = await Promise.all([
-      sumsIn(buckets, countsIn(principal.orgId, scope), sources.history),
-      chartOf(sources, asked, buckets),
-      togetherOf(sources, principal.orgId, asked, buckets),
+      isFiltered
+        ? sumsOfFound(sources, { input, domainIds: scope.domainIds, buckets }, caller)
+        : sumsIn(buckets, countsIn(principal.orgId, scope), sources.history),
+      isFiltered ? null : chartOf(sources, asked, buckets),
+      isFiltered ? null : togetherOf(sources, principal.orgId, asked, buckets),
     ])
     const points = new Map(chart?.points.map((point) => [point.start, point]))
     const series = buckets.map(({ start, end }, index) => {
@@ -133,27 +176,69 @@ export const volumeSeries = insight({
     const domainIds = domainsNamed(sources, orgId, input)
     const found = changesWithin(sources.db, { orgId, domainIds, ...window })
     const changes = maskedNames(found, sources.privacy())
-    return { grain, series, state: chart?.state ?? null, learningUntil: chart?.learningUntil ?? null, changes }
+    const { state = null, learningUntil = null } = chart ?? {}
+    const subject = { orgId, domainIds: scope.domainIds, vendor: vendor ?? null }
+    return { grain, series, state, learningUntil, changes, specialPeriods: specialPeriods(sources, subject, window) }
   },
 })
 
 type VolumeSeriesInput = Static<typeof Input>
 
-const hoursOf = ({ hours = DEFAULT_HOURS }: VolumeSeriesInput) => hours
-
-function grainOf(input: VolumeSeriesInput): (typeof GRAINS)[number] {
-  return GRAINS.find(({ upToHours }) => hoursOf(input) <= upToHours) ?? GRAINS[3]
+/** Returns the length of the rows. Throws `invalid`, naming the field, if there would be too many of them. */
+function grainOf({ grain }: VolumeSeriesInput, { from, to }: Query['window']): (typeof GRAINS)[number] {
+  // A period up to now includes the current millisecond.
+  const hours = (to - from - 1) / HOUR_MS
+  const usual = GRAINS.find(({ upToHours }) => hours <= upToHours) ?? GRAINS[3]
+  const found = GRAINS.find((one) => one.grain === grain) ?? usual
+  if ((hours * HOUR_MS) / found.stepMs > MAX_POINTS) {
+    throw new AppError('invalid', `query.grain: the period has too many rows; use \`${usual.grain}\``)
+  }
+  return found
 }
 
-/** Returns the buckets that overlap the requested period. The last bucket is still incomplete. */
-function bucketsOf(input: VolumeSeriesInput, now: Instant, stepMs: number): TimeBucket[] {
+/** Returns the buckets that overlap the requested period and have begun. The last bucket may be incomplete. */
+function bucketsOf({ from, to }: Query['window'], now: Instant, stepMs: number): TimeBucket[] {
   const startOf = (instant: Instant) => Math.floor(instant / stepMs) * stepMs
-  const first = startOf(now - hoursOf(input) * HOUR_MS)
-  const count = (startOf(now) - first) / stepMs + 1
+  const first = startOf(from)
+  const count = Math.max(0, (startOf(Math.min(to - 1, now)) - first) / stepMs + 1)
   return Array.from({ length: count }, (_, index) => ({
     start: first + index * stepMs,
     end: first + (index + 1) * stepMs,
   }))
+}
+
+interface FoundEvents {
+  input: VolumeSeriesInput
+  domainIds: readonly string[]
+  buckets: readonly TimeBucket[]
+}
+
+/** Returns the sums of the events that the search finds. For viewers, the search reads masked values. */
+function sumsOfFound({ db, history, privacy }: Sources, found: FoundEvents, { principal }: Caller) {
+  const { input, domainIds, buckets } = found
+  const { orgId } = principal
+  const written = eventFilter(input, { domainIds, members: membersOf(db, orgId) })
+  const where = (binder: Binder) => {
+    const { filter, ...reads } = written(binder)
+    return { ...reads, sql: filter }
+  }
+  const counted: Counted = { over: 'events', orgId, where }
+  return sumsIn(buckets, counted, may(principal, 'seePersonal') ? history : maskedHistory(history, privacy()))
+}
+
+type SpecialPeriods = NonNullable<Static<typeof Output>['specialPeriods']>
+
+/** Returns the holidays and maintenance windows of a series, oldest first. */
+function specialPeriods(
+  { db }: Pick<Sources, 'db'>,
+  { orgId, ...subject }: { orgId: string; domainIds: readonly string[]; vendor: string | null },
+  { from, to }: Query['window'],
+): SpecialPeriods {
+  const window = { from, to, limit: MAX_SPECIAL }
+  return [
+    ...holidaysWithin(db, orgId, window).map((span) => ({ kind: 'holiday' as const, ...span })),
+    ...maintenanceWithin(db, { orgId, ...subject }, window).map((span) => ({ kind: 'maintenance' as const, ...span })),
+  ].sort((a, b) => a.from - b.from)
 }
 
 /**

@@ -10,7 +10,7 @@ import { checkName } from '../org/org.ts'
 import { type Db, prepared } from '../store/database.ts'
 import { deleteOrgRow, findOrgRow, type OrgRowKey } from '../store/org-rows.ts'
 import { MAX_WINDOW_MS, MAX_WINDOWS, type Maintenance, type MaintenanceInput, NEXT_OCCURRENCES } from './maintenance.ts'
-import { scheduleOf, WindowSchedule } from './window-schedule.ts'
+import { type Occurrence, scheduleOf, WindowSchedule } from './window-schedule.ts'
 
 const NO_SUCH_WINDOW = 'no such maintenance window'
 /** Windows begin after this instant, and at most this long after the present. */
@@ -167,6 +167,42 @@ export function windowsInForce(
     const found = inForce.find(({ selects }) => selects(subject))
     return found ? { id: found.row.id, name: found.row.name, until: found.until } : null
   }
+}
+
+/** The charted series by which windows are selected. */
+interface ChartedSeries {
+  orgId: string
+  domainIds: readonly string[]
+  /** Null for all vendors. */
+  vendor: string | null
+}
+
+/** Returns up to `limit` occurrences within a period of the windows that affect any part of a series, in order. */
+export function maintenanceWithin(
+  db: Db,
+  { orgId, domainIds, vendor }: ChartedSeries,
+  { from, to, limit }: { from: Instant; to: Instant; limit: number },
+): (Occurrence & { name: string })[] {
+  const found: (Occurrence & { name: string })[] = []
+  for (const row of prepared<[string, Instant], WindowRow>(db, `${SELECT_WINDOW} WHERE orgId = ? AND fromAt < ?`).all(
+    orgId,
+    to,
+  )) {
+    if (!affects(db, row, domainIds, vendor)) continue
+    const within = scheduleOf(timesOf(row)).within({ from, to }, limit - found.length)
+    found.push(...within.map((occurrence) => ({ name: row.name, ...occurrence })))
+    if (found.length === limit) break
+  }
+  return found.sort((a, b) => a.from - b.from)
+}
+
+function affects(db: Db, row: WindowRow, domainIds: readonly string[], vendor: string | null): boolean {
+  const vendors: string[] | null = row.vendors && JSON.parse(row.vendors)
+  if (vendor !== null && vendors !== null && !vendors.includes(vendor)) return false
+  const own: string[] | null = row.domainIds && JSON.parse(row.domainIds)
+  const meant = own === null ? domainIds : domainIds.filter((id) => own.includes(id))
+  const { projectId } = row
+  return projectId === null ? meant.length > 0 : meant.some((id) => isInProject(db, id, projectId))
 }
 
 function selectorOf(db: Db, row: WindowRow): (subject: MaintenanceSubject) => boolean {

@@ -62,11 +62,17 @@ export class WindowSchedule {
 
   /** Returns up to `count` occurrences that end after an instant, including one in force. */
   next(after: Instant, count: number): Occurrence[] {
+    return this.within({ from: after, to: Number.POSITIVE_INFINITY }, count)
+  }
+
+  /** Returns the first `count` occurrences of which any part is in `from <= t < to`. */
+  within({ from: after, to }: Occurrence, count: number): Occurrence[] {
     const found: Occurrence[] = []
     const from = this.lastBegun(after)?.from ?? this.times.from
     let start: LocalMs | null = localTimeAt(from, this.times.timezone)
     for (; start !== null && found.length < count; start = this.rule?.nextAfter(start) ?? null) {
       const occurrence = this.occurrenceAt(start)
+      if (occurrence.from >= to) break
       if (occurrence.to > after) found.push(occurrence)
     }
     return found

@@ -72,6 +72,15 @@ export function ordersSince(db: Db, domainId: string, from: Instant): StoredOrde
   return find.all(domainId, from)
 }
 
+/** Returns the ids of the `limit` most recent orders of a domain, of any status. */
+export function recentOrderIds(db: Db, domainId: string, limit: number): string[] {
+  const find = prepared<[string, number], { id: string }>(
+    db,
+    'SELECT id FROM shopOrder WHERE domainId = ? ORDER BY at DESC LIMIT ?',
+  )
+  return find.all(domainId, limit).map(({ id }) => id)
+}
+
 /** A paid order. `currency` and `value` are null when the shop did not send them; `postedAt` is null when unknown. */
 export interface PaidOrder extends Omit<StoredOrder, 'status'> {
   currency: string | null

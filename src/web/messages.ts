@@ -25,6 +25,7 @@ import { shell } from './messages/shell.ts'
 import { signIn } from './messages/sign-in.ts'
 import { signals } from './messages/signals.ts'
 import { tests } from './messages/tests.ts'
+import { timeRange } from './messages/time-range.ts'
 
 /** All texts in the dashboard, in English. User data and messages from the server are shown inside `<Data>`. */
 export const english = {
@@ -55,6 +56,7 @@ export const english = {
   signIn,
   signals,
   tests,
+  timeRange,
 }
 export type Messages = typeof english
 

@@ -17,7 +17,8 @@ export const ordersSection: DigestSection = {
     function placeOf({ domainId }: DigestOrders) {
       return focusRank(focus, { domainId, vendor: null, event: null })
     }
-    const blocks = shown.flatMap(({ domain, orders, before, value, vendors }) => {
+    const blocks = shown.flatMap(({ domain, orders, before, value, ...all }) => {
+      const vendors = connected(all.vendors)
       const worth = value > 0 ? `, value ${numberText(value)}` : ''
       const text = `${domain}: ${countOf(orders, 'paid order')}${worth}, compared with ${countText(before)} a week earlier.`
       const none = orders > 0 && vendors.length === 0 ? ' No vendor received any of these orders.' : ''
@@ -39,9 +40,12 @@ export const ordersSection: DigestSection = {
   },
 }
 
+/** Vendors that have never received an order are not missing any. */
+const connected = (vendors: DigestOrders['vendors']) => vendors.filter(({ connected }) => connected !== false)
+
 function leadOf(orders: readonly DigestOrders[]): Lead | null {
   const worst = orders
-    .flatMap(({ domain, vendors }) => vendors.map((tally) => ({ domain, ...tally })))
+    .flatMap(({ domain, vendors }) => connected(vendors).map((tally) => ({ domain, ...tally })))
     .filter(({ orders, missing }) => missing > 0 && missing >= orders * MISSING_SHARE)
     .toSorted((a, b) => b.missingValue - a.missingValue || b.missing - a.missing)
     .at(0)

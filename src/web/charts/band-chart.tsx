@@ -9,6 +9,7 @@ import {
   type BandPoint,
   type ChangeMark,
   type ChartChange,
+  hasExpectation,
   isOutside,
   LABEL_ROW_PX,
   layOutBand,
@@ -20,6 +21,8 @@ import { ChartFrame, type ChartProps, type ChartTable, HEIGHT_PX, LegendItem } f
 import classes from './charts.module.css'
 import { formatRange } from './format-expected-range.ts'
 import { PointSlider } from './point-slider.tsx'
+import { SpecialBands, SpecialLabels, SpecialLegend, SpecialLines } from './special-bands.tsx'
+import { type SpecialPeriod, specialIn } from './special-periods.ts'
 import { formatBucket } from './time-ticks.ts'
 
 interface BandChartProps extends ChartProps {
@@ -30,23 +33,39 @@ interface BandChartProps extends ChartProps {
   /** Name of the domain or resource that the counts belong to. */
   scope?: string
   changes?: readonly ChartChange[]
+  /** Holidays and maintenance windows. */
+  special?: readonly SpecialPeriod[]
   /** Intervals to tint; by default, intervals with counts outside the expected range. */
   bad?: readonly Span[]
   /** Called when a point is clicked, or when Enter is pressed on it. */
   onPick?: (start: number) => void
 }
 
-/** Line chart of counts with their expected range, anomalies and marked changes. */
-export function BandChart({ points, unit, scope, changes = [], bad, onPick, ...chart }: BandChartProps) {
+/** Chart of counts with anomalies and marked changes: a line with its expected range, or bars if nothing is expected. */
+export function BandChart({ points, unit, scope, changes = [], special = [], bad, onPick, ...chart }: BandChartProps) {
   const zone = useTimeZone()
   const hasRange = points.some(({ low, high }) => low !== null || high !== null)
   const hasExpected = !hasRange && points.some(({ expected }) => typeof expected === 'number')
+  const isBars = !hasExpectation(points)
   const isBad = bad ? bad.length > 0 : points.some(isOutside)
   const legend = (
     <>
       <LegendItem word={messages.charts.observed}>
-        <path d="M1,6H15" className={classes.line} />
+        {isBars ? (
+          <rect x={4} y={1} width={8} height={10} className={classes.bar} />
+        ) : (
+          <path d="M1,6H15" className={classes.line} />
+        )}
       </LegendItem>
+      {points.some(({ observed, partial }) => partial && observed !== null) && (
+        <LegendItem word={messages.charts.partial}>
+          {isBars ? (
+            <rect x={4} y={1} width={8} height={10} className={classes.bar} data-partial />
+          ) : (
+            <circle cx={8} cy={6} r={3} className={classes.point} data-partial />
+          )}
+        </LegendItem>
+      )}
       {hasRange && (
         <LegendItem word={messages.charts.expectedRange}>
           <rect x={0.5} y={1.5} width={15} height={9} className={classes.band} />
@@ -74,19 +93,21 @@ export function BandChart({ points, unit, scope, changes = [], bad, onPick, ...c
           <path d="M8,0V12" className={classes.change} />
         </LegendItem>
       )}
+      <SpecialLegend periods={special} />
     </>
   )
   return (
     <ChartFrame
       {...chart}
-      caption={<Caption unit={unit} scope={scope} zone={zone} />}
+      caption={<Caption unit={unit} scope={scope} points={points} zone={zone} />}
       legend={points.length > 0 && legend}
-      table={() => bandTable(points, changes, zone)}
+      table={() => bandTable(points, changes, special, zone)}
     >
       {(width) => (
         <Plot
           points={points}
           changes={changes}
+          special={special}
           bad={bad}
           width={width}
           zone={zone}
@@ -103,6 +124,7 @@ interface PlotProps {
   title: string
   points: readonly BandPoint[]
   changes: readonly ChartChange[]
+  special: readonly SpecialPeriod[]
   bad?: readonly Span[]
   width: number
   height: number
@@ -110,22 +132,22 @@ interface PlotProps {
   onPick?: (start: number) => void
 }
 
-function Plot({ title, points, changes, bad, width, height, zone, onPick }: PlotProps) {
+function Plot({ title, points, changes, special, bad, width, height, zone, onPick }: PlotProps) {
   const [index, show] = useState<number | null>(null)
   const drawing = useMemo(
-    () => layOutBand({ points, changes, bad, width, height, zone }),
-    [points, changes, bad, width, height, zone],
+    () => layOutBand({ points, changes, special, bad, width, height, zone }),
+    [points, changes, special, bad, width, height, zone],
   )
   if (!drawing) return <div className={classes.empty}>{messages.charts.empty}</div>
   const step = stepOf(points)
   const shown = index === null ? null : points[index]
   const say = (at: number) => {
     const point = points[at]
-    return point ? sayPoint(point, step, zone) : ''
+    return point ? sayPoint(point, specialIn(special, point.start, step), step, zone) : ''
   }
   return (
     <>
-      <Drawing drawing={drawing} width={width} height={height} />
+      <Drawing drawing={drawing} points={points} width={width} height={height} />
       <PointSlider
         label={messages.charts.dataPoints(title)}
         xs={drawing.xs}
@@ -133,16 +155,25 @@ function Plot({ title, points, changes, bad, width, height, zone, onPick }: Plot
         show={show}
         say={say}
         pick={onPick && ((at) => onPick(points[at]?.start ?? 0))}
-        card={shown && <Card point={shown} changes={changes} step={step} zone={zone} />}
+        card={shown && <Card point={shown} changes={changes} special={special} step={step} zone={zone} />}
       />
     </>
   )
 }
 
-function Drawing({ drawing, width, height }: { drawing: BandDrawing; width: number; height: number }) {
+interface DrawingProps {
+  drawing: BandDrawing
+  points: readonly BandPoint[]
+  width: number
+  height: number
+}
+
+function Drawing({ drawing, points, width, height }: DrawingProps) {
+  const { special, bars, dots } = drawing
   const { left, right, top, bottom, axis, ticks, band, edges, expected, solid, dashed, bad, first, marks } = drawing
   return (
     <svg viewBox={`0 0 ${width} ${height}`} className={classes.drawing} aria-hidden>
+      <SpecialBands bands={special} top={top} bottom={bottom} />
       {bad.map(({ x, width }) => (
         <g key={x}>
           <rect x={x} y={top} width={width} height={bottom - top} className={classes.bad} />
@@ -157,6 +188,13 @@ function Drawing({ drawing, width, height }: { drawing: BandDrawing; width: numb
       <path d={expected} className={classes.expected} />
       <path d={solid} className={classes.line} />
       <path d={dashed} className={`${classes.line} ${classes.dashed}`} />
+      {dots.map(({ x, y, partial }) => (
+        <circle key={x} cx={x} cy={y} r={3} className={classes.point} data-partial={partial || undefined} />
+      ))}
+      {bars?.map(({ index, ...bar }) => (
+        <rect key={index} {...bar} className={classes.bar} data-partial={points[index]?.partial || undefined} />
+      ))}
+      <SpecialLabels bands={special} bottom={bottom} />
       {marks.map(({ x, row }) => (
         <path key={`${x} ${row}`} d={`M${x},${row * LABEL_ROW_PX}V${bottom}`} className={classes.change} />
       ))}
@@ -181,7 +219,7 @@ function ChangeLabel({ mark: { x, label, count, side, row } }: { mark: ChangeMar
 const sayCount = (count: number | null) => (count === null ? messages.charts.unknown : formatNumber(count, 0))
 
 /** Screen reader text for a point. */
-function sayPoint(point: BandPoint, step: number, zone: string): string {
+function sayPoint(point: BandPoint, special: readonly SpecialPeriod[], step: number, zone: string): string {
   const range = formatRange(point)
   return [
     formatBucket(point.start, zone, step),
@@ -189,6 +227,7 @@ function sayPoint(point: BandPoint, step: number, zone: string): string {
     range && messages.charts.expectedCount(range),
     isOutside(point) && messages.charts.outsideRange,
     point.partial && messages.charts.partial,
+    ...special.map(({ kind, name }) => messages.charts.specialNamed[kind](name)),
   ]
     .filter(Boolean)
     .join(', ')
@@ -200,11 +239,12 @@ const changesIn = (changes: readonly ChartChange[], start: number, step: number)
 interface CardProps {
   point: BandPoint
   changes: readonly ChartChange[]
+  special: readonly SpecialPeriod[]
   step: number
   zone: string
 }
 
-function Card({ point, changes, step, zone }: CardProps) {
+function Card({ point, changes, special, step, zone }: CardProps) {
   const range = formatRange(point)
   return (
     <>
@@ -227,6 +267,7 @@ function Card({ point, changes, step, zone }: CardProps) {
       )}
       {isOutside(point) && <div>{messages.charts.outsideRange}</div>}
       {point.partial && <div>{messages.charts.partialHint}</div>}
+      <SpecialLines periods={specialIn(special, point.start, step)} />
       {changesIn(changes, point.start, step).map(({ id, title }) => (
         <div key={id}>
           <Data>{title}</Data>
@@ -236,7 +277,12 @@ function Card({ point, changes, step, zone }: CardProps) {
   )
 }
 
-function bandTable(points: readonly BandPoint[], changes: readonly ChartChange[], zone: string): ChartTable {
+function bandTable(
+  points: readonly BandPoint[],
+  changes: readonly ChartChange[],
+  special: readonly SpecialPeriod[],
+  zone: string,
+): ChartTable {
   const step = stepOf(points)
   return {
     head: [
@@ -251,18 +297,24 @@ function bandTable(points: readonly BandPoint[], changes: readonly ChartChange[]
         <Data key="time">{formatBucket(point.start, zone, step)}</Data>,
         <Data key="observed">{sayCount(point.observed)}</Data>,
         <Data key="range">{formatRange(point) ?? '–'}</Data>,
-        <Remarks key="remarks" point={point} changes={changesIn(changes, point.start, step)} />,
+        <Remarks
+          key="remarks"
+          point={point}
+          changes={changesIn(changes, point.start, step)}
+          special={specialIn(special, point.start, step)}
+        />,
       ],
     })),
   }
 }
 
-function Remarks({ point, changes }: { point: BandPoint; changes: readonly ChartChange[] }) {
+function Remarks({ point, changes, special }: Pick<CardProps, 'point' | 'changes' | 'special'>) {
   return (
     <>
       {[isOutside(point) && messages.charts.outsideRange, point.partial && messages.charts.partial]
         .filter(Boolean)
         .join(', ')}
+      <SpecialLines periods={special} />
       {changes.map(({ id, title }) => (
         <div key={id}>
           <Data>{title}</Data>

@@ -1,5 +1,6 @@
 import { area, line } from 'd3-shape'
-import { type CountAxis, countAxis, px, ticksIn } from './scales.ts'
+import { type Bar, barAt, type CountAxis, countAxis, px, ticksIn } from './scales.ts'
+import { layOutSpecial, type SpecialBand, type SpecialPeriod } from './special-periods.ts'
 import { bucketTicks, type TimeTick } from './time-ticks.ts'
 
 /** One bucket of a series, as in the API. */
@@ -35,6 +36,8 @@ export interface BandInput {
   changes: readonly ChartChange[]
   /** Intervals to tint; by default, intervals with counts outside the range. */
   bad?: readonly Span[]
+  /** Holidays and maintenance windows. */
+  special?: readonly SpecialPeriod[]
   /** In pixels. */
   width: number
   height: number
@@ -70,6 +73,11 @@ export interface BandDrawing {
   expected: string
   solid: string
   dashed: string
+  /** Points that no line shows. */
+  dots: { x: number; y: number; partial: boolean }[]
+  /** Bars instead of lines and points; null if anything is expected. */
+  bars: (Bar & { index: number })[] | null
+  special: SpecialBand[]
   bad: { x: number; width: number }[]
   first: { x: number; y: number; index: number } | null
   marks: ChangeMark[]
@@ -107,7 +115,7 @@ export function badSpans(points: readonly BandPoint[]): Span[] {
 }
 
 /** Computes the layout of a series; null without points. */
-export function layOutBand({ points, changes, bad, width, height, zone }: BandInput): BandDrawing | null {
+export function layOutBand({ points, changes, bad, special = [], width, height, zone }: BandInput): BandDrawing | null {
   const [first] = points
   const last = points.at(-1)
   if (!first || !last) return null
@@ -140,7 +148,10 @@ export function layOutBand({ points, changes, bad, width, height, zone }: BandIn
       x: px(x(tick.at)),
     })),
     ...bandPaths(points, xs, axis, step),
-    ...observedPaths(points, xs, axis, step),
+    ...(hasExpectation(points)
+      ? { ...observedPaths(points, xs, axis, step), bars: null }
+      : { solid: '', dashed: '', dots: [], bars: barsOf(points, x, axis, bottom) }),
+    special: layOutSpecial(special, { from, to, left, right, x }),
     bad: spans.map((span) => {
       const start = Math.max(left, x(span.from))
       return { x: px(start), width: px(Math.min(right, x(span.to)) - start) }
@@ -172,6 +183,18 @@ export function layOutSpark(points: readonly BandPoint[], width: number, height:
   const point = points[whole]
   const wrong = point && isOutside(point) ? { x: xs[whole] ?? 0, y: px(axis.y(point.observed ?? 0)) } : null
   return { band, ...observedPaths(points, xs, axis, step), wrong }
+}
+
+/** Returns whether a range or a count is expected for any bucket. */
+export const hasExpectation = (points: readonly BandPoint[]): boolean =>
+  points.some(({ low, high, expected }) => low !== null || high !== null || typeof expected === 'number')
+
+function barsOf(points: readonly BandPoint[], x: (at: number) => number, axis: CountAxis, bottom: number) {
+  const step = stepOf(points)
+  return points.flatMap(({ start, observed }, index) => {
+    const bar = observed ? barAt(x(start), x(start + step), axis.y(observed), bottom) : null
+    return bar ? [{ ...bar, index }] : []
+  })
 }
 
 const highestOf = (points: readonly BandPoint[]): number =>
@@ -233,23 +256,36 @@ function bandPaths(points: readonly BandPoint[], xs: readonly number[], axis: Co
   }
 }
 
-/** Paths of the counts: solid between complete buckets, dashed next to partial ones. */
+/**
+ * Paths of the counts: solid between complete buckets, dashed next to partial ones. Points that no line shows are dots,
+ * and so is the last point if it is partial. A line needs two complete points; a partial one alone is no trend.
+ */
 function observedPaths(points: readonly BandPoint[], xs: readonly number[], axis: CountAxis, step: number) {
+  const y = (index: number) => px(axis.y(points[index]?.observed ?? 0))
   const draw = line<number>()
     .x((index) => xs[index] ?? 0)
-    .y((index) => px(axis.y(points[index]?.observed ?? 0)))
+    .y(y)
+  const isPartial = (index: number) => points[index]?.partial === true
   const solid = runs(points, step, ({ observed, partial }) => observed !== null && !partial)
   const dashed: number[][] = []
   for (const run of runs(points, step, ({ observed }) => observed !== null)) {
+    if (run.filter((index) => !isPartial(index)).length < 2) continue
     for (const [place, index] of run.entries()) {
       const before = run[place - 1]
-      if (before === undefined) {
-        if (points[index]?.partial && run.length === 1) dashed.push([index])
-      } else if (points[index]?.partial || points[before]?.partial) dashed.push([before, index])
+      if (before !== undefined && (isPartial(index) || isPartial(before))) dashed.push([before, index])
     }
   }
+  const lines = [...solid.filter(({ length }) => length > 1), ...dashed]
+  const drawn = new Set(lines.flat())
   const path = (all: number[][]) => all.map((run) => draw(run) ?? '').join('')
-  return { solid: path(solid), dashed: path(dashed) }
+  return {
+    solid: path(solid.filter(({ length }) => length > 1)),
+    dashed: path(dashed),
+    dots: points.flatMap(({ observed, partial }, index) => {
+      const isShown = drawn.has(index) && !(partial && index === points.length - 1)
+      return observed === null || isShown ? [] : [{ x: xs[index] ?? 0, y: y(index), partial }]
+    }),
+  }
 }
 
 const CLOSE_PX = 40

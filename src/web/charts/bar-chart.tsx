@@ -10,6 +10,8 @@ import { Caption } from './caption.tsx'
 import { ChartFrame, type ChartProps, HEIGHT_PX, LegendItem } from './chart-frame.tsx'
 import classes from './charts.module.css'
 import { PointSlider } from './point-slider.tsx'
+import { SpecialBands, SpecialLabels, SpecialLegend, SpecialLines } from './special-bands.tsx'
+import { type SpecialPeriod, specialIn } from './special-periods.ts'
 import { formatBucket } from './time-ticks.ts'
 
 interface BarsProps extends ChartProps {
@@ -21,12 +23,15 @@ interface BarsProps extends ChartProps {
   scope?: string
   /** Legend label for dark bars; default: "Bad". */
   badWord?: string
+  /** Holidays and maintenance windows. */
+  special?: readonly SpecialPeriod[]
   /** Called when a bucket is clicked, or when Enter is pressed on it. */
   onPick?: (start: number, end: number) => void
 }
 
 /** Bar chart of counts over time. */
-export function BarChart({ points, unit, scope, badWord, onPick, height = HEIGHT_PX, ...chart }: BarsProps) {
+export function BarChart(props: BarsProps) {
+  const { points, unit, scope, badWord, special = [], onPick, height = HEIGHT_PX, ...chart } = props
   const zone = useTimeZone()
   const [index, show] = useState<number | null>(null)
   const step = stepOf(points)
@@ -34,25 +39,43 @@ export function BarChart({ points, unit, scope, badWord, onPick, height = HEIGHT
   const say = (at: number) => {
     const point = points[at]
     return point
-      ? [formatBucket(point.start, zone, step), sayValue(point), point.isBad && sayBad].filter(Boolean).join(', ')
+      ? [
+          formatBucket(point.start, zone, step),
+          sayValue(point),
+          point.isBad && sayBad,
+          point.partial && messages.charts.partial,
+          ...specialIn(special, point.start, step).map(({ kind, name }) => messages.charts.specialNamed[kind](name)),
+        ]
+          .filter(Boolean)
+          .join(', ')
       : ''
   }
   const shown = index === null ? undefined : points[index]
-  const legend = points.some(({ isBad }) => isBad) && (
-    <LegendItem word={sayBad}>
-      <rect x={4} width={8} height={12} className={classes.bar} data-bad />
-    </LegendItem>
+  const legend = (
+    <>
+      {points.some(({ isBad }) => isBad) && (
+        <LegendItem word={sayBad}>
+          <rect x={4} width={8} height={12} className={classes.bar} data-bad />
+        </LegendItem>
+      )}
+      {points.some(({ partial, value }) => partial && value) && (
+        <LegendItem word={messages.charts.partial}>
+          <rect x={4} y={1} width={8} height={10} className={classes.bar} data-partial />
+        </LegendItem>
+      )}
+      <SpecialLegend periods={special} />
+    </>
   )
   return (
     <ChartFrame
       {...chart}
       height={height}
-      caption={<Caption unit={unit} scope={scope} zone={zone} />}
+      caption={<Caption unit={unit} scope={scope} points={points} zone={zone} />}
       legend={legend}
-      table={() => barsTable(points, zone, sayBad)}
+      table={() => barsTable(points, special, zone, sayBad)}
     >
       {(width) => (
-        <Plot points={points} width={width} height={height} zone={zone}>
+        <Plot points={points} special={special} width={width} height={height} zone={zone}>
           {(xs) => (
             <PointSlider
               label={messages.charts.dataPoints(chart.title)}
@@ -61,7 +84,7 @@ export function BarChart({ points, unit, scope, badWord, onPick, height = HEIGHT
               show={show}
               say={say}
               pick={onPick && ((at) => onPick(points[at]?.start ?? 0, (points[at]?.start ?? 0) + step))}
-              card={shown && <Card point={shown} step={step} zone={zone} badWord={sayBad} />}
+              card={shown && <Card point={shown} special={special} step={step} zone={zone} badWord={sayBad} />}
             />
           )}
         </Plot>
@@ -72,19 +95,24 @@ export function BarChart({ points, unit, scope, badWord, onPick, height = HEIGHT
 
 interface PlotProps {
   points: readonly BarPoint[]
+  special: readonly SpecialPeriod[]
   width: number
   height: number
   zone: string
   children: (xs: readonly number[]) => ReactNode
 }
 
-function Plot({ points, width, height, zone, children }: PlotProps) {
-  const drawing = useMemo(() => layOutBars(points, width, height, zone), [points, width, height, zone])
+function Plot({ points, special, width, height, zone, children }: PlotProps) {
+  const drawing = useMemo(
+    () => layOutBars(points, width, height, zone, special),
+    [points, width, height, zone, special],
+  )
   if (!drawing) return <div className={classes.empty}>{messages.charts.empty}</div>
   const { axis, left, right, bottom, ticks, bars, xs } = drawing
   return (
     <>
       <svg viewBox={`0 0 ${width} ${height}`} className={classes.drawing} aria-hidden>
+        <SpecialBands bands={drawing.special} top={0} bottom={bottom} />
         <Axes counts={axis.ticks} times={ticks} left={left} right={right} bottom={bottom} />
         {bars.map(({ index, ...bar }) => (
           <rect
@@ -95,6 +123,7 @@ function Plot({ points, width, height, zone, children }: PlotProps) {
             data-partial={points[index]?.partial || undefined}
           />
         ))}
+        <SpecialLabels bands={drawing.special} bottom={bottom} />
       </svg>
       {children(xs)}
     </>
@@ -103,7 +132,15 @@ function Plot({ points, width, height, zone, children }: PlotProps) {
 
 const sayValue = ({ value }: BarPoint) => (value === null ? messages.charts.unknown : formatNumber(value, 0))
 
-function Card({ point, step, zone, badWord }: { point: BarPoint; step: number; zone: string; badWord: string }) {
+interface CardProps {
+  point: BarPoint
+  special: readonly SpecialPeriod[]
+  step: number
+  zone: string
+  badWord: string
+}
+
+function Card({ point, special, step, zone, badWord }: CardProps) {
   return (
     <>
       <div className={classes.cardTitle}>
@@ -117,11 +154,12 @@ function Card({ point, step, zone, badWord }: { point: BarPoint; step: number; z
       </div>
       {point.isBad && <div>{badWord}</div>}
       {point.partial && <div>{messages.charts.partialHint}</div>}
+      <SpecialLines periods={specialIn(special, point.start, step)} />
     </>
   )
 }
 
-function barsTable(points: readonly BarPoint[], zone: string, badWord: string) {
+function barsTable(points: readonly BarPoint[], special: readonly SpecialPeriod[], zone: string, badWord: string) {
   const step = stepOf(points)
   return {
     head: [
@@ -134,7 +172,10 @@ function barsTable(points: readonly BarPoint[], zone: string, badWord: string) {
       cells: [
         <Data key="time">{formatBucket(point.start, zone, step)}</Data>,
         <Data key="count">{sayValue(point)}</Data>,
-        [point.isBad && badWord, point.partial && messages.charts.partial].filter(Boolean).join(', '),
+        <div key="notes">
+          {[point.isBad && badWord, point.partial && messages.charts.partial].filter(Boolean).join(', ')}
+          <SpecialLines periods={specialIn(special, point.start, step)} />
+        </div>,
       ],
     })),
   }

@@ -1,5 +1,6 @@
 import { stepOf } from './band-layout.ts'
-import { type CountAxis, countAxis, px, ticksIn } from './scales.ts'
+import { type Bar, barAt, type CountAxis, countAxis, px, ticksIn } from './scales.ts'
+import { layOutSpecial, type SpecialBand, type SpecialPeriod } from './special-periods.ts'
 import { bucketTicks, type TimeTick } from './time-ticks.ts'
 
 /** One bucket. */
@@ -10,7 +11,7 @@ export interface BarPoint {
   value: number | null
   /** True for anomalies; drawn dark. */
   isBad?: boolean
-  /** True while the bucket is in progress; drawn as an outline. */
+  /** True while the bucket is in progress; drawn with a dashed edge. */
   partial?: boolean
 }
 
@@ -22,14 +23,13 @@ export interface BarsDrawing {
   ticks: (TimeTick & { x: number })[]
   /** Centre of each bucket. */
   xs: number[]
-  bars: { x: number; y: number; width: number; height: number; index: number }[]
+  bars: (Bar & { index: number })[]
+  special: SpecialBand[]
 }
 
 const RIGHT_PX = 12
 const BOTTOM_PX = 24
 const TOP_PX = 6
-/** Minimum height of a bar for a count above 0. */
-const LEAST_PX = 2
 
 /** Computes the layout of bars; null without points. */
 export function layOutBars(
@@ -37,6 +37,7 @@ export function layOutBars(
   width: number,
   height: number,
   zone: string,
+  special: readonly SpecialPeriod[] = [],
 ): BarsDrawing | null {
   const [first] = points
   const last = points.at(-1)
@@ -48,8 +49,6 @@ export function layOutBars(
   const right = Math.max(left + 1, width - RIGHT_PX)
   const [from, to] = [first.start, last.start + step]
   const x = (at: number) => left + ((at - from) / (to - from)) * (right - left)
-  const slot = x(from + step) - left
-  const gap = Math.min(4, slot * 0.2)
   return {
     axis,
     left,
@@ -67,8 +66,8 @@ export function layOutBars(
     xs: points.map(({ start }) => px(x(start + step / 2))),
     bars: points.flatMap(({ start, value }, index) => {
       if (!value) return []
-      const high = Math.max(LEAST_PX, bottom - axis.y(value))
-      return { x: px(x(start) + gap / 2), y: px(bottom - high), width: px(slot - gap), height: px(high), index }
+      return { ...barAt(x(start), x(start + step), axis.y(value), bottom), index }
     }),
+    special: layOutSpecial(special, { from, to, left, right, x }),
   }
 }

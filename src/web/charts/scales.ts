@@ -55,3 +55,22 @@ const NARROW_PX = 480
 
 /** Returns the number of time labels that fit; denser on narrow screens. */
 export const ticksIn = (widthPx: number): number => Math.floor(widthPx / (widthPx < NARROW_PX ? 56 : 80))
+
+/** A bar, in pixels. */
+export interface Bar {
+  x: number
+  y: number
+  width: number
+  height: number
+}
+
+/** Minimum height of a bar for a count above 0. */
+const LEAST_PX = 2
+
+/** Returns the bar of a bucket between two horizontal positions, with a gap to the next bar. */
+export function barAt(left: number, right: number, top: number, bottom: number): Bar {
+  const slot = right - left
+  const gap = Math.min(4, slot * 0.2)
+  const height = Math.max(LEAST_PX, bottom - top)
+  return { x: px(left + gap / 2), y: px(bottom - height), width: px(slot - gap), height: px(height) }
+}

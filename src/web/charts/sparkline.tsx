@@ -22,6 +22,9 @@ export const Sparkline = memo(function Spark({ points, label, width = WIDTH_PX }
           <path d={drawing.band} className={classes.band} />
           <path d={drawing.solid} className={`${classes.line} ${classes.thin}`} />
           <path d={drawing.dashed} className={`${classes.line} ${classes.thin} ${classes.dashed}`} />
+          {drawing.dots.map(({ x, y, partial }) => (
+            <circle key={x} cx={x} cy={y} r={2} className={classes.point} data-partial={partial || undefined} />
+          ))}
           {drawing.wrong && <circle cx={drawing.wrong.x} cy={drawing.wrong.y} r={3} className={classes.dot} />}
         </>
       )}

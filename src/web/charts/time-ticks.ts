@@ -2,7 +2,7 @@ import { formatDate } from '../components/format.ts'
 
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
-const DAY = 24 * HOUR
+export const DAY = 24 * HOUR
 
 const formats = new Map<string, Intl.DateTimeFormat>()
 
@@ -65,7 +65,7 @@ function labelOf(at: number, local: number, timeZone: string, step: number): str
 }
 
 /** Buckets that start at midnight UTC are labelled with their UTC dates in every time zone. */
-const zoneOfDay = (start: number, timeZone: string): string => (start % DAY === 0 ? 'UTC' : timeZone)
+export const zoneOfDay = (start: number, timeZone: string): string => (start % DAY === 0 ? 'UTC' : timeZone)
 
 /** Returns at most `count` ticks for daily buckets, at their centres. */
 function dayTicks(starts: readonly number[], stepMs: number, timeZone: string, count: number): TimeTick[] {

@@ -36,8 +36,7 @@ function numberFormat(options: Intl.NumberFormatOptions): Intl.NumberFormat {
 }
 
 const dateFormats = new Map<string, Intl.DateTimeFormat>()
-/** Formats a time (milliseconds since the epoch) in a time zone, with hours from 0 to 23. */
-export function formatDate(at: number, timeZone: string, options: Intl.DateTimeFormatOptions): string {
+function dateFormat(timeZone: string, options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
   const key = timeZone + JSON.stringify(options)
   let format = dateFormats.get(key)
   if (!format) {
@@ -45,7 +44,17 @@ export function formatDate(at: number, timeZone: string, options: Intl.DateTimeF
     format = new Intl.DateTimeFormat(locale(), { timeZone, ...all })
     dateFormats.set(key, format)
   }
-  return format.format(at)
+  return format
+}
+
+/** Formats a time (milliseconds since the epoch) in a time zone, with hours from 0 to 23. */
+export const formatDate = (at: number, timeZone: string, options: Intl.DateTimeFormatOptions): string =>
+  dateFormat(timeZone, options).format(at)
+
+/** Formats a period: `12 Mar 2026, 08:00 – 20:00`, or whole days: `12 – 15 Mar 2026`. The end is exclusive. */
+export function formatSpan(from: number, to: number, timeZone: string, isDays = false): string {
+  const format = dateFormat(timeZone, isDays ? { dateStyle: 'medium' } : { dateStyle: 'medium', timeStyle: 'short' })
+  return format.formatRange(from, Math.max(from, isDays ? to - 1 : to))
 }
 
 /** Formats a list: `a, b and c`. */

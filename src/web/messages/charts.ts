@@ -10,6 +10,11 @@ export const charts = {
   partial: 'Incomplete',
   partialHint: 'This interval is still in progress, or part of its data is missing.',
   unknown: 'unknown',
+  special: { holiday: 'Holiday', maintenance: 'Maintenance' },
+  specialNamed: {
+    holiday: (name: string) => `Holiday: ${name}`,
+    maintenance: (name: string) => `Maintenance: ${name}`,
+  },
   time: 'Time',
   notes: 'Notes',
   count: 'Count',

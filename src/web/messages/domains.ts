@@ -107,7 +107,7 @@ export const domains = {
     denied: (host: string) => `${host} denied. New events from this host are dropped.`,
   },
   vendors: {
-    intro: 'Vendors to which this domain’s tags sent events in the selected time range (up to 7 days).',
+    intro: 'Vendors to which this domain’s tags sent events.',
     none: 'No vendors seen in this time range.',
     vendor: 'Vendor',
     events: 'Events',

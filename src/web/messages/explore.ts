@@ -18,13 +18,12 @@ export const explore = {
   noEvents: 'No events in this time range.',
   show30Days: 'Show 30 days',
   noMatch: (q: string) => `No vendor, event, key or value contains “${q}”.`,
-  untilNow: 'This page always shows data up to now. The end of the time range is ignored.',
   dictionary: {
     about: {
-      all: (events: string, time: string, sampled: string | null) =>
-        `${events} events in the last ${time}${sampled === null ? '' : `, estimated from ${sampled} of them`}.`,
-      new: (time: string, longer: string) => `Keys seen in the last ${time} but not earlier in the last ${longer}.`,
-      gone: (time: string, longer: string) => `Keys seen in the last ${longer} but not in the last ${time}.`,
+      all: (events: string, sampled: string | null) =>
+        `${events} events in this period${sampled === null ? '' : `, estimated from ${sampled} of them`}.`,
+      new: (longer: string) => `Keys seen in this period but not earlier in the ${longer} up to its end.`,
+      gone: (longer: string) => `Keys seen in the ${longer} up to the end of this period but not in the period.`,
     },
     changedKeys: 'New and missing keys',
     changes: { new: 'New', gone: 'Missing' },
@@ -57,7 +56,7 @@ export const explore = {
   },
   journeys: {
     title: 'Where sessions go',
-    sampled: (sessions: string, time: string) => `${sessions} sessions, last ${time}`,
+    sampled: (sessions: string) => `${sessions} sessions`,
     summary: (first: string, share: string, left: string) =>
       `${share} of sessions start on ${first}, and ${left} leave from their first page.`,
     from: 'From',
@@ -157,7 +156,13 @@ export const explore = {
     vendor: 'Vendor',
     paid: 'Paid orders',
     captured: 'Captured',
-    capturedOf: (vendor: string, captured: string, orders: string) => `${vendor}: ${captured} of ${orders}`,
+    notConnected: 'Not connected',
+    notConnectedHint:
+      'Vendors that are not connected have never received an order of this domain, so none is missing there.',
+    daysAbout: 'Orders that each vendor received, with their share of the paid orders of the day.',
+    daysCovered: (days: string) => `${days} (days in UTC)`,
+    columnOf: (name: string) => name,
+    capturedOf: (captured: string, share: string) => `${captured} (${share})`,
     share: 'Share',
     missing: 'Missing',
     missingValue: 'Missing value',
@@ -176,7 +181,6 @@ export const explore = {
     withoutId: 'Without event ID',
     matchedShare: 'Paired',
     matchedByDay: 'Paired events by day',
-    matchedOf: (name: string, share: string) => `${name}: ${share}`,
     withoutIds: 'Purchases without a readable order ID',
     purchasesOf: (vendor: string, purchases: string) => `${vendor}: ${purchases}`,
     capture: {

@@ -152,8 +152,11 @@ export const settings = {
     empty: 'No activity in the last 24 hours. On days without activity, the digest is sent only on Mondays.',
   },
   usage: {
-    intro: 'Stored events and the disk space they use.',
-    total: 'Stored events',
+    intro: 'Stored events and the disk space they use. Days are in UTC.',
+    total: 'Events in 30 days',
+    summary: (events: string, days: number) => `${events} events in the last ${days} days.`,
+    byDomain: (days: number) => `Events by domain, last ${days} days`,
+    share: 'Share',
     disk: 'Disk space',
     oldest: 'Oldest event',
     table: 'Events by day',

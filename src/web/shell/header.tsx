@@ -14,6 +14,7 @@ import { notices } from '../state/notices.ts'
 import { RANGES } from '../url-state/search-params.ts'
 import { useSharedParams } from '../url-state/use-search-params.ts'
 import classes from './header.module.css'
+import { IntervalField } from './interval-field.tsx'
 import { LiveIndicator } from './live-indicator.tsx'
 
 const CTRL_K = 'Ctrl K'
@@ -41,6 +42,7 @@ export function Header({ openMenu, showShortcuts, showPalette }: HeaderProps) {
       <div className={classes.space} />
       <LiveIndicator />
       <RangeField />
+      <IntervalField />
       <SearchButton showPalette={showPalette} />
       <AccountMenu showShortcuts={showShortcuts} />
     </header>

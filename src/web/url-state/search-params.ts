@@ -12,6 +12,9 @@ import {
 export const RANGES = ['24h', '3d', '7d', '30d'] as const
 export type Range = (typeof RANGES)[number]
 
+/** Length of each time range in hours. */
+export const RANGE_HOURS = { '24h': 24, '3d': 72, '7d': 168, '30d': 720 } as const satisfies Record<Range, number>
+
 /** Search params of every page: project, and a time range or a custom interval. */
 export const SHARED_PARAMS = { project: text, range: choice(RANGES, '24h'), from: timestamp, to: timestamp }
 export type SharedParams = typeof SHARED_PARAMS

@@ -1,6 +1,7 @@
 import { useMatches, useNavigate, useSearch } from '@tanstack/react-router'
 import type { ParamType, ParamTypes, ValuesOf } from './param-types.ts'
-import { SHARED_PARAMS, type SharedParams, valuesOf } from './search-params.ts'
+import { type Period, periodOf } from './period.ts'
+import { RANGE_HOURS, SHARED_PARAMS, type SharedParams, valuesOf } from './search-params.ts'
 
 /** Changes some values in the URL without adding a history entry. */
 export type SetValues<F> = (part: Partial<ValuesOf<F>>) => void
@@ -33,14 +34,18 @@ export function useSharedParams(): [ValuesOf<SharedParams>, SetValues<SharedPara
   return useSearchParams(shared ?? SHARED_PARAMS)
 }
 
-const HOUR_MS = 3_600_000
-/** Length of each time range in hours. */
-export const RANGE_HOURS = { '24h': 24, '3d': 72, '7d': 168, '30d': 720 } as const
+const MINUTE_MS = 60_000
+const HOUR_MS = 60 * MINUTE_MS
 
 /** The page's interval in milliseconds since the epoch; presets end at the next full minute. */
-export function useTimeRange(): { from: number; to: number; hours: number } {
+export function useTimeRange(): { from: number; to: number } {
   const [{ range, from, to }] = useSharedParams()
-  const end = to ?? Math.ceil(Date.now() / 60_000) * 60_000
-  const start = from ?? end - RANGE_HOURS[range] * HOUR_MS
-  return { from: start, to: end, hours: Math.max(1, Math.ceil((end - start) / HOUR_MS)) }
+  const end = to ?? Math.ceil(Date.now() / MINUTE_MS) * MINUTE_MS
+  return { from: from ?? end - RANGE_HOURS[range] * HOUR_MS, to: end }
+}
+
+/** The period that a part of the page covers, which may be limited to `maxHours`. */
+export function usePeriod(maxHours: number): Period {
+  const [shared] = useSharedParams()
+  return periodOf(shared, maxHours)
 }

@@ -1,9 +1,11 @@
 import { Button, NativeSelect, Stack, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { PAGE_PATHS } from '../../../contract/page-paths.ts'
+import { CoveredPeriod } from '../../components/covered-period.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
 import { TabLinks } from '../../components/tab-links.tsx'
 import { messages } from '../../messages.ts'
+import type { Period } from '../../url-state/period.ts'
 import { useSearchParams, useSharedParams } from '../../url-state/use-search-params.ts'
 import classes from './explore.module.css'
 import { EXPLORE } from './queries.ts'
@@ -14,9 +16,15 @@ type PageName = keyof typeof messages.explore.pages
 const { session: _, ...TABS } = PAGE_PATHS.explore
 const TAB_NAMES = Object.keys(TABS) as PageName[]
 
-/** The head of an Explore page: title, links to the other pages, and filters. */
-export function ExploreHeader({ name, children }: { name: PageName; children?: ReactNode }) {
-  const [{ to: end }] = useSharedParams()
+interface ExploreHeaderProps {
+  name: PageName
+  /** The period of the page's data; absent if the page names it elsewhere. */
+  period?: Period
+  children?: ReactNode
+}
+
+/** The head of an Explore page: title, links to the other pages, filters and the period. */
+export function ExploreHeader({ name, period, children }: ExploreHeaderProps) {
   const [{ domainId }] = useSearchParams(EXPLORE)
   return (
     <>
@@ -35,11 +43,7 @@ export function ExploreHeader({ name, children }: { name: PageName; children?: R
         {children}
         {name === 'orders' ? <OrdersDomainField /> : <DomainField />}
       </div>
-      {end !== null && end < Date.now() && (
-        <Text c="dimmed" fz="sm" mb="md">
-          {messages.explore.untilNow}
-        </Text>
-      )}
+      {period && <CoveredPeriod period={period} />}
     </>
   )
 }
@@ -93,7 +97,7 @@ export function NoEvents({ sentence = messages.explore.noEvents }: { sentence?: 
 
 /** The query parameters of an Explore page, from its URL. */
 export function useExploreParams() {
-  const [{ project, range, from }] = useSharedParams()
+  const [{ project, range, from, to }] = useSharedParams()
   const [{ domainId }] = useSearchParams(EXPLORE)
-  return { project, range, from, domainId }
+  return { project, range, from, to, domainId }
 }

@@ -2,21 +2,25 @@ import { Paper, Stack, Text, Title } from '@mantine/core'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { listPairedEventsOptions, reconcileOrdersOptions } from '#client/@tanstack/react-query.gen'
 import type { PairedEvent, Reconciliation, VendorReconciliation } from '#client/types.gen'
-import { MAX_PAIRED_DAYS } from '../../../contract/limits.ts'
+import { MAX_ORDER_DAYS, MAX_PAIRED_DAYS } from '../../../contract/limits.ts'
 import { STALE_MS } from '../../api/queries.ts'
 import { Code, Data } from '../../components/data-text.tsx'
-import { formatIsoDay, formatList, formatNumber, formatPercent } from '../../components/format.ts'
+import { formatIsoDay, formatNumber, formatPercent, formatSpan } from '../../components/format.ts'
 import { Money, Num, Pct } from '../../components/numbers.tsx'
 import { QueryState } from '../../components/query-state.tsx'
 import { SimpleTable } from '../../components/simple-table.tsx'
 import { messages } from '../../messages.ts'
-import { useTimeRange } from '../../url-state/use-search-params.ts'
+import type { Period } from '../../url-state/period.ts'
+import { usePeriod } from '../../url-state/use-search-params.ts'
 import { ExploreHeader } from './explore-header.tsx'
 import { OrderCaptureRules } from './order-capture-rules.tsx'
 import { useDomains, useOrdersDomain } from './use-domains.ts'
 
+const HOUR_MS = 3_600_000
 const DAY_HOURS = 24
-const MIN_DAYS = 7
+/** A period has parts of one more UTC day than its length. */
+const MAX_ORDER_HOURS = (MAX_ORDER_DAYS - 1) * DAY_HOURS
+const MAX_PAIRED_HOURS = (MAX_PAIRED_DAYS - 1) * DAY_HOURS
 /** Maximum number of events whose daily shares are shown. The events with the highest volume are selected. */
 const MAX_BY_DAY = 5
 
@@ -24,9 +28,8 @@ const MAX_BY_DAY = 5
 export function OrdersPage() {
   const domains = useDomains()
   const domainId = useOrdersDomain()
-  const days = Math.max(MIN_DAYS, Math.ceil(useTimeRange().hours / DAY_HOURS))
   const query = useQuery({
-    ...reconcileOrdersOptions({ query: { domainId, days } }),
+    ...reconcileOrdersOptions({ query: { domainId, ...daysIn(usePeriod(MAX_ORDER_HOURS)) } }),
     enabled: domainId !== '',
     staleTime: STALE_MS.insight,
     placeholderData: keepPreviousData,
@@ -45,8 +48,14 @@ export function OrdersPage() {
         <QueryState query={query} isEmpty={hasNone} empty={<HowTo />}>
           {({ vendors, days, withoutIds }) => (
             <Stack gap="lg">
+              <CoveredDays days={days} />
               <Paper>
                 <VendorTable vendors={vendors} />
+                {vendors.some(({ connected }) => connected === false) && (
+                  <Text c="dimmed" fz="sm" mt="sm">
+                    {t.notConnectedHint}
+                  </Text>
+                )}
               </Paper>
               {withoutIds.length > 0 && (
                 <Paper>
@@ -66,23 +75,45 @@ export function OrdersPage() {
                 <Title order={2} mb="sm">
                   {t.days}
                 </Title>
-                <DayTable days={days} />
+                <Text c="dimmed" mb="sm">
+                  {t.daysAbout}
+                </Text>
+                <DayTable days={days} vendors={vendors} />
               </Paper>
             </Stack>
           )}
         </QueryState>
       )}
       {domainId !== '' && <OrderCaptureRules domainId={domainId} />}
-      <PairedEvents domainId={domainId} days={Math.min(MAX_PAIRED_DAYS, days)} />
+      <PairedEvents domainId={domainId} />
     </>
   )
 }
 
+/** Query fields for all UTC days of which the period has a part. */
+function daysIn({ query }: Period) {
+  if (!('hours' in query)) return query
+  const { hours, ...end } = query
+  return { days: Math.ceil(hours / DAY_HOURS) + 1, ...end }
+}
+
+/** Line that names the days of the data below it. */
+function CoveredDays({ days }: { days: readonly { day: string }[] }) {
+  const [first, last] = [days[0], days.at(-1)]
+  if (!first || !last) return null
+  const to = Date.parse(last.day) + DAY_HOURS * HOUR_MS
+  return (
+    <Text c="dimmed" fz="sm">
+      <Data>{messages.explore.orders.daysCovered(formatSpan(Date.parse(first.day), to, 'UTC', true))}</Data>
+    </Text>
+  )
+}
+
 /** Events sent by both browser and server to vendors that deduplicate them; renders nothing when there are none. */
-function PairedEvents({ domainId, days }: { domainId: string; days: number }) {
+function PairedEvents({ domainId }: { domainId: string }) {
   const t = messages.explore.orders
   const { data } = useQuery({
-    ...listPairedEventsOptions({ query: { domainId, days } }),
+    ...listPairedEventsOptions({ query: { domainId, ...daysIn(usePeriod(MAX_PAIRED_HOURS)) } }),
     enabled: domainId !== '',
     staleTime: STALE_MS.insight,
     placeholderData: keepPreviousData,
@@ -91,21 +122,18 @@ function PairedEvents({ domainId, days }: { domainId: string; days: number }) {
   const [first] = events
   if (!first) return null
   const nameOf = ({ vendor, event }: PairedEvent) => `${vendor} ${event}`
+  const named = events.slice(0, MAX_BY_DAY)
   const byDay = first.days.map(({ day }, at) => ({
     day,
-    shares: events.slice(0, MAX_BY_DAY).flatMap((one) => {
-      const share = one.days[at]?.matchedPct ?? null
-      return share === null ? [] : [t.matchedOf(nameOf(one), formatPercent(share / 100))]
-    }),
+    shares: named.map(({ days }) => days[at]?.matchedPct ?? null),
   }))
   return (
     <Paper mt="lg">
       <Title order={2} mb="sm">
         {t.pairs}
       </Title>
-      <Text c="dimmed" mb="sm">
-        {t.pairsAbout}
-      </Text>
+      <Text c="dimmed">{t.pairsAbout}</Text>
+      <CoveredDays days={first.days} />
       <SimpleTable
         name={t.pairs}
         rows={events}
@@ -133,16 +161,25 @@ function PairedEvents({ domainId, days }: { domainId: string; days: number }) {
       </Title>
       <SimpleTable
         name={t.matchedByDay}
-        rows={byDay.filter(({ shares }) => shares.length > 0).toReversed()}
+        rows={byDay.filter(({ shares }) => shares.some((share) => share !== null)).toReversed()}
         keyOf={({ day }) => day}
         columns={[
           { head: t.day, cell: ({ day }) => <Data>{formatIsoDay(day)}</Data> },
-          { head: t.matchedShare, cell: ({ shares }) => <Data>{formatList(shares)}</Data> },
+          ...named.map((one, at) => ({
+            head: t.columnOf(nameOf(one)),
+            isNumber: true,
+            cell: ({ shares }: (typeof byDay)[number]) => <Pct value={shareOf(shares[at])} />,
+          })),
         ]}
       />
     </Paper>
   )
 }
+
+const shareOf = (percent: number | null | undefined) => (typeof percent === 'number' ? percent / 100 : null)
+
+/** Returns a figure that says nothing about a vendor that is not connected. */
+const ifConnected = ({ connected }: VendorReconciliation, figure: number) => (connected === false ? null : figure)
 
 function VendorTable({ vendors }: { vendors: readonly VendorReconciliation[] }) {
   const t = messages.explore.orders
@@ -154,10 +191,14 @@ function VendorTable({ vendors }: { vendors: readonly VendorReconciliation[] }) 
       columns={[
         { head: t.vendor, cell: ({ vendor }) => <Data>{vendor}</Data> },
         { head: t.paid, isNumber: true, cell: ({ orders }) => <Num value={orders} /> },
-        { head: t.captured, isNumber: true, cell: ({ captured }) => <Num value={captured} /> },
-        { head: t.share, isNumber: true, cell: ({ capturePct }) => <Pct value={capturePct / 100} /> },
-        { head: t.missing, isNumber: true, cell: ({ missing }) => <Num value={missing} /> },
-        { head: t.missingValue, isNumber: true, cell: ({ missingValue }) => <Money value={missingValue} /> },
+        {
+          head: t.captured,
+          isNumber: true,
+          cell: ({ connected, captured }) => (connected === false ? t.notConnected : <Num value={captured} />),
+        },
+        { head: t.share, isNumber: true, cell: (row) => <Pct value={shareOf(ifConnected(row, row.capturePct))} /> },
+        { head: t.missing, isNumber: true, cell: (row) => <Num value={ifConnected(row, row.missing)} /> },
+        { head: t.missingValue, isNumber: true, cell: (row) => <Money value={ifConnected(row, row.missingValue)} /> },
         { head: t.withoutOrder, isNumber: true, cell: ({ extra }) => <Num value={extra} /> },
         { head: t.duplicates, isNumber: true, cell: ({ duplicates }) => <Num value={duplicates} /> },
         { head: t.valueDiffers, isNumber: true, cell: ({ valueMismatches }) => <Num value={valueMismatches} /> },
@@ -166,8 +207,15 @@ function VendorTable({ vendors }: { vendors: readonly VendorReconciliation[] }) 
   )
 }
 
-function DayTable({ days }: { days: Reconciliation['days'] }) {
+interface DayTableProps {
+  days: Reconciliation['days']
+  vendors: readonly VendorReconciliation[]
+}
+
+/** Orders of each day, with a column for each connected vendor. */
+function DayTable({ days, vendors }: DayTableProps) {
   const t = messages.explore.orders
+  const connected = vendors.filter(({ connected }) => connected !== false)
   return (
     <SimpleTable
       name={t.days}
@@ -177,20 +225,26 @@ function DayTable({ days }: { days: Reconciliation['days'] }) {
         { head: t.day, cell: ({ day }) => <Data>{formatIsoDay(day)}</Data> },
         { head: t.paid, isNumber: true, cell: ({ orders }) => <Num value={orders} /> },
         { head: t.value, isNumber: true, cell: ({ value }) => <Money value={value} /> },
-        {
-          head: t.captured,
-          cell: ({ vendors }) => (
-            <Data>
-              {formatList(
-                vendors.map((one) =>
-                  t.capturedOf(one.vendor, formatNumber(one.captured, 0), formatNumber(one.orders, 0)),
-                ),
-              )}
-            </Data>
+        ...connected.map(({ vendor }) => ({
+          head: t.columnOf(vendor),
+          isNumber: true,
+          cell: ({ vendors }: Reconciliation['days'][number]) => (
+            <CapturedOf tally={vendors.find((one) => one.vendor === vendor)} />
           ),
-        },
+        })),
       ]}
     />
+  )
+}
+
+/** Number and share of the captured orders of a day; unknown on days without orders. */
+function CapturedOf({ tally }: { tally: VendorReconciliation | undefined }) {
+  if (!tally || tally.orders === 0) return <Num value={null} />
+  const { captured, capturePct } = tally
+  return (
+    <span className="figure">
+      <Data>{messages.explore.orders.capturedOf(formatNumber(captured, 0), formatPercent(capturePct / 100))}</Data>
+    </span>
   )
 }
 

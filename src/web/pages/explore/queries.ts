@@ -14,9 +14,8 @@ import { STALE_MS } from '../../api/queries.ts'
 import { SHOW_PARAM } from '../../charts/show-param.ts'
 import type { ValuesOf } from '../../url-state/param-types.ts'
 import { choice, optional, text, timestamp } from '../../url-state/param-types.ts'
-import type { Range } from '../../url-state/search-params.ts'
+import { type AskedRange, type Period, periodOf } from '../../url-state/period.ts'
 import { RANGES } from '../../url-state/search-params.ts'
-import { RANGE_HOURS } from '../../url-state/use-search-params.ts'
 import { changedKeys } from './dictionary/events-by-vendor.ts'
 
 /** Search parameters of every Explore page. */
@@ -39,49 +38,56 @@ export const JOURNEYS = { ...EXPLORE, ...SHOW_PARAM, range: choice(RANGES, '3d')
 export const EVENTS = { ...EXPLORE, ...SHOW_PARAM, q: text, vendor: text, event: text, param: text, sessionId: text }
 
 /** The query parameters of an Explore page. */
-export interface ExploreParams {
+export interface ExploreParams extends AskedRange {
   project?: string
-  range?: Range
-  from?: number | null
   domainId?: string
   vendor?: string
   event?: string
   segment?: string
 }
 
-const HOUR_MS = 3_600_000
+/** Pages whose data has a maximum length. */
+const MAX = {
+  dictionary: MAX_HOURS.dictionary,
+  journeys: MAX_HOURS.journeys,
+  performance: MAX_HOURS.performance,
+  execution: MAX_HOURS.performance,
+} as const
 
-/** The time range in hours. API responses always cover the time up to now. */
-const hoursOf = ({ range = '24h', from }: ExploreParams, now = Date.now()): number =>
-  from ? Math.min(MAX_HOURS.performance, Math.max(1, Math.ceil((now - from) / HOUR_MS))) : RANGE_HOURS[range]
-
-/** The time range of a dictionary, in hours. */
-export const dictionaryHours = (params: ExploreParams): number => Math.min(MAX_HOURS.dictionary, hoursOf(params))
-
-/** The time range of journeys, in hours; three days by default. */
-export const flowHoursOf = ({ range, from }: ExploreParams): number =>
-  Math.min(MAX_HOURS.journeys, hoursOf({ range: range ?? '3d', from }))
+/** The period that a page covers. Journeys cover three days by default. */
+export function periodOn(page: keyof typeof MAX, params: ExploreParams): Period {
+  const { range, from = null, to = null } = params
+  return periodOf({ range: range ?? (page === 'journeys' ? '3d' : '24h'), from, to }, MAX[page])
+}
 
 /** A domain takes precedence over its project. */
 const scopeParams = ({ project, domainId }: ExploreParams) =>
   domainId ? { domainId } : project ? { projectId: project } : {}
 
-const rangeParams = (params: ExploreParams) => ({ hours: hoursOf(params), ...scopeParams(params) })
-const nameParams = ({ vendor, event }: ExploreParams) => ({ ...(vendor && { vendor }), ...(event && { event }) })
-const dictionaryParams = (params: ExploreParams, hours = dictionaryHours(params)) => ({
-  hours,
+const paramsOn = (page: keyof typeof MAX, params: ExploreParams) => ({
+  ...periodOn(page, params).query,
   ...scopeParams(params),
+})
+const nameParams = ({ vendor, event }: ExploreParams) => ({ ...(vendor && { vendor }), ...(event && { event }) })
+const segmentParams = ({ segment }: ExploreParams) => ({ ...(segment && { segment }) })
+const dictionaryParams = (params: ExploreParams) => ({
+  ...paramsOn('dictionary', params),
   ...nameParams(params),
-  ...(params.segment && { segment: params.segment }),
+  ...segmentParams(params),
 })
 
-/** Keys that appeared or disappeared within the time range, compared with the last 7 days. */
+/** The week that ends with the time range of a dictionary. */
+const weekParams = (params: ExploreParams) => {
+  const { to } = periodOn('dictionary', params)
+  return { hours: MAX_HOURS.dictionary, ...(to !== null && { to }), ...scopeParams(params), ...nameParams(params), ...segmentParams(params) }
+}
+
+/** Keys that appeared or disappeared within the time range, compared with the 7 days up to its end. */
 async function loadChangedKeys(params: ExploreParams, signal: AbortSignal) {
-  const about = async (hours: number) =>
-    (await getFlatDictionary({ query: dictionaryParams(params, hours), signal })).data
+  const about = async (query: ReturnType<typeof dictionaryParams>) => (await getFlatDictionary({ query, signal })).data
   // The week is requested first, so that keys first seen between the two requests don't count as gone.
-  const week = await about(MAX_HOURS.dictionary)
-  return changedKeys(week, await about(dictionaryHours(params)))
+  const week = await about(weekParams(params))
+  return changedKeys(week, await about(dictionaryParams(params)))
 }
 
 /** The queries of the pages. */
@@ -101,38 +107,34 @@ export const exploreQueries = {
       staleTime: STALE_MS.dictionary,
     }),
   flows: (params: ExploreParams) => ({
-    ...getJourneyFlowsOptions({ query: { hours: flowHoursOf(params), ...scopeParams(params) } }),
+    ...getJourneyFlowsOptions({ query: paramsOn('journeys', params) }),
     staleTime: STALE_MS.insight,
   }),
   performance: (params: ExploreParams) => ({
-    ...getTagPerformanceOptions({ query: rangeParams(params) }),
+    ...getTagPerformanceOptions({ query: paramsOn('performance', params) }),
     staleTime: STALE_MS.insight,
   }),
   execution: (params: ExploreParams) => ({
-    ...getPerformanceStatsOptions({ query: rangeParams(params) }),
+    ...getPerformanceStatsOptions({ query: paramsOn('execution', params) }),
     staleTime: STALE_MS.insight,
   }),
 }
 
-interface EventsParams extends ValuesOf<typeof EVENTS> {
+interface EventFilters extends ValuesOf<typeof EVENTS> {
   project: string
-  from: number
-  to: number
 }
 
+/** The filters of the event search, as query fields of the events and of their number over time. */
+export const eventFilters = ({ domainId, vendor, event, q, param, sessionId, project }: EventFilters) => ({
+  ...(domainId && { domainId }),
+  ...(vendor && { vendor }),
+  ...(event && { event }),
+  ...(q && { q }),
+  ...(param && { param }),
+  ...(sessionId && { sessionId }),
+  ...(project && { projectId: project }),
+})
+
 /** The query of the event search. */
-export function eventsQuery({ domainId, vendor, event, q, param, sessionId, project, from, to }: EventsParams) {
-  const query = {
-    limit: PAGE_SIZE,
-    from,
-    to,
-    ...(domainId && { domainId }),
-    ...(vendor && { vendor }),
-    ...(event && { event }),
-    ...(q && { q }),
-    ...(param && { param }),
-    ...(sessionId && { sessionId }),
-    ...(project && { projectId: project }),
-  }
-  return searchEventsInfiniteOptions({ query })
-}
+export const eventsQuery = ({ from, to, ...filters }: EventFilters & { from: number; to: number }) =>
+  searchEventsInfiniteOptions({ query: { limit: PAGE_SIZE, from, to, ...eventFilters(filters) } })

@@ -8,16 +8,17 @@ import { type SimpleColumn, SimpleTable } from '../../components/simple-table.ts
 import { messages } from '../../messages.ts'
 import { ExploreHeader, NoEvents, useExploreParams } from './explore-header.tsx'
 import { Meter } from './meter.tsx'
-import { exploreQueries } from './queries.ts'
+import { exploreQueries, periodOn } from './queries.ts'
 
 type Vendor = PerformanceStats['vendors'][number]
 
 /** `/explore/execution`: run time and failure rate of tags. */
 export function ExecutionPage() {
-  const query = useQuery({ ...exploreQueries.execution(useExploreParams()), placeholderData: keepPreviousData })
+  const params = useExploreParams()
+  const query = useQuery({ ...exploreQueries.execution(params), placeholderData: keepPreviousData })
   return (
     <>
-      <ExploreHeader name="execution" />
+      <ExploreHeader name="execution" period={periodOn('execution', params)} />
       <Paper>
         <QueryState query={query} isEmpty={({ vendors }) => vendors.length === 0} empty={<NoEvents />}>
           {({ vendors }) => (

@@ -10,16 +10,17 @@ import { messages } from '../../messages.ts'
 import classes from './explore.module.css'
 import { ExploreHeader, NoEvents, useExploreParams } from './explore-header.tsx'
 import { Meter } from './meter.tsx'
-import { exploreQueries } from './queries.ts'
+import { exploreQueries, periodOn } from './queries.ts'
 
 type Vendor = TagPerformance['vendors'][number]
 
 /** `/explore/performance`: the performance cost of each vendor's code on the pages that load it. */
 export function PerformancePage() {
-  const query = useQuery({ ...exploreQueries.performance(useExploreParams()), placeholderData: keepPreviousData })
+  const params = useExploreParams()
+  const query = useQuery({ ...exploreQueries.performance(params), placeholderData: keepPreviousData })
   return (
     <>
-      <ExploreHeader name="performance" />
+      <ExploreHeader name="performance" period={periodOn('performance', params)} />
       <Paper>
         <QueryState
           query={query}

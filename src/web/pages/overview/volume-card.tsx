@@ -11,7 +11,7 @@ import { dataOption } from '../../components/data-text.tsx'
 import { formatNumber } from '../../components/format.ts'
 import { QueryState } from '../../components/query-state.tsx'
 import { messages } from '../../messages.ts'
-import { useTimeRange } from '../../url-state/use-search-params.ts'
+import { usePeriod } from '../../url-state/use-search-params.ts'
 import { overviewQueries } from './queries.ts'
 
 // Loaded separately, so that text appears before the charts have loaded.
@@ -19,11 +19,9 @@ const chart = () => import('../../charts/band-chart.tsx')
 const BandChart = lazy(async () => ({ default: (await chart()).BandChart }))
 
 const HEIGHT_PX = 280
-/**
- * For 25 hours or more, the API returns hourly counts, which fluctuate less than five-minute counts. The API allows at
- * most 9,600 hours.
- */
-const MIN_HOURS = 25
+const DAY_HOURS = 24
+/** Below this length, hourly counts would be too few for a chart. */
+const MIN_HOURS_BY_HOUR = 12
 
 /** Events on one or all domains compared with the expected range, and changes to the domains. */
 export function VolumeCard({ project }: { project: string }) {
@@ -54,10 +52,12 @@ export function VolumeCard({ project }: { project: string }) {
 const busiestFirst = (domains: readonly Domain[]) => domains.toSorted((a, b) => (b.events24h ?? 0) - (a.events24h ?? 0))
 
 function Volume({ project, domain }: { project: string; domain: Domain | null }) {
-  const hours = Math.min(Math.max(useTimeRange().hours, MIN_HOURS), MAX_HOURS.series)
+  const { query: period, hours } = usePeriod(MAX_HOURS.series)
+  // Hourly counts fluctuate less than five-minute counts.
+  const grain = hours >= MIN_HOURS_BY_HOUR && hours <= DAY_HOURS ? { grain: 'hour' as const } : {}
   const query = useQuery({
     ...getVolumeOptions({
-      query: { ...(domain ? { domainId: domain.id } : project && { projectId: project }), hours },
+      query: { ...(domain ? { domainId: domain.id } : project && { projectId: project }), ...period, ...grain },
     }),
     staleTime: STALE_MS.insight,
   })
@@ -79,6 +79,7 @@ function Volume({ project, domain }: { project: string; domain: Domain | null })
             summary={messages.overview.summary(domain?.name ?? null, summaryOf(volume))}
             points={volume.series}
             changes={volume.changes}
+            special={volume.specialPeriods}
             unit={messages.overview.unit[volume.grain]}
             scope={domain?.name}
             height={HEIGHT_PX}

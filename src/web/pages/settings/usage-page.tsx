@@ -1,22 +1,29 @@
-import { Group, Paper, Stack, Text } from '@mantine/core'
+import { Group, Paper, Stack, Text, Title } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import type { ReactNode } from 'react'
+import { lazy, type ReactNode, Suspense } from 'react'
 import { getUsageOptions } from '#client/@tanstack/react-query.gen'
 import { sharedQueries } from '../../api/queries.ts'
 import { Data } from '../../components/data-text.tsx'
-import { formatIsoDay } from '../../components/format.ts'
-import { Num } from '../../components/numbers.tsx'
+import { formatIsoDay, formatNumber } from '../../components/format.ts'
+import { Num, Pct } from '../../components/numbers.tsx'
 import { QueryState } from '../../components/query-state.tsx'
 import { SimpleTable } from '../../components/simple-table.tsx'
 import { TimeAgo } from '../../components/time-ago.tsx'
+import { useNow } from '../../components/use-now.ts'
 import { messages } from '../../messages.ts'
 import { SettingsLayout } from './settings-layout.tsx'
+import { usageByDay, usageByDomain } from './usage-summary.ts'
+
+const Bars = lazy(async () => ({ default: (await import('../../charts/bar-chart.tsx')).BarChart }))
 
 const MEGABYTE = 1_000_000
+const SHOWN_DAYS = 30
+const CHART_PX = 200
 
 /** `/settings/usage`: stored events by day and domain, and their size. */
 export function UsagePage() {
-  const query = useQuery(getUsageOptions())
+  const query = useQuery(getUsageOptions({ query: { days: SHOWN_DAYS } }))
+  const now = useNow()
   const { data } = useQuery(sharedQueries.domains())
   const t = messages.settings.usage
   const names = new Map(data?.domains.map(({ id, name }) => [id, name]))
@@ -37,6 +44,32 @@ export function UsagePage() {
               <Fact name={t.disk} value={<Num value={Math.round(diskBytes / MEGABYTE)} unit="MB" />} />
               <Fact name={t.oldest} value={<TimeAgo at={oldestEventAt} />} />
             </Group>
+            <Paper>
+              <Suspense fallback={<div style={{ height: CHART_PX }} />}>
+                <Bars
+                  title={t.table}
+                  summary={t.summary(formatNumber(totalEvents, 0), SHOWN_DAYS)}
+                  points={usageByDay(days, SHOWN_DAYS, now)}
+                  unit={messages.overview.unit.day}
+                  height={CHART_PX}
+                />
+              </Suspense>
+            </Paper>
+            <Paper>
+              <Title order={2} mb="sm">
+                {t.byDomain(SHOWN_DAYS)}
+              </Title>
+              <SimpleTable
+                name={t.byDomain(SHOWN_DAYS)}
+                rows={usageByDomain(days)}
+                keyOf={({ domainId }) => domainId}
+                columns={[
+                  { head: t.domain, cell: ({ domainId }) => nameOf(domainId) },
+                  { head: t.events, isNumber: true, cell: ({ events }) => <Num value={events} /> },
+                  { head: t.share, isNumber: true, cell: ({ share }) => <Pct value={share} /> },
+                ]}
+              />
+            </Paper>
             <SimpleTable
               name={t.table}
               rows={days.toReversed()}

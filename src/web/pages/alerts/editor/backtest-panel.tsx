@@ -3,7 +3,6 @@ import { useQuery } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
 import { listChangesOptions } from '#client/@tanstack/react-query.gen'
 import type { AlertBacktest, AlertPreview, Form } from '#client/types.gen'
-import { MAX_HOURS } from '../../../../contract/limits.ts'
 import { ApiError } from '../../../api/api-error.ts'
 import { STALE_MS } from '../../../api/queries.ts'
 import { BandChart } from '../../../charts/band-chart.tsx'
@@ -23,7 +22,7 @@ import { type Draft, domainsOf, hasConditions } from './draft.ts'
 import classes from './editor.module.css'
 import { type Sample, sourceOf, timeOf, valueAt } from './read-sample-fields.ts'
 import { Sensitivity, sensitivityField } from './sensitivity.tsx'
-import { BACKTEST_DAYS, type BacktestResult, type Days, useBacktest } from './use-backtest.ts'
+import { BACKTEST_DAYS, type BacktestResult, type Days, previewDays, useBacktest } from './use-backtest.ts'
 
 const MINUTE_MS = 60_000
 const MAX_CHANGES = 50
@@ -71,7 +70,9 @@ export function BacktestPanel({ draft, form, change }: BacktestPanelProps) {
         <ResultView of={backtest}>{(answer) => <FiringSummary answer={answer} days={days} />}</ResultView>
         {/* The same error is not shown twice. */}
         {!(backtest.error && preview.error) && (
-          <ResultView of={preview}>{(answer) => <MatchSummary answer={answer} form={form} />}</ResultView>
+          <ResultView of={preview}>
+            {(answer) => <MatchSummary answer={answer} days={previewDays(days)} form={form} />}
+          </ResultView>
         )}
         <Stack gap="md" className={classes.details} data-open={isOpen || undefined}>
           <SegmentedControl
@@ -84,7 +85,9 @@ export function BacktestPanel({ draft, form, change }: BacktestPanelProps) {
           <Details of={backtest}>
             {(answer) => <BacktestDetails answer={answer} days={days} draft={draft} form={form} change={change} />}
           </Details>
-          <Details of={preview}>{(answer) => <PreviewDetails answer={answer} draft={draft} form={form} />}</Details>
+          <Details of={preview}>
+            {(answer) => <PreviewDetails answer={answer} days={previewDays(days)} draft={draft} form={form} />}
+          </Details>
         </Stack>
       </div>
     </Card>
@@ -152,12 +155,18 @@ function FiringSummary({ answer: { buckets }, days }: { answer: AlertBacktest; d
   )
 }
 
-function MatchSummary({ answer: { matched, scanned }, form }: { answer: AlertPreview; form: Form | undefined }) {
+interface MatchProps {
+  answer: AlertPreview
+  days: number
+  form: Form | undefined
+}
+
+function MatchSummary({ answer: { matched, scanned }, days, form }: MatchProps) {
   const t = messages.alert
   const [found, all] = [formatNumber(matched, 0), formatNumber(scanned, 0)]
   return (
     <Text fz="sm" role="status">
-      {hasConditions(form) ? t.matches(found, all) : t.found(found, all)}
+      {hasConditions(form) ? t.matches(found, all, days) : t.found(found, all, days)}
     </Text>
   )
 }
@@ -196,17 +205,17 @@ function BacktestDetails({
       )}
       <Text fz="xs" c="dimmed">
         {method === 'sampled' && coverage
-          ? t.sampled(formatNumber(coverage.sampled, 0), formatNumber(coverage.total, 0))
+          ? t.sampled(formatNumber(coverage.sampled, 0), formatNumber(coverage.total, 0), days)
           : method === 'rollup'
-            ? t.rollup
-            : t.exact}
+            ? t.rollup(days)
+            : t.exact(days)}
         {!exact && method !== 'sampled' && ` ${t.partlyStored}`}
       </Text>
     </Stack>
   )
 }
 
-function PreviewDetails({ answer, draft, form }: { answer: AlertPreview; draft: Draft; form: Form | undefined }) {
+function PreviewDetails({ answer, days, draft, form }: MatchProps & { draft: Draft }) {
   const { matched, scanned, samples } = answer
   const t = messages.alert
   return (
@@ -216,7 +225,7 @@ function PreviewDetails({ answer, draft, form }: { answer: AlertPreview; draft: 
       {samples.length > 0 && (
         <>
           <Text fz="sm" c="dimmed">
-            {t.lastDays(MAX_HOURS.preview / 24)}
+            {t.lastDays(days)}
           </Text>
           <Samples samples={samples} draft={draft} />
         </>

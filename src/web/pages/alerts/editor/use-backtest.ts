@@ -11,6 +11,10 @@ import { SENSITIVITIES } from './sensitivity.tsx'
 export const BACKTEST_DAYS = [7, 14, 30] as const
 export type Days = (typeof BACKTEST_DAYS)[number]
 
+const DAY_HOURS = 24
+/** Number of days in which matching events are counted: those of the backtest, up to the maximum of the API. */
+export const previewDays = (days: Days): number => Math.min(days, MAX_HOURS.preview / DAY_HOURS)
+
 const PREVIEW_PAUSE_MS = 400
 const BACKTEST_PAUSE_MS = 800
 
@@ -34,7 +38,7 @@ export function useBacktest(
   const [previewed] = useDebouncedValue(rule, PREVIEW_PAUSE_MS)
   const [tested] = useDebouncedValue(rule, BACKTEST_PAUSE_MS)
   const shared = { staleTime: STALE_MS.insight, placeholderData: keepPreviousData }
-  const previewInput = { rule: JSON.parse(previewed) as AlertInput, hours: MAX_HOURS.preview }
+  const previewInput = { rule: JSON.parse(previewed) as AlertInput, hours: previewDays(days) * DAY_HOURS }
   const preview = useQuery({
     ...shared,
     // Not sent while the rule is still being edited.

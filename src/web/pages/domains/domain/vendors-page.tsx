@@ -3,12 +3,13 @@ import { useQuery } from '@tanstack/react-query'
 import { getEventDictionaryOptions } from '#client/@tanstack/react-query.gen'
 import { MAX_HOURS } from '../../../../contract/limits.ts'
 import { STALE_MS } from '../../../api/queries.ts'
+import { CoveredPeriod } from '../../../components/covered-period.tsx'
 import { Data } from '../../../components/data-text.tsx'
 import { Num } from '../../../components/numbers.tsx'
 import { QueryState } from '../../../components/query-state.tsx'
 import { SimpleTable } from '../../../components/simple-table.tsx'
 import { messages } from '../../../messages.ts'
-import { useTimeRange } from '../../../url-state/use-search-params.ts'
+import { usePeriod } from '../../../url-state/use-search-params.ts'
 import { DomainLayout, useDomainId } from './domain-layout.tsx'
 
 /** `/domains/{id}/vendors`: vendors that receive data from this domain's tags. */
@@ -18,17 +19,16 @@ export function DomainVendorsPage() {
 
 function Vendors() {
   const domainId = useDomainId()
-  const hours = Math.min(useTimeRange().hours, MAX_HOURS.dictionary)
+  const period = usePeriod(MAX_HOURS.dictionary)
   const query = useQuery({
-    ...getEventDictionaryOptions({ query: { domainId, hours } }),
+    ...getEventDictionaryOptions({ query: { domainId, ...period.query } }),
     staleTime: STALE_MS.dictionary,
   })
   const t = messages.domains.vendors
   return (
     <>
-      <Text c="dimmed" mb="md">
-        {t.intro}
-      </Text>
+      <Text c="dimmed">{t.intro}</Text>
+      <CoveredPeriod period={period} />
       <QueryState query={query} isEmpty={({ vendors }) => vendors.length === 0} empty={<Text>{t.none}</Text>}>
         {({ vendors }) => (
           <SimpleTable

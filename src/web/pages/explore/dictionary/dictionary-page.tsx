@@ -9,7 +9,7 @@ import { QueryState } from '../../../components/query-state.tsx'
 import { messages } from '../../../messages.ts'
 import { useSearchParams } from '../../../url-state/use-search-params.ts'
 import { ExploreHeader, NoEvents, useExploreParams } from '../explore-header.tsx'
-import { DICTIONARY, dictionaryHours, type ExploreParams, exploreQueries } from '../queries.ts'
+import { DICTIONARY, type ExploreParams, exploreQueries, periodOn } from '../queries.ts'
 import { COLUMNS, DictionaryTable, Fold, KeyRow, RowPages, SearchResults } from './dictionary-rows.tsx'
 import { type DictionaryEvent, eventsByVendor, type FlatRow, findKeys } from './events-by-vendor.ts'
 
@@ -17,12 +17,14 @@ import { type DictionaryEvent, eventsByVendor, type FlatRow, findKeys } from './
 export function DictionaryPage() {
   const [{ q, vendor, event, segment, seen }] = useSearchParams(DICTIONARY)
   const params = { ...useExploreParams(), vendor, event, segment }
+  const period = periodOn('dictionary', params)
   // At the maximum time range there is nothing to compare with.
-  const change = dictionaryHours(params) < MAX_HOURS.dictionary ? seen : null
+  const isComparable = period.hours < MAX_HOURS.dictionary
+  const change = isComparable ? seen : null
   const t = messages.explore
   return (
     <>
-      <ExploreHeader name="dictionary">
+      <ExploreHeader name="dictionary" period={period}>
         <FilterBar
           fields={DICTIONARY}
           filters={[
@@ -32,7 +34,7 @@ export function DictionaryPage() {
             { is: 'chip', name: 'segment', label: t.segment, options: [] },
           ]}
         />
-        {dictionaryHours(params) < MAX_HOURS.dictionary && <SeenChips />}
+        {isComparable && <SeenChips />}
       </ExploreHeader>
       {change ? <ChangedKeys change={change} params={params} q={q} /> : <FullDictionary params={params} q={q} />}
     </>
@@ -71,7 +73,7 @@ function ChangedKeys({ change, params, q }: PartProps & { change: 'new' | 'gone'
   return (
     <Paper>
       <Text mb="md" maw="72ch">
-        {t.about[change](formatHours(dictionaryHours(params)), formatHours(MAX_HOURS.dictionary))}
+        {t.about[change](formatHours(MAX_HOURS.dictionary))}
       </Text>
       <QueryState
         query={query}
@@ -115,13 +117,12 @@ function FullDictionary({ params, q }: PartProps) {
   )
 }
 
-function Totals({ dictionary: { vendors, sampledEvents, windowHours } }: { dictionary: EventDictionary }) {
+function Totals({ dictionary: { vendors, sampledEvents } }: { dictionary: EventDictionary }) {
   const all = vendors.reduce((sum, { events }) => sum + events, 0)
   return (
     <Text mb="md" maw="72ch">
       {messages.explore.dictionary.about.all(
         formatNumber(all, 0),
-        formatHours(windowHours),
         sampledEvents < all ? formatNumber(sampledEvents) : null,
       )}
     </Text>

@@ -3,6 +3,7 @@ import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-qu
 import { lazy, Suspense, useState } from 'react'
 import { getVolumeOptions } from '#client/@tanstack/react-query.gen'
 import type { Event } from '#client/types.gen'
+import { MAX_HOURS } from '../../../../contract/limits.ts'
 import { STALE_MS } from '../../../api/queries.ts'
 import { Data } from '../../../components/data-text.tsx'
 import { UNKNOWN } from '../../../components/format.ts'
@@ -11,9 +12,9 @@ import { TimeAgo } from '../../../components/time-ago.tsx'
 import { useDebouncedInput } from '../../../components/use-debounced-input.ts'
 import { type Column, VirtualTable } from '../../../components/virtual-table.tsx'
 import { messages } from '../../../messages.ts'
-import { useSearchParams, useSharedParams, useTimeRange } from '../../../url-state/use-search-params.ts'
+import { usePeriod, useSearchParams, useSharedParams, useTimeRange } from '../../../url-state/use-search-params.ts'
 import { ExploreHeader, NoEvents } from '../explore-header.tsx'
-import { EVENTS, eventsQuery } from '../queries.ts'
+import { EVENTS, eventFilters, eventsQuery } from '../queries.ts'
 import { EventButton } from './event-button.tsx'
 import { EventDetails } from './event-details.tsx'
 
@@ -34,7 +35,7 @@ export function EventsPage() {
   const t = messages.explore.events
   return (
     <>
-      <ExploreHeader name="events">
+      <ExploreHeader name="events" period={usePeriod(MAX_HOURS.series)}>
         <Field name="q" label={messages.shell.search} type="search" />
         <Field name="vendor" label={messages.explore.vendor} />
         <Field name="event" label={messages.explore.event} />
@@ -90,16 +91,10 @@ function Field({ name, label, hint, type = 'text' }: FieldProps) {
 
 /** Number of events over time; clicking a bar narrows the time range to it. */
 function Histogram() {
-  const [{ domainId, vendor, event }] = useSearchParams(EVENTS)
+  const [values] = useSearchParams(EVENTS)
   const [{ project }, setShared] = useSharedParams()
-  const { hours } = useTimeRange()
-  const query = {
-    hours,
-    ...(domainId && { domainId }),
-    ...(vendor && { vendor }),
-    ...(event && { event }),
-    ...(project && { projectId: project }),
-  }
+  const period = usePeriod(MAX_HOURS.series)
+  const query = { ...period.query, ...eventFilters({ ...values, project }) }
   const { data, isPending } = useQuery({
     ...getVolumeOptions({ query }),
     staleTime: STALE_MS.insight,
@@ -117,7 +112,11 @@ function Histogram() {
             points={data.series.map(({ start, observed, partial }) => ({ start, value: observed, partial }))}
             unit={messages.overview.unit[data.grain]}
             height={HISTOGRAM_PX}
-            onPick={(from, to) => setShared({ from, to })}
+            special={data.specialPeriods}
+            // A single bar is the whole time range.
+            onPick={
+              data.series.length > 1 ? (from, to) => setShared({ from, to: Math.min(to, Date.now()) }) : undefined
+            }
           />
         </Suspense>
       )}

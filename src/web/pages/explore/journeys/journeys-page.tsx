@@ -4,7 +4,7 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import type { SessionFlows } from '#client/types.gen'
 import { Flow } from '../../../charts/session-paths-chart.tsx'
 import { Code, Data } from '../../../components/data-text.tsx'
-import { formatHours, formatNumber, formatPercent } from '../../../components/format.ts'
+import { formatNumber, formatPercent } from '../../../components/format.ts'
 import { Num, Pct } from '../../../components/numbers.tsx'
 import { QueryState } from '../../../components/query-state.tsx'
 import { type SimpleColumn, SimpleTable } from '../../../components/simple-table.tsx'
@@ -12,7 +12,7 @@ import { messages } from '../../../messages.ts'
 import { useSearchParams } from '../../../url-state/use-search-params.ts'
 import classes from '../explore.module.css'
 import { ExploreHeader, NoEvents, useExploreParams } from '../explore-header.tsx'
-import { exploreQueries, flowHoursOf, JOURNEYS } from '../queries.ts'
+import { exploreQueries, JOURNEYS, periodOn } from '../queries.ts'
 import { type Transition, transitionsOf } from './transitions.ts'
 
 const MAX_SHOWN = 25
@@ -26,7 +26,7 @@ export function JourneysPage() {
   const t = messages.explore.journeys
   return (
     <>
-      <ExploreHeader name="journeys" />
+      <ExploreHeader name="journeys" period={periodOn('journeys', params)} />
       <QueryState query={query} isEmpty={({ sessionsSampled }) => sessionsSampled === 0} empty={<NoEvents />}>
         {(flows) => (
           <>
@@ -35,7 +35,7 @@ export function JourneysPage() {
                 title={t.title}
                 summary={summaryOf(flows)}
                 flows={flows}
-                caption={t.sampled(formatNumber(flows.sessionsSampled), formatHours(flowHoursOf(params)))}
+                caption={t.sampled(formatNumber(flows.sessionsSampled))}
                 chosen={chosen}
                 choose={set}
               />
