@@ -76,6 +76,12 @@ function expected(events: readonly StoredEvent[], orders: Map<string, Order>, da
       value: amountOf(event),
     }))
   const told = counted.filter(({ ids }) => ids.size > 0)
+  const ofAllTime = events.filter(
+    ({ domainId, env, kind }) => domainId === 'dom' && env === 'prod' && kind !== 'library',
+  )
+  const connected = new Set(
+    ofAllTime.filter((event) => [...idsOf(event)].some((id) => orders.has(id))).map(({ vendor }) => vendor),
+  )
   const vendors = [...new Set(told.map(({ vendor }) => vendor))].sort()
   const paid = [...orders.values()].filter(({ status = 'paid', at }) => status === 'paid' && at < now - 15 * MINUTE_MS)
   const rows = Array.from({ length: days }, (_, at) => {
@@ -107,6 +113,7 @@ function expected(events: readonly StoredEvent[], orders: Map<string, Order>, da
     }
     return {
       vendor: vendor.includes('@') ? 'a***@m***.com' : vendor,
+      connected: connected.has(vendor),
       orders: own.length,
       captured: captured.length,
       extra: [...extra].filter((id) => !orders.has(id)).length,
@@ -201,9 +208,10 @@ describe('reconciliation compared with a loop over all events', () => {
   /** Names of the queries that were run. */
   const asked: string[] = []
 
-  const ask = async (days?: number) => {
+  const ask = async (days?: number, period: { from?: number; to?: number } = {}) => {
     const principal = { orgId } as Principal
-    return reconcileOrders.answer(sources, { domainId, ...(days === undefined ? {} : { days }) }, { principal, now })
+    const input = { domainId, ...(days === undefined ? {} : { days }), ...period }
+    return reconcileOrders.answer(sources, input, { principal, now })
   }
 
   beforeAll(async () => {
@@ -284,6 +292,27 @@ describe('reconciliation compared with a loop over all events', () => {
 
   test.each([undefined, 1, 2, 3, 9, 30, 90])('has the same result for the last %p days', async (days) => {
     check(await ask(days), days ?? 7)
+  })
+
+  test('has the same days for a period as for the days up to now', async () => {
+    for (const [from, to] of [
+      [now - 5 * DAY_MS, now - 3 * DAY_MS],
+      [now - 2 * DAY_MS - 1, now - 2 * DAY_MS],
+      [now - 4 * DAY_MS, undefined],
+    ] as const) {
+      const all = await ask(Math.floor(now / DAY_MS) - Math.floor(from / DAY_MS) + 1)
+      const named = all.days.filter(({ day }) => Date.parse(day) > from - DAY_MS && Date.parse(day) < (to ?? now))
+      const { days } = await ask(undefined, { from, ...(to === undefined ? {} : { to }) })
+      const counts = (rows: Answer['days']) =>
+        rows.map(({ day, orders, vendors }) => ({
+          day,
+          orders,
+          vendors: vendors
+            .filter((one) => one.captured + one.extra > 0)
+            .map(({ vendor, captured, missing, extra }) => ({ vendor, captured, missing, extra })),
+        }))
+      expect(counts(days)).toEqual(counts(named))
+    }
   })
 
   test('looks up unknown ids when there are too many orders to compare with events', async () => {
@@ -424,13 +453,36 @@ describe('reconciliation over HTTP', () => {
       missingValue: 127.5,
     }
     const vendors = [
-      { vendor: 'Google Analytics 4', ...GA4, capturePct: 50 },
-      { vendor: 'Meta Pixel', ...META, capturePct: 25 },
+      { vendor: 'Google Analytics 4', connected: true, ...GA4, capturePct: 50 },
+      { vendor: 'Meta Pixel', connected: true, ...META, capturePct: 25 },
     ]
     expect(body).toEqual({
       days: [{ day: '2026-01-15', orders: 4, value: 170, vendors }],
       vendors,
       withoutIds: [],
     })
+  })
+
+  test('a vendor that has never received an order is not connected, and one that once did is', async () => {
+    const shop = (await world.call('POST', '/v1/domains', { body: { name: 'Third shop' } })).body
+    expect((await post([{ id: 'old', at: now - HOUR_MS, value: 5 }], shop.id)).status).toBe(200)
+    const sent = (vendor: string, id: string) => ({ vendor, event: 'purchase', params: { transaction_id: id } })
+    await world.collect(shop.token, { events: [sent('Once', 'old'), sent('Never', 'x-1')] })
+    const later = now + 3 * DAY_MS
+    world.clock.set(later + HOUR_MS)
+    expect((await post([{ id: 'new', at: later, value: 5 }], shop.id)).status).toBe(200)
+    await world.collect(shop.token, { events: [sent('Once', 'x-2'), sent('Never', 'x-3'), sent('Now', 'new')] })
+    const { body } = await reconcile({ domainId: shop.id, days: 1 })
+    expect(
+      body.vendors.map(({ vendor, connected, captured }: object & Record<string, unknown>) => [
+        vendor,
+        connected,
+        captured,
+      ]),
+    ).toEqual([
+      ['Never', false, 0],
+      ['Now', true, 1],
+      ['Once', true, 0],
+    ])
   })
 })

@@ -257,7 +257,14 @@ test('a series of 400 days, mostly stored as 15-minute counts, needs one query a
 
 test('the series is empty without domains', async () => {
   const { answer, queries } = standFor({ query: () => Promise.reject(new Error('unexpected query')) }, [])
-  expect(await answer({})).toEqual({ grain: 'hour', series: [], state: null, learningUntil: null, changes: [] })
+  expect(await answer({})).toEqual({
+    grain: 'hour',
+    series: [],
+    state: null,
+    learningUntil: null,
+    changes: [],
+    specialPeriods: [],
+  })
   expect(queries).toEqual([])
 })
 

@@ -88,11 +88,11 @@ describe('a band chart', () => {
   test('has gaps for unknown counts, missing buckets and a missing expectation', () => {
     const points = [point(0, 1, [0, 2]), point(1, null), point(2, 1, [0, 2]), point(5, 1, [0, 2])]
     const { solid, band, edges, dashed } = lay(points)
-    expect([moves(solid), moves(band), edges.map(moves), dashed]).toEqual([3, 3, [3, 3], ''])
+    expect([moves(solid), moves(band), edges.map(moves), dashed]).toEqual([0, 3, [3, 3], ''])
   })
 
   test('has a dashed line after the last complete bucket', () => {
-    const points = [point(0, 1), point(1, 2), { ...point(2, 1), partial: true }]
+    const points = [point(0, 1, [0, 2]), point(1, 2, [0, 2]), { ...point(2, 1, [0, 2]), partial: true }]
     const { solid, dashed, xs } = lay(points)
     expect(moves(solid)).toBe(1)
     expect(solid).not.toContain(`${xs[2]},`)
@@ -100,9 +100,32 @@ describe('a band chart', () => {
     expect(dashed).toContain(`${xs[2]},`)
   })
 
-  test('shows an isolated bucket as a dot, dashed or not', () => {
-    expect(lay([point(0, 1)]).solid).toEndWith('Z')
-    expect(lay([{ ...point(0, 1), partial: true }]).dashed).toEndWith('Z')
+  test('shows isolated buckets as dots, which are no trend', () => {
+    const range: [number, number] = [0, 2]
+    const partial = { ...point(1, 1, range), partial: true }
+    const dotsOf = (points: BandPoint[]) => {
+      const { solid, dashed, dots, xs } = lay(points)
+      return { lines: solid + dashed, dots: dots.map(({ x, partial }) => [xs.indexOf(x), partial]) }
+    }
+    expect(dotsOf([point(0, 1, range)])).toEqual({ lines: '', dots: [[0, false]] })
+    expect(dotsOf([partial])).toEqual({ lines: '', dots: [[0, true]] })
+    expect(dotsOf([point(0, 1, range), partial])).toEqual({
+      lines: '',
+      dots: [
+        [0, false],
+        [1, true],
+      ],
+    })
+    expect(dotsOf([point(-1, 1, range), point(0, 1, range), partial]).dots).toEqual([[2, true]])
+  })
+
+  test('shows counts as bars if nothing is expected, and marks those that are incomplete', () => {
+    const points = [point(0, 4), point(1, 0), point(2, null), { ...point(3, 2), partial: true }]
+    const { bars, solid, dashed, dots, bottom } = lay(points)
+    expect([solid, dashed, dots]).toEqual(['', '', []])
+    expect(bars?.map(({ index }) => index)).toEqual([0, 3])
+    for (const { y, height } of bars ?? []) expect(y + height).toBeCloseTo(bottom, 0)
+    expect(lay([{ ...point(0, 4), expected: 5 }]).bars).toBeNull()
   })
 
   test('shows an expectation as a line only if it has no range', () => {
