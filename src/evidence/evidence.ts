@@ -2,6 +2,7 @@ import { describeAlert } from '../alerts/alert-routes.ts'
 import { AlertSchema } from '../alerts/alert-schema.ts'
 import { ChangeNameSchema, maskedNames } from '../changes/change.ts'
 import { changesOfIssue } from '../changes/store.ts'
+import { HOUR_MS, type Instant } from '../core/clock.ts'
 import { Closed, Nullable, Type } from '../core/schema.ts'
 import type { SecretBox } from '../core/secret-box.ts'
 import { countText, minuteText, oneLine } from '../core/text.ts'
@@ -9,6 +10,7 @@ import { may } from '../http/permission.ts'
 import { causeOfIssue, IssueCauseSchema } from '../insights/causes.ts'
 import { EventSchema } from '../insights/event-search.ts'
 import { insight } from '../insights/insight.ts'
+import { specialFields, specialPeriods } from '../insights/special-periods.ts'
 import { DeliverySchema, describeDelivery } from '../integrations/delivery/delivery.ts'
 import { listDeliveries } from '../integrations/delivery/delivery-store.ts'
 import type { Explanation } from '../issues/domain-drop-explanation.ts'
@@ -18,6 +20,7 @@ import { IssueDetailSchema } from '../issues/issue.ts'
 import { issueKindOf } from '../issues/issue-kinds.ts'
 import { describeIssue } from '../issues/routes.ts'
 import { findIssue } from '../issues/store.ts'
+import type { Db } from '../store/database.ts'
 import { MAX_EVENTS, samplesOf } from './event-samples.ts'
 import { type SeriesSources, seriesFields, seriesOf } from './evidence-series.ts'
 import { alertOrNull, problemOf } from './issue-problem.ts'
@@ -63,6 +66,7 @@ export const IssueEvidenceSchema = Closed(
     changes: Type.Array(ChangeNameSchema, {
       description: 'Domain changes in whose watch window the issue was opened, newest first',
     }),
+    ...specialFields,
     deliveries: Type.Array(DeliverySchema, {
       maxItems: MAX_DELIVERIES,
       description: 'Notifications about the issue, newest first; targets are empty for viewers and read-only keys',
@@ -138,11 +142,21 @@ export const issueEvidence = (box: SecretBox) =>
         ...lossOf(problem.issue),
         changes: maskedNames(changesOfIssue(db, problem.issue), sources.privacy()),
         deliveries: deliveries.map((row) => describeDelivery(box, row, principal)),
+        specialPeriods: specialOf(db, problem.issue, series.series),
         ...series,
         ...samples,
       }
     },
   })
+
+/** Returns the holidays and maintenance windows of the issue's domain within its series. */
+function specialOf(db: Db, { orgId, domainId }: IssueRecord, series: readonly { start: Instant }[]) {
+  const [first, second] = series
+  const last = series.at(-1)
+  if (!first || !last || domainId === null) return []
+  const to = last.start + (second ? second.start - first.start : HOUR_MS)
+  return specialPeriods(db, { orgId, domainIds: [domainId], vendor: null }, { from: first.start, to })
+}
 
 /** Returns the missing orders of an order capture issue; nothing for other issues. */
 function lossOf({ evidence }: IssueRecord) {

@@ -3,7 +3,7 @@ import { TEST_START } from '../../test/fixtures.ts'
 import { type TestApp, testApp } from '../../test/test-app.ts'
 import { HOUR_MS, MINUTE_MS } from '../core/clock.ts'
 
-/** Hours after the start in which events arrive; each event is a session on a page of its own. */
+/** Hours after the start in which events arrive; each event has its own session and page. */
 const HOURS = [0, 0, 0, 5, 5, 30]
 const at = (hour: number) => TEST_START + hour * HOUR_MS
 const NOW = at(48)

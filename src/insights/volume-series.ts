@@ -1,5 +1,4 @@
 import { NO_BOUNDS } from '../alerts/types/evidence.ts'
-import { holidaysWithin } from '../calendars/store.ts'
 import { ChangeNameSchema, maskedNames } from '../changes/change.ts'
 import { changesWithin } from '../changes/store.ts'
 import { maskedHistory } from '../conditions/masked-history.ts'
@@ -10,7 +9,6 @@ import { Closed, InstantSchema, Int, Nullable, OneOf, type Static, Type } from '
 import type { SeriesState } from '../detector/detector.ts'
 import { may } from '../http/permission.ts'
 import { membersOf } from '../labels/store.ts'
-import { maintenanceWithin } from '../maintenance/store.ts'
 import { pointFields, roundBounds, roundEvents } from '../signals/chart-point.ts'
 import { SIGNAL_STEP_MS } from '../signals/series.ts'
 import type { SeriesChart } from '../signals/verdict-row.ts'
@@ -20,6 +18,7 @@ import { eventFilter, filterFields, hasFilters } from './event-filters.ts'
 import { EXPECTED_OF_SEVERAL, expectationOf, type Together } from './expected-volume.ts'
 import { type Caller, insight, type Sources } from './insight.ts'
 import { domainFields, domainsNamed, periodFields, requestedDomains, textField, windowOf } from './query-params.ts'
+import { specialFields, specialPeriods } from './special-periods.ts'
 
 const DEFAULT_HOURS = 72
 
@@ -35,8 +34,6 @@ const STATES = ['learning', 'normal', 'high', 'low', 'silent'] as const satisfie
 
 /** Maximum number of changes in a response. */
 const MAX_CHANGES = 200
-/** Maximum number of holidays, and of occurrences of maintenance windows, in a response. */
-const MAX_SPECIAL = 200
 
 /** Maximum number of rows for any row length, including the current row. */
 const MAX_POINTS = Math.max(...GRAINS.map(({ stepMs, upToHours }) => (upToHours * HOUR_MS) / stepMs)) + 1
@@ -88,22 +85,7 @@ const Output = Closed(
       description:
         'Changes of the domain, or of all domains, within the series, oldest first; limited to the most recent',
     }),
-    specialPeriods: Type.Optional(
-      Type.Array(
-        Closed({
-          kind: OneOf(['holiday', 'maintenance'] as const),
-          name: Type.String({ description: 'Name of the holiday or the maintenance window' }),
-          from: InstantSchema,
-          to: InstantSchema,
-        }),
-        {
-          maxItems: 2 * MAX_SPECIAL,
-          description:
-            'Holidays, and occurrences of maintenance windows that affect the domain, within the series; oldest first, ' +
-            `the first ${MAX_SPECIAL} of each kind`,
-        },
-      ),
-    ),
+    ...specialFields,
   },
   {
     $id: 'VolumeSeries',
@@ -178,7 +160,7 @@ export const volumeSeries = insight({
     const changes = maskedNames(found, sources.privacy())
     const { state = null, learningUntil = null } = chart ?? {}
     const subject = { orgId, domainIds: scope.domainIds, vendor: vendor ?? null }
-    return { grain, series, state, learningUntil, changes, specialPeriods: specialPeriods(sources, subject, window) }
+    return { grain, series, state, learningUntil, changes, specialPeriods: specialPeriods(sources.db, subject, window) }
   },
 })
 
@@ -224,21 +206,6 @@ function sumsOfFound({ db, history, privacy }: Sources, found: FoundEvents, { pr
   }
   const counted: Counted = { over: 'events', orgId, where }
   return sumsIn(buckets, counted, may(principal, 'seePersonal') ? history : maskedHistory(history, privacy()))
-}
-
-type SpecialPeriods = NonNullable<Static<typeof Output>['specialPeriods']>
-
-/** Returns the holidays and maintenance windows of a series, oldest first. */
-function specialPeriods(
-  { db }: Pick<Sources, 'db'>,
-  { orgId, ...subject }: { orgId: string; domainIds: readonly string[]; vendor: string | null },
-  { from, to }: Query['window'],
-): SpecialPeriods {
-  const window = { from, to, limit: MAX_SPECIAL }
-  return [
-    ...holidaysWithin(db, orgId, window).map((span) => ({ kind: 'holiday' as const, ...span })),
-    ...maintenanceWithin(db, { orgId, ...subject }, window).map((span) => ({ kind: 'maintenance' as const, ...span })),
-  ].sort((a, b) => a.from - b.from)
 }
 
 /**

@@ -169,8 +169,8 @@ export function windowsInForce(
   }
 }
 
-/** The charted series by which windows are selected. */
-interface ChartedSeries {
+/** The charted events by which windows are selected. */
+export interface ChartedScope {
   orgId: string
   domainIds: readonly string[]
   /** Null for all vendors. */
@@ -180,7 +180,7 @@ interface ChartedSeries {
 /** Returns up to `limit` occurrences within a period of the windows that affect any part of a series, in order. */
 export function maintenanceWithin(
   db: Db,
-  { orgId, domainIds, vendor }: ChartedSeries,
+  { orgId, domainIds, vendor }: ChartedScope,
   { from, to, limit }: { from: Instant; to: Instant; limit: number },
 ): (Occurrence & { name: string })[] {
   const found: (Occurrence & { name: string })[] = []

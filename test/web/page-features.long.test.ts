@@ -122,7 +122,7 @@ describe('the dictionary', () => {
 
   test('is limited to the maximum time range of the server', async () => {
     await using screen = await open('/explore/dictionary?range=30d')
-    await screen.reads('events in the last 7')
+    await screen.reads('(this page covers at most 7')
     expect(await screen.has('button', 'New')).toBe(false)
     expect(screen.errors).toEqual([])
   })

@@ -45,8 +45,8 @@ interface BandChartProps extends ChartProps {
 export function BandChart({ points, unit, scope, changes = [], special = [], bad, onPick, ...chart }: BandChartProps) {
   const zone = useTimeZone()
   const hasRange = points.some(({ low, high }) => low !== null || high !== null)
-  const hasExpected = !hasRange && points.some(({ expected }) => typeof expected === 'number')
-  const isBars = !hasExpectation(points)
+  const hasExpected = !hasRange && hasExpectation(points)
+  const isBars = !hasRange && !hasExpected
   const isBad = bad ? bad.length > 0 : points.some(isOutside)
   const legend = (
     <>

@@ -126,6 +126,11 @@ describe('a band chart', () => {
     expect(bars?.map(({ index }) => index)).toEqual([0, 3])
     for (const { y, height } of bars ?? []) expect(y + height).toBeCloseTo(bottom, 0)
     expect(lay([{ ...point(0, 4), expected: 5 }]).bars).toBeNull()
+    const none = lay([
+      { ...point(0, 0), expected: 0 },
+      { ...point(1, 12), expected: 0, partial: true },
+    ])
+    expect([none.bars?.length, none.expected, none.dashed]).toEqual([1, '', ''])
   })
 
   test('shows an expectation as a line only if it has no range', () => {

@@ -75,7 +75,7 @@ export interface BandDrawing {
   dashed: string
   /** Points that no line shows. */
   dots: { x: number; y: number; partial: boolean }[]
-  /** Bars instead of lines and points; null if anything is expected. */
+  /** Bars instead of all lines and points; null if anything is expected. */
   bars: (Bar & { index: number })[] | null
   special: SpecialBand[]
   bad: { x: number; width: number }[]
@@ -150,7 +150,7 @@ export function layOutBand({ points, changes, bad, special = [], width, height, 
     ...bandPaths(points, xs, axis, step),
     ...(hasExpectation(points)
       ? { ...observedPaths(points, xs, axis, step), bars: null }
-      : { solid: '', dashed: '', dots: [], bars: barsOf(points, x, axis, bottom) }),
+      : { expected: '', solid: '', dashed: '', dots: [], bars: barsOf(points, x, axis, bottom) }),
     special: layOutSpecial(special, { from, to, left, right, x }),
     bad: spans.map((span) => {
       const start = Math.max(left, x(span.from))
@@ -185,9 +185,9 @@ export function layOutSpark(points: readonly BandPoint[], width: number, height:
   return { band, ...observedPaths(points, xs, axis, step), wrong }
 }
 
-/** Returns whether a range or a count is expected for any bucket. */
+/** Returns whether a range or a count above 0 is expected for any bucket. */
 export const hasExpectation = (points: readonly BandPoint[]): boolean =>
-  points.some(({ low, high, expected }) => low !== null || high !== null || typeof expected === 'number')
+  points.some(({ low, high, expected }) => low !== null || high !== null || (expected ?? 0) > 0)
 
 function barsOf(points: readonly BandPoint[], x: (at: number) => number, axis: CountAxis, bottom: number) {
   const step = stepOf(points)

@@ -159,6 +159,7 @@ export const settings = {
     share: 'Share',
     disk: 'Disk space',
     oldest: 'Oldest event',
+    chart: 'Events per day, all domains',
     table: 'Events by day',
     day: 'Day',
     domain: 'Domain',

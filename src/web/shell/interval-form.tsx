@@ -1,6 +1,6 @@
 import { Button, Group, Stack, Text, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { type FormEvent, useState } from 'react'
+import { type FormEvent, useEffect, useRef, useState } from 'react'
 import { getOrganizationOptions } from '#client/@tanstack/react-query.gen'
 import { STALE_MS } from '../api/queries.ts'
 import { Data } from '../components/data-text.tsx'
@@ -21,6 +21,9 @@ export function IntervalForm({ close }: { close(): void }) {
     to: toLocalInput(Math.min(shown.to, Date.now()), zone),
   }))
   const [isChecked, check] = useState(false)
+  const first = useRef<HTMLInputElement>(null)
+  // The form loads after the popover has opened and taken the focus.
+  useEffect(() => first.current?.focus(), [])
   const found = checkInterval(typed, zone, Date.now())
   const t = messages.timeRange
   const errorOf = (field: keyof TypedInterval) =>
@@ -44,7 +47,7 @@ export function IntervalForm({ close }: { close(): void }) {
             max={toLocalInput(Date.now(), zone)}
             error={errorOf(field)}
             onChange={({ currentTarget: { value } }) => type({ ...typed, [field]: value })}
-            {...(field === 'from' ? { 'data-autofocus': true } : {})}
+            {...(field === 'from' && { ref: first })}
           />
         ))}
         <Text fz="xs" c="dimmed">

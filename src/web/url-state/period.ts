@@ -10,7 +10,7 @@ export interface AskedRange {
 }
 
 /** Query fields of the API for a period. `hours` is its length up to now, or up to `to`. */
-export type PeriodQuery = { hours: number; to?: number } | { from: number; to?: number }
+type PeriodQuery = { hours: number; to?: number } | { from: number; to?: number }
 
 /** The period that a page covers. */
 export interface Period {

@@ -47,7 +47,7 @@ export function UsagePage() {
             <Paper>
               <Suspense fallback={<div style={{ height: CHART_PX }} />}>
                 <Bars
-                  title={t.table}
+                  title={t.chart}
                   summary={t.summary(formatNumber(totalEvents, 0), SHOWN_DAYS)}
                   points={usageByDay(days, SHOWN_DAYS, now)}
                   unit={messages.overview.unit.day}

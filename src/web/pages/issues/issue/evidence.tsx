@@ -122,7 +122,7 @@ const UNITS = {
   order_capture: 'hours',
 } as const
 
-function Series({ evidence: { issue, series, grain, changes } }: { evidence: IssueEvidence }) {
+function Series({ evidence: { issue, series, grain, changes, specialPeriods } }: { evidence: IssueEvidence }) {
   if (series.length === 0) return <Text c="dimmed">{messages.issue.noData}</Text>
   const counted = UNITS[issue.alertType] ?? 'events'
   const unit = messages.issue.units[counted][grain]
@@ -136,6 +136,7 @@ function Series({ evidence: { issue, series, grain, changes } }: { evidence: Iss
         unit={unit}
         scope={issue.domain ?? undefined}
         changes={changes}
+        special={specialPeriods}
       />
     </Suspense>
   )

@@ -1,0 +1,40 @@
+import { holidaysWithin } from '../calendars/store.ts'
+import type { Instant } from '../core/clock.ts'
+import { Closed, InstantSchema, OneOf, type Static, Type } from '../core/schema.ts'
+import { type ChartedScope, maintenanceWithin } from '../maintenance/store.ts'
+import type { Db } from '../store/database.ts'
+
+/** Maximum number of holidays, and of occurrences of maintenance windows, in a response. */
+const MAX_SPECIAL = 200
+
+const SpecialPeriodSchema = Closed({
+  kind: OneOf(['holiday', 'maintenance'] as const),
+  name: Type.String({ description: 'Name of the holiday or the maintenance window' }),
+  from: InstantSchema,
+  to: InstantSchema,
+})
+
+/** Field of the answer of a series. */
+export const specialFields = {
+  specialPeriods: Type.Optional(
+    Type.Array(SpecialPeriodSchema, {
+      maxItems: 2 * MAX_SPECIAL,
+      description:
+        'Holidays, and occurrences of maintenance windows that affect the domain, within the series; oldest first, ' +
+        `the first ${MAX_SPECIAL} of each kind`,
+    }),
+  ),
+}
+
+/** Returns the holidays and maintenance windows within a series, oldest first, then by name. */
+export function specialPeriods(
+  db: Db,
+  scope: ChartedScope,
+  { from, to }: { from: Instant; to: Instant },
+): Static<typeof SpecialPeriodSchema>[] {
+  const window = { from, to, limit: MAX_SPECIAL }
+  return [
+    ...holidaysWithin(db, scope.orgId, window).map((span) => ({ kind: 'holiday' as const, ...span })),
+    ...maintenanceWithin(db, scope, window).map((span) => ({ kind: 'maintenance' as const, ...span })),
+  ].sort((a, b) => a.from - b.from || (a.name < b.name ? -1 : 1))
+}
