@@ -142,7 +142,7 @@ export const issueEvidence = (box: SecretBox) =>
         ...lossOf(problem.issue),
         changes: maskedNames(changesOfIssue(db, problem.issue), sources.privacy()),
         deliveries: deliveries.map((row) => describeDelivery(box, row, principal)),
-        specialPeriods: specialOf(db, problem.issue, series.series),
+        specialPeriods: await specialOf(db, problem.issue, series.series),
         ...series,
         ...samples,
       }
@@ -150,7 +150,7 @@ export const issueEvidence = (box: SecretBox) =>
   })
 
 /** Returns the holidays and maintenance windows of the issue's domain within its series. */
-function specialOf(db: Db, { orgId, domainId }: IssueRecord, series: readonly { start: Instant }[]) {
+async function specialOf(db: Db, { orgId, domainId }: IssueRecord, series: readonly { start: Instant }[]) {
   const [first, second] = series
   const last = series.at(-1)
   if (!first || !last || domainId === null) return []

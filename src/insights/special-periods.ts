@@ -5,7 +5,7 @@ import { type ChartedScope, maintenanceWithin } from '../maintenance/store.ts'
 import type { Db } from '../store/database.ts'
 
 /** Maximum number of holidays, and of occurrences of maintenance windows, in a response. */
-const MAX_SPECIAL = 200
+const MAX_SPECIAL = 100
 
 const SpecialPeriodSchema = Closed({
   kind: OneOf(['holiday', 'maintenance'] as const),
@@ -27,14 +27,14 @@ export const specialFields = {
 }
 
 /** Returns the holidays and maintenance windows within a series, oldest first, then by name. */
-export function specialPeriods(
+export async function specialPeriods(
   db: Db,
   scope: ChartedScope,
   { from, to }: { from: Instant; to: Instant },
-): Static<typeof SpecialPeriodSchema>[] {
+): Promise<Static<typeof SpecialPeriodSchema>[]> {
   const window = { from, to, limit: MAX_SPECIAL }
   return [
     ...holidaysWithin(db, scope.orgId, window).map((span) => ({ kind: 'holiday' as const, ...span })),
-    ...maintenanceWithin(db, scope, window).map((span) => ({ kind: 'maintenance' as const, ...span })),
+    ...(await maintenanceWithin(db, scope, window)).map((span) => ({ kind: 'maintenance' as const, ...span })),
   ].sort((a, b) => a.from - b.from || (a.name < b.name ? -1 : 1))
 }

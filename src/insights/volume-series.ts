@@ -160,7 +160,8 @@ export const volumeSeries = insight({
     const changes = maskedNames(found, sources.privacy())
     const { state = null, learningUntil = null } = chart ?? {}
     const subject = { orgId, domainIds: scope.domainIds, vendor: vendor ?? null }
-    return { grain, series, state, learningUntil, changes, specialPeriods: specialPeriods(sources.db, subject, window) }
+    const special = await specialPeriods(sources.db, subject, window)
+    return { grain, series, state, learningUntil, changes, specialPeriods: special }
   },
 })
 

@@ -3,6 +3,7 @@ import { DAY_MS } from '../core/clock.ts'
 import { AppError, atField, checkAll, orNull } from '../core/error.ts'
 import { newId } from '../core/id.ts'
 import { checkTimezone } from '../core/timezone.ts'
+import { Yielder } from '../core/yield-to-event-loop.ts'
 import { findProject } from '../domains/project-store.ts'
 import { hasDomain } from '../domains/store.ts'
 import { type Page, type PageRequest, readPage } from '../http/paging.ts'
@@ -177,17 +178,22 @@ export interface ChartedScope {
   vendor: string | null
 }
 
-/** Returns up to `limit` occurrences within a period of the windows that affect any part of a series, in order. */
-export function maintenanceWithin(
+/**
+ * Returns up to `limit` occurrences within a period of the windows that affect any part of a series, in order. Yields
+ * to the event loop between windows, because rules are slow.
+ */
+export async function maintenanceWithin(
   db: Db,
   { orgId, domainIds, vendor }: ChartedScope,
   { from, to, limit }: { from: Instant; to: Instant; limit: number },
-): (Occurrence & { name: string })[] {
+): Promise<(Occurrence & { name: string })[]> {
   const found: (Occurrence & { name: string })[] = []
+  const yielder = new Yielder()
   for (const row of prepared<[string, Instant], WindowRow>(db, `${SELECT_WINDOW} WHERE orgId = ? AND fromAt < ?`).all(
     orgId,
     to,
   )) {
+    if (yielder.isDue) await yielder.yieldNow()
     if (!affects(db, row, domainIds, vendor)) continue
     const within = scheduleOf(timesOf(row)).within({ from, to }, limit - found.length)
     found.push(...within.map((occurrence) => ({ name: row.name, ...occurrence })))

@@ -119,6 +119,8 @@ const NAMES = PEOPLE.slice(1).flatMap(({ email }) => [`Shop ${email}`, `buy ${em
 
 const eventsBy = (name: string) => (probe: string) =>
   `/v1/events?from=${TEST_START}&${name}=${encodeURIComponent(probe)}`
+const volumeBy = (name: string) => (probe: string) =>
+  `/v1/insights/volume?from=${TEST_START}&${name}=${encodeURIComponent(probe)}`
 const named = (path: string, name: string) => (probe: string) => `${path}?hours=24&${name}=${encodeURIComponent(probe)}`
 
 const ROUTES: Record<string, (probe: string) => string> = {
@@ -139,6 +141,10 @@ const ROUTES: Record<string, (probe: string) => string> = {
   'the flat dictionary by vendor': named('/v1/events/dictionary/flat', 'vendor'),
   'the flat dictionary by event': named('/v1/events/dictionary/flat', 'event'),
   volume: (probe) => `/v1/insights/volume?vendor=${encodeURIComponent(probe)}&event=buy`,
+  'volume by text': volumeBy('q'),
+  'volume by session': volumeBy('sessionId'),
+  'volume by parameter': (probe) => volumeBy('param')(`email=${probe}`),
+  'volume by parameter name': (probe) => volumeBy('param')(`of ${probe}=1`),
   signals: (probe) => `/v1/auto/signals?vendor=${encodeURIComponent(probe)}`,
   issues: (probe) => `/v1/issues?q=${encodeURIComponent(probe)}`,
   alerts: (probe) => `/v1/alerts?q=${encodeURIComponent(probe)}`,
