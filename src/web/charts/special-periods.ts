@@ -30,7 +30,7 @@ interface Plot {
 const PX_A_LETTER = 6.4
 const PADDING_PX = 8
 /** Shorter names are not worth showing. */
-const MIN_LETTERS = 4
+const MIN_LETTERS = 6
 const MIN_WIDTH_PX = 2
 
 /** Places the bands of the periods that overlap the plot, in order. Names are cut to the room up to the next band. */
