@@ -17,6 +17,8 @@ interface Submission {
 }
 
 interface Refused extends FieldError {
+  /** The error message with its field. */
+  message: string
   form: HTMLFormElement | null
   /** Element that was focused on submit. */
   from: Element | null
@@ -24,8 +26,8 @@ interface Refused extends FieldError {
 
 /**
  * Submits a form with `act`, one request at a time, and shows the error until the next attempt. The invalid field is
- * focused unless the user has moved the focus. If the form has been closed in the meantime, the error is shown as a
- * notice.
+ * focused unless the user has moved the focus. An error of a field that the form doesn't show belongs to no field. If
+ * the form has been closed in the meantime, the error is shown as a notice.
  */
 export function useSubmit(
   fields: readonly string[],
@@ -37,9 +39,10 @@ export function useSubmit(
   const isHere = useIsMounted()
   // Runs in the same frame in which the error appears, so that the page doesn't scroll later.
   useLayoutEffect(() => {
-    if (refused && [refused.from, document.body].includes(document.activeElement)) {
-      refused.form?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus()
-    }
+    if (refused === null) return
+    const { form, field, sentence, message, from } = refused
+    if (form && field !== null && !showsText(form, sentence)) refuse({ ...refused, field: null, sentence: message })
+    else if (form && [from, document.body].includes(document.activeElement)) revealError(form)
   }, [refused])
   const send = async (form: HTMLFormElement | null) => {
     if (isBusy.current) return
@@ -50,8 +53,9 @@ export function useSubmit(
       await act(form)
       refuse(null)
     } catch (error) {
-      if (isHere()) refuse({ ...fieldErrorFor(fields, errorMessage(error)), form, from })
-      else notices.refuse(errorMessage(error))
+      const message = errorMessage(error)
+      if (isHere()) refuse({ ...fieldErrorFor(fields, message), message, form, from })
+      else notices.refuse(message)
     } finally {
       isBusy.current = false
       sending(false)
@@ -68,6 +72,19 @@ export function useSubmit(
   }
 }
 
+const spaced = (text: string) => text.replace(/\s+/g, ' ').trim()
+
+/** Returns whether the element shows this text. Hidden text doesn't count. */
+// biome-ignore lint/performance/useDomNodeTextContent: it contains hidden text
+const showsText = (element: HTMLElement, text: string) => spaced(element.innerText).includes(spaced(text))
+
+/** Focuses the invalid field; scrolls to the error if it belongs to no field. */
+function revealError(form: HTMLFormElement): void {
+  const invalid = form.querySelector<HTMLElement>('[aria-invalid=true]')
+  if (invalid) invalid.focus()
+  else form.querySelector('[role=alert]')?.scrollIntoView({ block: 'nearest' })
+}
+
 interface FormProps {
   submission: Submission
   /** Label of the submit button. */
@@ -80,7 +97,7 @@ interface FormProps {
   children: ReactNode
 }
 
-/** A form with its error message and submit button. Ctrl+Enter submits it. */
+/** A form with its error message and submit button. Ctrl+Enter submits it. Only the server validates the fields. */
 export function Form({
   submission: sending,
   button,
@@ -92,7 +109,7 @@ export function Form({
   const form = useRef<HTMLFormElement>(null)
   useKeyBindings({ 'Control+Enter': () => sendFocused(form.current) })
   return (
-    <form ref={form} onSubmit={sending.submit}>
+    <form ref={form} noValidate onSubmit={sending.submit}>
       <Stack gap="md" maw={isWide ? undefined : 480}>
         {children}
         {sending.refusal && (

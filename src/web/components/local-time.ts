@@ -7,10 +7,11 @@ export function toLocalInput(at: number, timeZone: string): string {
 
 /**
  * Returns the instant of a `datetime-local` value in a time zone, in milliseconds since the epoch. A time that clocks
- * skip is moved to a time that exists.
+ * skip is moved to a time that exists. NaN for an empty value.
  */
 export function fromLocalInput(text: string, timeZone: string): number {
   const shown = Date.parse(`${text}Z`)
+  if (Number.isNaN(shown)) return shown
   let at = shown
   // The offset at the first guess may differ from that at the result.
   for (let guess = 0; guess < 2; guess++) at += shown - Date.parse(`${toLocalInput(at, timeZone)}Z`)
