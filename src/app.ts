@@ -37,7 +37,7 @@ import { openIntegrations } from './integrations/room.ts'
 import type { IssueRecord } from './issues/issue.ts'
 import { openIssuesOf } from './issues/list-issues.ts'
 import { openIssues } from './issues/room.ts'
-import { resolveAll } from './issues/store.ts'
+import { resolveAll, resolveIssuesOfDomain } from './issues/store.ts'
 import type { Job } from './jobs/job.ts'
 import { openLabels } from './labels/room.ts'
 import { openMaintenance } from './maintenance/room.ts'
@@ -109,6 +109,7 @@ export async function openApp(options: AppOptions): Promise<App> {
     maskTextOf,
     noteSetting: (domain, what) => noteSetting(db, clock.now(), domain, what),
     openIssues: (orgId, ids) => openIssuesOf(db, orgId, 'domainId', ids),
+    resolveIssues: ({ orgId, id }, by) => resolveIssuesOfDomain(db, id, { orgId, by, now: clock.now() }, enqueue),
     lastOrders: (ids) => lastOrdersOf(db, ids),
   })
   const labels = openLabels(base)

@@ -19,6 +19,8 @@ export interface DomainRouteDeps {
    * sentence without its full stop.
    */
   noteSetting?: (domain: OrgRowKey, what: string) => void
+  /** Resolves all issues of a domain that a user is about to delete. If omitted, they remain. */
+  resolveIssues?: (domain: OrgRowKey, by: string) => Promise<void>
   /** Returns the number of open issues for each of these domains of an organization. */
   openIssues: (orgId: string, ids: readonly string[]) => Record<string, number>
   /** Returns the time of the most recent order for each of these domains. Domains without orders are omitted. */

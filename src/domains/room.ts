@@ -10,7 +10,8 @@ export interface DomainsRoom extends Room {
   directory: DomainDirectory
 }
 
-interface Deps extends Pick<DomainRouteDeps, 'maskTextOf' | 'noteSetting' | 'openIssues' | 'lastOrders'> {
+interface Deps
+  extends Pick<DomainRouteDeps, 'maskTextOf' | 'noteSetting' | 'openIssues' | 'resolveIssues' | 'lastOrders'> {
   org: { changed: Emitter<string>; deleted: Emitter<string> }
 }
 

@@ -29,6 +29,7 @@ import {
   listDomains,
   listHostnames,
   renameDomain,
+  requireDomain,
   rotateToken,
   setHostnameStatus,
   updateDomain,
@@ -194,9 +195,14 @@ function writingRoutes(parts: DomainRouteDeps): Route[] {
       path: '/v1/domains/{id}',
       access: 'configure',
       tag,
-      summary: 'Stop monitoring a property; its token is revoked immediately',
+      summary: 'Stop monitoring a property; its token is revoked immediately and its issues are resolved',
       params: ById,
       answer: OkSchema,
+      async before({ principal: { orgId, userId }, params: { id } }) {
+        requireDomain(db, { orgId, id })
+        // Nothing evaluates them after the deletion.
+        await parts.resolveIssues?.({ orgId, id }, userId)
+      },
       handle({ principal: { orgId }, params: { id } }) {
         deleteDomain(db, { orgId, id })
         changed()

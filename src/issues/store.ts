@@ -1,6 +1,7 @@
 import type { Instant } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
 import { newId } from '../core/id.ts'
+import { Yielder } from '../core/yield-to-event-loop.ts'
 import { windowsInForce } from '../maintenance/store.ts'
 import { isActiveMember } from '../org/member-store.ts'
 import { activeClockStep } from '../store/clock-step.ts'
@@ -427,6 +428,26 @@ function assignByRule(db: Db, issueId: string, now: Instant): NotificationReques
 export function resolveAll(db: Db, alertId: string, hand: ManualChange, enqueue: Enqueue): void {
   for (const { id, status } of issuesOfAlert(db, alertId, hand.now)) {
     if (status !== 'resolved') setStatus(db, hand, id, 'resolved', enqueue)
+  }
+}
+
+/** Resolves all issues of a domain, one after another, so that the event loop is not blocked. */
+export async function resolveIssuesOfDomain(
+  db: Db,
+  domainId: string,
+  hand: ManualChange,
+  enqueue: Enqueue,
+): Promise<void> {
+  const ids = prepared<[string, string], string>(
+    db,
+    `SELECT id FROM issue WHERE orgId = ? AND domainId = ? AND status <> 'resolved'`,
+  )
+    .pluck()
+    .all(hand.orgId, domainId)
+  const yielder = new Yielder()
+  for (const id of ids) {
+    setStatus(db, hand, id, 'resolved', enqueue)
+    if (yielder.isDue) await yielder.yieldNow()
   }
 }
 

@@ -1,8 +1,11 @@
 import { expect, test } from 'bun:test'
 import type { Role } from '../../src/contract/roles.ts'
 import { MINUTE_MS } from '../../src/core/clock.ts'
+import { issueOfAlert, validationAlert } from '../../src/issues/issue.fixture.ts'
+import { applyChanges } from '../../src/issues/store.ts'
 import { createKey } from '../../src/org/api-key-store.ts'
 import { addMember, createUser } from '../../src/org/store.ts'
+import { tx } from '../../src/store/database.ts'
 import { mailbox, receiver } from '../../src/transport/receiver.fixture.ts'
 import { type TestApp, testApp } from '../test-app.ts'
 
@@ -126,6 +129,37 @@ test('acknowledging assigns an unassigned issue to the person who does it', asyn
   await patch({ status: 'open', assigneeId: null }, ben.key)
   expect((await patch({ status: 'acknowledged', assigneeId: null }, ben.key)).body.assigneeId).toBeNull()
   expect(await here.mailsTo('ann')).toEqual([])
+})
+
+test('deleting a domain resolves its issues, and only those', async () => {
+  await using here = await office()
+  const { world, domain, ann } = here
+  await here.alert('purchase')
+  const { id } = await here.violate('purchase')
+  const { body: other } = await world.call('POST', '/v1/domains', { body: { name: 'Other' } })
+  await world.call('PUT', '/v1/orders/capture', { body: { rules: [{ domainId: domain.id, vendor: 'Meta Pixel' }] } })
+  const now = world.clock.now()
+  const open = (issueId: string, alertId: string, domainId: string) => {
+    const issue = { ...issueOfAlert({ ...validationAlert, orgId: world.owner.orgId }), id: issueId, alertId, domainId }
+    tx(world.app.db, () =>
+      applyChanges(world.app.db, [{ kind: 'open', issue: { ...issue, firstSeenAt: now, lastSeenAt: now } }], () => {}),
+    )
+  }
+  const [{ id: ruleId }] = (await world.call('GET', '/v1/orders/capture')).body.rules
+  open('iss_rule', ruleId, domain.id)
+  open('iss_feed', domain.id, domain.id)
+  open('iss_other', 'alr_other', other.id)
+  expect((await world.call('DELETE', `/v1/domains/${domain.id}`, { as: ann.key })).status).toBe(403)
+  const statusOf = async (issueId: string) => (await world.call('GET', `/v1/issues/${issueId}`)).body.status
+  expect(await statusOf('iss_feed')).toBe('open')
+  expect((await world.call('DELETE', `/v1/domains/${domain.id}`)).status).toBe(200)
+  expect(await Promise.all([id, 'iss_rule', 'iss_feed', 'iss_other'].map(statusOf))).toEqual([
+    'resolved',
+    'resolved',
+    'resolved',
+    'open',
+  ])
+  expect((await world.call('DELETE', `/v1/domains/${domain.id}`)).status).toBe(404)
 })
 
 test('a comment is stored, and mentioned members are notified once', async () => {
