@@ -14,7 +14,7 @@ export const NotifySchema = Type.Array(OneOf(NOTIFIABLE), {
   maxItems: NOTIFIABLE.length,
   uniqueItems: true,
   title: 'Notify on',
-  description: 'Types of notifications to send; default: all. A resolution is sent only if the opening was sent',
+  description: 'Which notifications to send; empty: all. A resolution is sent only if the opening was sent',
 })
 
 const parse = parser(NotifySchema)

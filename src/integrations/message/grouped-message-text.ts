@@ -34,10 +34,18 @@ export function summarizeGroup(members: readonly { readonly message: Message }[]
   }
 }
 
+const MAX_NAME_LENGTH = 60
+
+/** `assigned to Ann`, with long names cut. Null if the issue is unassigned. */
+export const assignmentText = ({ issue }: Message): string | null =>
+  issue?.assignee ? `assigned to ${oneLine(issue.assignee.name, MAX_NAME_LENGTH)}` : null
+
 /** Plain-text body with one paragraph per listed issue. */
 export function groupText(words: GroupSummary): string {
-  const named = words.named.map(
-    ({ issue, sentence, url }) => `${issue ? `[${issue.severity}] ` : ''}${sentence}\n${url}`,
-  )
+  const named = words.named.map((message) => {
+    const { issue, sentence, url } = message
+    const assignment = assignmentText(message)
+    return `${issue ? `[${issue.severity}] ` : ''}${sentence}${assignment ? ` (${assignment})` : ''}\n${url}`
+  })
   return `${[words.sentence, ...named, ...(words.rest ? [`… ${words.rest}.`] : [])].join('\n\n')}\n`
 }

@@ -3,7 +3,7 @@ import { type Block, type Field, NO_EXTRAS, type Section, type Tone } from '../.
 import { renderMailHtml } from '../../mail/render-mail-html.ts'
 import { hasChart } from './chart-png.ts'
 import { chartMax, chartSpan, chartTitle } from './chart-text.ts'
-import type { GroupSummary } from './grouped-message-text.ts'
+import { assignmentText, type GroupSummary } from './grouped-message-text.ts'
 import type { Message } from './message.ts'
 import {
   COMPARED_TITLE,
@@ -120,7 +120,7 @@ export function groupHtml({ subject, sentence, named, rest }: GroupSummary): str
   const items = named.map((message) => {
     const { issue, domain, vendor, event, sentence: title, url } = message
     const badge = issue && { text: issue.severity, tone: toneOf(message) }
-    const note = [domain?.name, vendor, event].filter((part) => part).join(' · ')
+    const note = [domain?.name, vendor, event, assignmentText(message)].filter((part) => part).join(' · ')
     return { title, badge, note, lines: [], rows: [], url }
   })
   const all = listUrl(named)

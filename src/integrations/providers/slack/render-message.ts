@@ -1,6 +1,6 @@
 import { escapedLine } from '../../../core/text.ts'
 import type { IssueStatus } from '../../../issues/issue.ts'
-import { MAX_NAMED, summarizeGroup } from '../../message/grouped-message-text.ts'
+import { assignmentText, MAX_NAMED, summarizeGroup } from '../../message/grouped-message-text.ts'
 import type { Message } from '../../message/message.ts'
 import { type MessageRow, rowsOf, type TextBlock, textBlocksOf, titleOf } from '../../message/message-text.ts'
 import { type Block, type ButtonTarget, buttonsFor } from './message-buttons.ts'
@@ -138,7 +138,13 @@ const listUrl = ({ url }: Message) => url.slice(0, url.lastIndexOf('/'))
 
 function lineOf({ message, status }: ListedIssue): string {
   const { issue, url, sentence } = message
-  return `• ${STATUS_LABELS[status]} · ${issue?.severity ?? ''} · ${link(url, plain(sentence, 240))}`
+  return `• ${STATUS_LABELS[status]} · ${issue?.severity ?? ''} · ${link(url, plain(sentence, 240))}${assignmentOf(message)}`
+}
+
+/** ` · assigned to Ann`; empty for an unassigned issue. */
+function assignmentOf(message: Message): string {
+  const text = assignmentText(message)
+  return text === null ? '' : ` · ${plain(text, 120)}`
 }
 
 function statusCounts(issues: readonly ListedIssue[]): string {
@@ -152,7 +158,10 @@ function statusCounts(issues: readonly ListedIssue[]): string {
 function textLines(issues: readonly ListedIssue[], max: number): string[] {
   const lines = issues
     .slice(0, MAX_NAMED)
-    .map(({ message, status }) => `- ${STATUS_LABELS[status]}: ${plain(message.sentence, 240)} <${message.url}>`)
+    .map(
+      ({ message, status }) =>
+        `- ${STATUS_LABELS[status]}: ${plain(message.sentence, 240)}${assignmentOf(message)} <${message.url}>`,
+    )
   const named = fitting(lines, max)
   const more = issues.length - named.length
   return more > 0 ? [...named, `and ${more} more`] : named

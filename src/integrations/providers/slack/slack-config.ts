@@ -29,7 +29,7 @@ export const SlackConfigSchema = Closed(
     webhookUrl: Type.Optional(
       Text(1, 2000, {
         title: 'Incoming webhook',
-        description: 'URL of a Slack-compatible incoming webhook; alternative to botToken',
+        description: 'Slack-compatible webhook URL; use this or a bot token',
       }),
     ),
     botToken: Type.Optional(

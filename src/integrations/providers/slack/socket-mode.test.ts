@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { until as waitUntil } from '../../../../test/run-program.ts'
 import { MINUTE_MS, SECOND_MS } from '../../../core/clock.ts'
+import { setAssignee, setStatus } from '../../../issues/store.ts'
 import { APP_TOKEN, CHANNEL, type SlackFixture, slackFixture } from './slack.fixture.ts'
 
 /* Button presses that are received through an outbound connection. */
@@ -112,6 +113,25 @@ describe('a Slack button', () => {
     expect(JSON.stringify(fixture.slack.messages[0]?.blocks)).toContain('by Bob')
     expect(buttonsOf(fixture.slack.messages[0]).map(({ text }) => text.text)).toEqual(left)
     expect(fixture.slack.ephemerals).toEqual([])
+  })
+
+  test('labelled Acknowledge assigns an unassigned issue to the member, and keeps another assignee', async () => {
+    await using fixture = slackFixture()
+    await listening(fixture)
+    expect(fixture.issueRow()?.assigneeId).toBeNull()
+    await acknowledged(fixture, pressed(fixture, 'Acknowledge'))
+    await until(() => fixture.issueRow()?.status === 'acknowledged')
+    const { bob, alice } = fixture.people
+    expect(fixture.issueRow()?.assigneeId).toBe(bob.userId)
+    await fixture.sync()
+    expect(JSON.stringify(fixture.slack.messages[0]?.blocks)).toContain('Assigned to*\\nBob')
+    const hand = { orgId: fixture.orgId, by: alice.userId, now: fixture.clock.now() }
+    setAssignee(fixture.db, hand, 'iss_1', alice.userId, () => {})
+    setStatus(fixture.db, hand, 'iss_1', 'open', () => {})
+    await fixture.sync()
+    await acknowledged(fixture, pressed(fixture, 'Acknowledge'))
+    await until(() => fixture.issueRow()?.status === 'acknowledged')
+    expect(fixture.issueRow()?.assigneeId).toBe(alice.userId)
   })
 
   test.each([

@@ -2,7 +2,7 @@ import { capitalized, cutText } from '../../../core/text.ts'
 import type { IssueStatus } from '../../../issues/issue.ts'
 import { hasChart } from '../../message/chart-png.ts'
 import { chartSpan, chartTitle, sparkline } from '../../message/chart-text.ts'
-import type { GroupSummary } from '../../message/grouped-message-text.ts'
+import { assignmentText, type GroupSummary } from '../../message/grouped-message-text.ts'
 import type { Message } from '../../message/message.ts'
 import {
   COMPARED_TITLE,
@@ -158,12 +158,16 @@ export function cardOf(message: Message, cut: SizeLimits, by: string | null = nu
 
 /** A card about issues that opened together. Each listed issue has a line with its current status. */
 export function groupCardOf({ subject, sentence, named, rest }: GroupSummary, cut: SizeLimits): CardMessage {
-  const lines = named.map(({ issue, sentence, url }) => {
+  const lines = named.map((message) => {
+    const { issue, sentence, url } = message
+    const assignment = assignmentText(message)
     const state = issue && issue.status !== 'open' ? `**${statusText(issue.status, issue.resolvedBy)}** ` : ''
     const text = escapeCardText(
       cutText(`${issue ? `[${issue.severity}] ` : ''}${sentence}`, Math.min(cut.text, 300), '…'),
     )
-    return textBlock(`${state}${text} [Open](${url})`, { spacing: 'Small' })
+    return textBlock(`${state}${text} ${assignment ? `(${escapeCardText(assignment)}) ` : ''}[Open](${url})`, {
+      spacing: 'Small',
+    })
   })
   const title = cutText(subject, cut.text, '…')
   const body = [textBlock(escapeCardText(title), TITLE), textBlock(sentence), ...lines]

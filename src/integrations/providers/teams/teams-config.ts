@@ -26,7 +26,7 @@ const Name = (maxLength: number, title: string, description: string) =>
 
 const WORKFLOW = {
   title: 'Workflow URL',
-  description: 'URL of a Teams workflow that posts webhook requests; alternative to a bot',
+  description: 'URL of a Teams workflow that posts webhook requests; use this or a bot',
 }
 
 /** Target of alerts that use a workflow URL instead of an integration. */
@@ -36,7 +36,7 @@ export const WORKFLOW_TARGET = Text(1, 2000, { ...WORKFLOW, description: 'URL of
 export const TeamsConfigSchema = Closed(
   {
     webhookUrl: Type.Optional(Nullable(Text(1, 2000), WORKFLOW)),
-    appId: Type.Optional(Name(100, 'Application id', 'Application (client) id of the bot; alternative to a workflow')),
+    appId: Type.Optional(Name(100, 'Application id', 'Application (client) id of the bot; use this or a workflow')),
     appPassword: Type.Optional(
       Nullable(Text(1, 500), { title: 'Client secret', description: 'Client secret of the bot' }),
     ),

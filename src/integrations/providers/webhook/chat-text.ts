@@ -1,6 +1,6 @@
 import { SEVERITIES, type Severity } from '../../../contract/severities.ts'
 import { cutText, escapedLine } from '../../../core/text.ts'
-import { summarizeGroup } from '../../message/grouped-message-text.ts'
+import { assignmentText, summarizeGroup } from '../../message/grouped-message-text.ts'
 import type { Message } from '../../message/message.ts'
 import { rowsOf, subjectOf, textBlocksOf, titleOf } from '../../message/message-text.ts'
 
@@ -74,9 +74,12 @@ export function textOfMessage(message: Message, markup: Markup, max: number): Ch
  */
 export function textOfGroup(issues: readonly { readonly message: Message }[], markup: Markup, max: number): ChatText {
   const { sentence, subject, named } = summarizeGroup(issues)
-  const lines = named.map(({ issue, sentence, url }) => {
+  const lines = named.map((message) => {
+    const { issue, sentence, url } = message
     const severity = issue ? `${issue.severity} · ` : ''
-    return `• ${severity}${markup.link(escapedLine(sentence, MAX.listed, markup), url)}`
+    const assignment = assignmentText(message)
+    const assigned = assignment === null ? '' : ` · ${escapedLine(assignment, MAX.listed, markup)}`
+    return `• ${severity}${markup.link(escapedLine(sentence, MAX.listed, markup), url)}${assigned}`
   })
   const url = named[0]?.url ?? ''
   return {
