@@ -60,7 +60,26 @@ const fields = {
 export const MaintenanceInputSchema = Closed(fields, { $id: 'MaintenanceInput', examples: [EXAMPLE] })
 export type MaintenanceInput = Static<typeof MaintenanceInputSchema>
 
+const { from, to, rrule, timezone } = fields
+/** When a window is in force. */
+export const MaintenanceTimesSchema = Closed(
+  { from, to, rrule, timezone },
+  {
+    $id: 'MaintenanceTimes',
+    examples: [{ from: EXAMPLE.from, to: EXAMPLE.to, rrule: EXAMPLE.rrule, timezone: EXAMPLE.timezone }],
+  },
+)
+export type MaintenanceTimes = Static<typeof MaintenanceTimesSchema>
+
 const OccurrenceSchema = Closed({ from: InstantSchema, to: InstantSchema })
+const nextOccurrences = Type.Array(OccurrenceSchema, {
+  description: `The next ${NEXT_OCCURRENCES} occurrences, including the current one`,
+})
+
+export const MaintenancePreviewSchema = Closed(
+  { nextOccurrences },
+  { $id: 'MaintenancePreview', examples: [{ nextOccurrences: [{ from: EXAMPLE.from, to: EXAMPLE.to }] }] },
+)
 
 export const MaintenanceSchema = Closed(
   {
@@ -75,9 +94,7 @@ export const MaintenanceSchema = Closed(
     timezone: Type.String(),
     createdAt: InstantSchema,
     inForceUntil: Nullable(InstantSchema, { description: 'End of the current occurrence; null when not in force' }),
-    nextOccurrences: Type.Array(OccurrenceSchema, {
-      description: `The next ${NEXT_OCCURRENCES} occurrences, including the current one`,
-    }),
+    nextOccurrences,
   },
   {
     $id: 'Maintenance',

@@ -81,6 +81,24 @@ test('a window is created, replaced and deleted, and shows when it is in force',
   expect(changed).toEqual([orgId, orgId, orgId])
 })
 
+test('the next occurrences of a window are shown without saving it', async () => {
+  const { call, list, people, clock } = setUp()
+  const { name: _, ...times } = valid
+  const preview = (body: object) => call('POST', '/v1/maintenance/preview', { as: people.vera.key, body })
+  const day = (days: number) => ({ from: times.from + days * DAY_MS, to: times.to + days * DAY_MS })
+  expect((await preview({ ...times, rrule: 'FREQ=DAILY;COUNT=3' })).body).toEqual({
+    nextOccurrences: [day(0), day(1), day(2)],
+  })
+  clock.set(times.to)
+  expect((await preview(times)).body).toEqual({ nextOccurrences: [] })
+  expect(await preview({ ...times, rrule: 'FREQ=SECONDLY' })).toMatchObject({
+    status: 400,
+    body: { error: expect.stringMatching(/^rrule: /) },
+  })
+  expect((await preview({ ...times, to: times.from })).body.error).toBe('to: must be after `from`')
+  expect(await list()).toEqual([])
+})
+
 test.each<[string, object]>([
   ['name: must not be empty', { name: '' }],
   ['name: must not be blank', { name: '  ' }],

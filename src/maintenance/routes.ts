@@ -3,8 +3,20 @@ import { Closed, Type } from '../core/schema.ts'
 import { NextCursorSchema, pagingFields } from '../http/paging.ts'
 import { ById, OK, OkSchema, type Route, route } from '../http/route.ts'
 import type { Db } from '../store/database.ts'
-import { MAX_WINDOWS, MaintenanceInputSchema, MaintenanceSchema } from './maintenance.ts'
-import { createMaintenance, deleteMaintenance, listMaintenance, updateMaintenance } from './store.ts'
+import {
+  MAX_WINDOWS,
+  MaintenanceInputSchema,
+  MaintenancePreviewSchema,
+  MaintenanceSchema,
+  MaintenanceTimesSchema,
+} from './maintenance.ts'
+import {
+  createMaintenance,
+  deleteMaintenance,
+  listMaintenance,
+  previewMaintenance,
+  updateMaintenance,
+} from './store.ts'
 
 export interface MaintenanceRouteDeps {
   db: Db
@@ -58,6 +70,18 @@ export function maintenanceRoutes({ db, clock, changed }: MaintenanceRouteDeps):
         changed(orgId)
         return window
       },
+    }),
+    route({
+      id: 'previewMaintenance',
+      method: 'POST',
+      path: '/v1/maintenance/preview',
+      access: 'read',
+      tag,
+      summary: 'List the next occurrences of a maintenance window without saving it',
+      question: true,
+      body: MaintenanceTimesSchema,
+      answer: MaintenancePreviewSchema,
+      handle: ({ body }) => ({ nextOccurrences: previewMaintenance(body, clock.now()) }),
     }),
     route({
       id: 'replaceMaintenance',

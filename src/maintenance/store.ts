@@ -10,7 +10,14 @@ import { type Page, type PageRequest, readPage } from '../http/paging.ts'
 import { checkName } from '../org/org.ts'
 import { type Db, prepared } from '../store/database.ts'
 import { deleteOrgRow, findOrgRow, type OrgRowKey } from '../store/org-rows.ts'
-import { MAX_WINDOW_MS, MAX_WINDOWS, type Maintenance, type MaintenanceInput, NEXT_OCCURRENCES } from './maintenance.ts'
+import {
+  MAX_WINDOW_MS,
+  MAX_WINDOWS,
+  type Maintenance,
+  type MaintenanceInput,
+  type MaintenanceTimes,
+  NEXT_OCCURRENCES,
+} from './maintenance.ts'
 import { type Occurrence, scheduleOf, WindowSchedule } from './window-schedule.ts'
 
 const NO_SUCH_WINDOW = 'no such maintenance window'
@@ -62,6 +69,12 @@ export function listMaintenance(db: Db, orgId: string, page: PageRequest, now: I
   })
 }
 
+/** Returns the next occurrences of a window that is not stored. Throws `invalid`, naming the field. */
+export function previewMaintenance(times: MaintenanceTimes, now: Instant): Occurrence[] {
+  checkAll(timeChecks(times, now))
+  return checkedSchedule(times).next(now, NEXT_OCCURRENCES)
+}
+
 /** Creates a window. Throws `invalid`, naming the field, and `conflict` when the organization has too many windows. */
 export function createMaintenance(db: Db, clock: Clock, orgId: string, input: MaintenanceInput): Maintenance {
   const createdAt = clock.now()
@@ -106,20 +119,14 @@ function findMaintenance(db: Db, key: OrgRowKey, now: Instant): Maintenance {
 function cellsOf(db: Db, orgId: string, input: MaintenanceInput, now: Instant) {
   const { domainIds = null, projectId = null, vendors = null, rrule = null, from, to, timezone } = input
   const unknown = (domainIds ?? []).findIndex((id) => !hasDomain(db, { orgId, id }))
-  const refuseIf = (isWrong: boolean, message: string) => () => {
-    if (isWrong) throw new AppError('invalid', message)
-  }
   const hasProject = projectId === null || orNull(() => findProject(db, { orgId, id: projectId })) !== null
   checkAll([
     () => void checkName(input.name, 'name', 100),
     refuseIf(unknown >= 0, `domainIds[${unknown}]: no such domain`),
     refuseIf(!hasProject, 'projectId: no such project'),
-    refuseIf(from < FIRST_START || from > now + MAX_AHEAD_MS, 'from: must be after 2000 and at most 5 years ahead'),
-    refuseIf(to <= from, 'to: must be after `from`'),
-    refuseIf(to - from > MAX_WINDOW_MS, 'to: must be at most 30 days after `from`'),
-    () => checkTimezone(timezone),
+    ...timeChecks(input, now),
   ])
-  atField('rrule', () => new WindowSchedule({ from, to, rrule, timezone }).check())
+  checkedSchedule(input)
   const jsonOf = (list: readonly string[] | null) => list && JSON.stringify([...new Set(list)])
   const name = checkName(input.name, 'name', 100)
   return {
@@ -132,6 +139,26 @@ function cellsOf(db: Db, orgId: string, input: MaintenanceInput, now: Instant) {
     rrule,
     timezone,
   }
+}
+
+const refuseIf = (isWrong: boolean, message: string) => () => {
+  if (isWrong) throw new AppError('invalid', message)
+}
+
+const timeChecks = ({ from, to, timezone }: MaintenanceTimes, now: Instant) => [
+  refuseIf(from < FIRST_START || from > now + MAX_AHEAD_MS, 'from: must be after 2000 and at most 5 years ahead'),
+  refuseIf(to <= from, 'to: must be after `from`'),
+  refuseIf(to - from > MAX_WINDOW_MS, 'to: must be at most 30 days after `from`'),
+  () => checkTimezone(timezone),
+]
+
+/** Returns the schedule of a new window. Throws `invalid` for a rule that can't be used. */
+function checkedSchedule({ from, to, rrule = null, timezone }: MaintenanceTimes): WindowSchedule {
+  return atField('rrule', () => {
+    const schedule = new WindowSchedule({ from, to, rrule, timezone })
+    schedule.check()
+    return schedule
+  })
 }
 
 /** The fields of an issue by which windows select issues. */

@@ -22,6 +22,10 @@ test('a maintenance window is added, shown, and named on the issues that it cove
   await screen.press('Save')
   await screen.reads('FREQ must be one of DAILY, WEEKLY, MONTHLY, YEARLY')
   await screen.type('Recurrence rule', 'FREQ=WEEKLY;BYDAY=SU')
+  // Five occurrences, each with its start and end.
+  await screen.page.waitForFunction(
+    () => document.querySelector('[role=dialog] [role=status]')?.textContent?.match(/–/g)?.length === 5,
+  )
   await screen.press('Save')
   await screen.sees('button', 'Edit Weekly deployment')
   await create(server.app, '/v1/maintenance', {

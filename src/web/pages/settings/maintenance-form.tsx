@@ -1,10 +1,12 @@
-import { MultiSelect, Select, Stack, TagsInput, TextInput } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
+import { MultiSelect, Select, Stack, TagsInput, Text, TextInput } from '@mantine/core'
+import { useDebouncedValue } from '@mantine/hooks'
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { listDomainsOptions, listProjectsOptions } from '#client/@tanstack/react-query.gen'
-import { createMaintenance, replaceMaintenance } from '#client/sdk.gen'
-import type { Maintenance } from '#client/types.gen'
+import { createMaintenance, previewMaintenance, replaceMaintenance } from '#client/sdk.gen'
+import type { Maintenance, MaintenanceTimes } from '#client/types.gen'
 import { MAX_PAGE_SIZE } from '../../../contract/limits.ts'
 import { Form } from '../../components/form.tsx'
+import { formatMoment } from '../../components/format.ts'
 import { fromLocalInput, timeZones, toLocalInput } from '../../components/local-time.ts'
 import { useFormFields } from '../../components/use-form-fields.ts'
 import { useIsMounted } from '../../components/use-is-mounted.ts'
@@ -15,6 +17,7 @@ import { notices } from '../../state/notices.ts'
 import { type Frequency, frequencyOf, ruleOf } from './recurrence-rules.ts'
 
 const HOUR_MS = 3_600_000
+const PAUSE_MS = 400
 const FREQUENCIES: readonly Frequency[] = ['never', 'daily', 'weekdays', 'weekly', 'monthly', 'custom']
 
 interface MaintenanceFormProps {
@@ -33,16 +36,13 @@ export function MaintenanceForm({ window, close, refresh }: MaintenanceFormProps
   const isHere = useIsMounted()
   const initial = useInitialValues(window)
   const { values, set, field, sending } = useFormFields(initial, async (filled) => {
-    const { name, domainIds, projectId, vendors, from, to, timezone, repeats, rrule } = filled
+    const { name, domainIds, projectId, vendors } = filled
     const body = {
       name,
       domainIds: domainIds.length > 0 ? domainIds : null,
       projectId,
       vendors: vendors.length > 0 ? vendors : null,
-      from: fromLocalInput(from, timezone),
-      to: fromLocalInput(to, timezone),
-      rrule: repeats === 'custom' ? rrule : ruleOf(repeats, from),
-      timezone,
+      ...timesOf(filled),
     }
     if (window) await replaceMaintenance({ path: { id: window.id }, body })
     else await createMaintenance({ body })
@@ -79,6 +79,7 @@ export function MaintenanceForm({ window, close, refresh }: MaintenanceFormProps
         {values.repeats === 'custom' && (
           <TextInput label={t.rule} description={t.ruleHint} {...field('rrule')} required maxLength={500} />
         )}
+        <NextOccurrences times={timesOf(values)} />
         <MultiSelect
           label={t.domains}
           placeholder={values.domainIds.length === 0 ? t.any : ''}
@@ -97,6 +98,41 @@ export function MaintenanceForm({ window, close, refresh }: MaintenanceFormProps
         <TagsInput label={t.vendors} placeholder={values.vendors.length === 0 ? t.any : ''} {...field('vendors')} />
       </Stack>
     </Form>
+  )
+}
+
+const timesOf = ({ from, to, timezone, repeats, rrule }: ReturnType<typeof useInitialValues>) => ({
+  from: fromLocalInput(from, timezone),
+  to: fromLocalInput(to, timezone),
+  rrule: repeats === 'custom' ? rrule : ruleOf(repeats, from),
+  timezone,
+})
+
+/** The next occurrences of the window being edited; nothing while its times are invalid. */
+function NextOccurrences({ times }: { times: MaintenanceTimes }) {
+  // Compared as strings, so that a request is sent only after a change.
+  const [entered] = useDebouncedValue(JSON.stringify(times), PAUSE_MS)
+  const body = JSON.parse(entered) as MaintenanceTimes
+  const { data, isError } = useQuery({
+    queryKey: [{ _id: 'previewMaintenance', body }],
+    queryFn: async ({ signal }) => (await previewMaintenance({ body, signal })).data,
+    placeholderData: keepPreviousData,
+    retry: false,
+  })
+  if (!data || isError) return null
+  const t = messages.maintenance
+  return (
+    <div role="status">
+      <Text fz="sm" fw={600}>
+        {t.when}
+      </Text>
+      {data.nextOccurrences.length === 0 && <Text fz="sm">{t.over}</Text>}
+      {data.nextOccurrences.map(({ from, to }) => (
+        <Text key={from} fz="sm" className="figure">
+          {`${formatMoment(from, times.timezone)} – ${formatMoment(to, times.timezone)}`}
+        </Text>
+      ))}
+    </div>
   )
 }
 
