@@ -22,6 +22,8 @@ interface Opener {
   of: string
   /** Path of the page, or a prefix of the path if it ends with `/` or `_`. */
   at: string
+  /** Selector of an element that is clicked first. */
+  first?: string
   /** Selector of the button that opens the dialog or menu. */
   press: string
 }
@@ -34,6 +36,12 @@ const OPENERS: readonly Opener[] = [
   { of: 'shell/header.tsx', at: '/', press: button('Account') },
   { of: 'shell/command-palette.tsx', at: '/', press: button('Search') },
   { of: 'pages/issues/mute-menu.tsx', at: '/issues/iss_', press: button('Mute') },
+  {
+    of: 'pages/issues/assign-menu.tsx',
+    at: '/issues',
+    first: 'main tbody input[type=checkbox]',
+    press: button('Assign'),
+  },
   { of: 'pages/alerts/import-dialog.tsx', at: '/alerts', press: button('Import') },
   { of: 'pages/alerts/editor/footer.tsx', at: '/alerts/alr_', press: button('Delete alert') },
   { of: 'pages/changes/changes-page.tsx', at: '/changes', press: button('Record a change') },
@@ -90,10 +98,11 @@ test('every dialog and menu has a name, runs no scripts and fits on a phone, eve
     await page.keyboard.press('Escape')
     await page.waitForFunction(isClosed)
   }
-  for (const { at, press } of OPENERS) {
+  for (const { at, first, press } of OPENERS) {
     const address = addresses.find((one) => (/[_/]$/.test(at) && at !== '/' ? one.startsWith(at) : one === at))
     if (address === undefined) throw new Error(`the server has no page ${at}`)
     await navigateTo(page, address)
+    if (first !== undefined) await (await page.waitForSelector(first))?.click()
     const opener = await page.waitForSelector(press)
     await opener?.click()
     await check(`${press} at ${at}`)

@@ -22,6 +22,7 @@ import { messages } from '../../messages.ts'
 import { notices } from '../../state/notices.ts'
 import { usePaletteActions } from '../../state/palette-actions.ts'
 import { useSearchParams, useSharedParams } from '../../url-state/use-search-params.ts'
+import { AssignMenu } from './assign-menu.tsx'
 import type { IssueStatus } from './change-issue-status.ts'
 import { setStatus } from './change-issue-status.ts'
 import { issueColumns } from './issue-columns.tsx'
@@ -212,6 +213,7 @@ function SelectedIssues({ issues, selection }: { issues: readonly Issue[]; selec
       <BulkAction name={acknowledge} letter="A" run={() => void setStatus(issues, 'acknowledged')} />
       <BulkAction name={resolve} letter="R" run={() => void setStatus(issues, 'resolved')} />
       <BulkAction name={reopen} letter="U" run={() => void setStatus(issues, 'open')} />
+      <AssignMenu issues={issues} />
       <BulkAction name={clearSelection} letter="Esc" run={selection.clear} />
     </Paper>
   )
