@@ -45,6 +45,8 @@ export async function countOrders(
 ): Promise<void> {
   const { db } = deps
   const keys = await orderKeysIn(deps, rule, until)
+  // Without queries, nothing else lets other work run.
+  const yielder = new Yielder()
   for (const hours of chunksOf(await changedHours(deps, rule, until))) {
     const counts = new Map<Instant, CaptureCount>()
     const delays = new Map<Instant, number[]>()
@@ -56,6 +58,7 @@ export async function countOrders(
         tally(counts, delays, settled)
         for (const row of await capturedIn(deps, rule, keys, settled)) addCaptured(counts, row)
         after = page.length === PAGE ? page.at(-1) : undefined
+        if (yielder.isDue) await yielder.yieldNow()
       } while (after)
     }
     replaceHours(
@@ -126,7 +129,10 @@ function tally(counts: Map<Instant, CaptureCount>, delays: Map<Instant, number[]
     count.orders++
     count.value += money
     counts.set(slot, count)
-    if (delayMs !== null) delays.set(slot, [...(delays.get(slot) ?? []), delayMs])
+    if (delayMs === null) continue
+    const known = delays.get(slot)
+    if (known) known.push(delayMs)
+    else delays.set(slot, [delayMs])
   }
 }
 

@@ -1,4 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { serialize } from 'node:v8'
 import { cast } from '../../test/fixtures.ts'
 import { DAY_MS, HOUR_MS, type Instant, MINUTE_MS } from '../core/clock.ts'
 import { createDomain } from '../domains/store.ts'
@@ -6,6 +10,7 @@ import type { NotificationRequest } from '../issues/issue.ts'
 import { issueValueOf } from '../issues/issue-value.ts'
 import { issueFacts } from '../issues/store.ts'
 import { saveOrders } from '../orders/store.ts'
+import { openDatabase } from '../store/database.ts'
 import { WarehouseFixture, type WarehouseSnapshot } from '../warehouse/warehouse.fixture.ts'
 import { type CaptureRule, withDefaults } from './capture-rule.ts'
 import { evaluateCaptureRules } from './evaluate-rules.ts'
@@ -147,6 +152,39 @@ async function copy(rule: Partial<CaptureRule> = {}): Promise<Shop & AsyncDispos
   return Object.assign(shop, { [Symbol.asyncDispose]: () => fixture[Symbol.asyncDispose]() })
 }
 
+/** Evaluates the rules once in a separate process. Returns the number of its steps; null if it was killed. */
+async function evaluateInProcess(path: string, events: string, fatalStep: number): Promise<number | null> {
+  const child = Bun.spawn(
+    [process.execPath, join(import.meta.dir, 'evaluate-process.fixture.ts'), path, events, String(fatalStep)],
+    { stdout: 'pipe', stderr: 'inherit' },
+  )
+  const printed = await new Response(child.stdout).text()
+  await child.exited
+  if (child.signalCode === 'SIGKILL') return null
+  expect(child.exitCode).toBe(0)
+  return Number(printed)
+}
+
+/** The issues, counts and progress in a database file. */
+function recordOf(path: string) {
+  const db = openDatabase(path)
+  try {
+    const all = (sql: string) => db.prepare<[], Record<string, unknown>>(sql).all()
+    return {
+      issues: all(
+        `SELECT subject, status, title, evidence,
+           (SELECT count(*) FROM issueHistory WHERE issueId = issue.id AND kind = 'opened') AS opened,
+           (SELECT count(*) FROM delivery WHERE issueId = issue.id) AS deliveries
+         FROM issue`,
+      ),
+      counts: all('SELECT * FROM orderCaptureCount ORDER BY startAt'),
+      progress: all('SELECT countedTo, state FROM orderCaptureRule'),
+    }
+  } finally {
+    db.close()
+  }
+}
+
 describe('an order capture rule', () => {
   test('learns the history of a new rule at once, and opens no issue for it', async () => {
     await using shop = await copy()
@@ -207,6 +245,32 @@ describe('an order capture rule', () => {
     expect(shop.notices).toHaveLength(1)
     const history = shop.fixture.db.prepare(`SELECT count(*) AS n FROM issueHistory WHERE kind = 'opened'`).get()
     expect(history).toEqual({ n: 1 })
+  })
+
+  test('opens a single issue when the process is killed at any point', async () => {
+    await using shop = await copy({ minCapturePct: 95 })
+    await shop.pass(2 * HOUR_MS, (n) => (n % 10 === 0 ? null : undefined))
+    const folder = mkdtempSync(join(tmpdir(), 'tagwarden-'))
+    try {
+      const [fresh, events] = [join(folder, 'fresh.db'), join(folder, 'events')]
+      writeFileSync(fresh, shop.fixture.db.serialize())
+      writeFileSync(events, serialize(shop.fixture.snapshot()))
+      const path = join(folder, 'shop.db')
+      cpSync(fresh, path)
+      const steps = (await evaluateInProcess(path, events, 0)) ?? 0
+      const expected = recordOf(path)
+      expect(expected.issues).toMatchObject([{ subject: 'missing', status: 'open', opened: 1, deliveries: 1 }])
+      for (let fatalStep = 1; fatalStep <= steps; fatalStep++) {
+        for (const suffix of ['', '-wal', '-shm']) rmSync(path + suffix, { force: true })
+        cpSync(fresh, path)
+        expect([fatalStep, await evaluateInProcess(path, events, fatalStep)]).toEqual([fatalStep, null])
+        await evaluateInProcess(path, events, 0)
+        expect([fatalStep, recordOf(path)]).toEqual([fatalStep, expected])
+      }
+      expect(steps).toBeGreaterThan(8)
+    } finally {
+      rmSync(folder, { recursive: true })
+    }
   })
 
   test('reports orders that are reported repeatedly, above the accepted number', async () => {

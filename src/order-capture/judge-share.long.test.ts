@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { DAY_MS, HOUR_MS } from '../core/clock.ts'
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../core/clock.ts'
 import { randomOf } from '../detector/series.fixture.ts'
 import { INITIAL_SHARE, judgeShare } from './judge-share.ts'
 import { slicesOf, storedAt } from './shop.fixture.ts'
@@ -38,3 +38,35 @@ test('300 such shops open about as many issues as designed: 0.1 a year each', ()
   const opened = [1, 2, 3, 4, 5, 6].reduce((sum, seed) => sum + falseAlarms(seed), 0)
   expect(opened).toBeLessThanOrEqual(0.1 * shopYears)
 }, 300_000)
+
+/** Returns after how many orders an additional loss of 10 % is found in 24 shops; infinite if it is not found. */
+function ordersUntilFound(loss: number, perDay: number, stepMs: number): number[] {
+  const random = randomOf(7)
+  return Array.from({ length: 24 }, () => {
+    const shop = { perDay, loss, rhythm: 0, weekend: 0, hourNoise: 0, dayNoise: 0, random }
+    const start = 28 * DAY_MS + Math.floor(random() * 24) * HOUR_MS
+    const slices = slicesOf(shop, 0, 56 * DAY_MS, (at) => (at >= start ? 0.1 : 0))
+    let { state } = judgeShare(storedAt(slices, start), INITIAL_SHARE)
+    for (let at = start; at < 55 * DAY_MS; at += stepMs) {
+      state = judgeShare(storedAt(slices, at), state).state
+      if (state.since === null) continue
+      return slices.reduce((sum, slice) => (slice.at >= start && slice.at < at ? sum + slice.count : sum), 0)
+    }
+    return Number.POSITIVE_INFINITY
+  }).sort((a, b) => a - b)
+}
+
+// The documented figures.
+test.each([
+  [0, 3600, 10 * MINUTE_MS, 200, 24],
+  [0.02, 3600, 10 * MINUTE_MS, 200, 24],
+  [0.01, 480, 30 * MINUTE_MS, 180, 24],
+  [0.01, 100, 3 * HOUR_MS, 180, 22],
+  [0.01, 20, 3 * HOUR_MS, 220, 13],
+  [0.12, 3600, 10 * MINUTE_MS, 500, 24],
+  [0.12, 480, 30 * MINUTE_MS, 800, 14],
+])('with a usual loss of %p and %p orders a day, a loss of 10 %% is found', (loss, perDay, stepMs, median, count) => {
+  const found = ordersUntilFound(loss, perDay, stepMs)
+  expect(found[11]).toBeLessThanOrEqual(median)
+  expect(found.filter(Number.isFinite).length).toBeGreaterThanOrEqual(count)
+})

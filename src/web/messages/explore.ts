@@ -212,7 +212,7 @@ export const explore = {
         minCapturePct: 'In addition to the learned range. Empty: only the learned range applies.',
         maxDuplicates: 'Empty: duplicates are not checked.',
         maxValueDeviationPct: 'Empty: differences above 1 % are compared with the learned range.',
-        channels: 'New rules notify the owners of the organization. Other channels can be set with the API.',
+        enabled: 'A disabled rule is not evaluated, and its issues are resolved.',
       },
     },
   },

@@ -5,10 +5,12 @@ import { getOrderCaptureOptions, getOrderCaptureStatusOptions } from '#client/@t
 import { putOrderCapture } from '#client/sdk.gen'
 import type { OrderCaptureRule, OrderCaptureRulesInput, OrderCaptureStatus } from '#client/types.gen'
 import { pagePath } from '../../../contract/page-paths.ts'
-import { invalidate } from '../../api/queries.ts'
+import { invalidate, sharedQueries } from '../../api/queries.ts'
 import { useHasRole } from '../../api/whoami.ts'
+import { ChannelRows } from '../../components/channel-rows.tsx'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 import { Data } from '../../components/data-text.tsx'
+import { DEFAULT_CHANNEL } from '../../components/edited-channels.ts'
 import { Form, useSubmit } from '../../components/form.tsx'
 import { formatPercent } from '../../components/format.ts'
 import { LabelledSwitch } from '../../components/labelled-switch.tsx'
@@ -185,11 +187,14 @@ function RuleForm({ rule, domainId, rules, close }: RuleFormProps) {
     minCapturePct: rule?.minCapturePct ?? null,
     maxDuplicates: rule ? rule.maxDuplicates : 0,
     maxValueDeviationPct: rule?.maxValueDeviationPct ?? null,
+    channels: rule?.channels ?? [DEFAULT_CHANNEL],
     enabled: rule?.enabled ?? true,
   })
+  const forms = useQuery(sharedQueries.forms()).data
   const index = rule ? rules.findIndex(({ id }) => id === rule.id) : rules.length
-  const nameOf = (field: keyof typeof given) => `rules[${index}].${field}`
-  const sending = useSubmit((Object.keys(given) as (keyof typeof given)[]).map(nameOf), async () => {
+  const nameOf = (field: string) => `rules[${index}].${field}`
+  const channelFields = given.channels.flatMap((_, at) => [`channels[${at}].type`, `channels[${at}].target`])
+  const sending = useSubmit([...Object.keys(given), ...channelFields].map(nameOf), async () => {
     const saved = rule ? { ...rule, ...given } : { domainId, ...given }
     await save([...rules.slice(0, index), saved, ...rules.slice(index + 1)])
     notices.say(t.saved(given.vendor))
@@ -227,9 +232,18 @@ function RuleForm({ rule, domainId, rules, close }: RuleFormProps) {
         <NumberInput {...number('minCapturePct')} max={100} />
         <NumberInput {...number('maxDuplicates')} allowDecimal={false} />
         <NumberInput {...number('maxValueDeviationPct')} />
+        {forms && (
+          <ChannelRows
+            channels={given.channels}
+            forms={forms}
+            path="channels"
+            errorOf={(field) => sending.errorOf(nameOf(field))}
+            change={(channels) => change({ ...given, channels })}
+          />
+        )}
         <LabelledSwitch
           label={t.enabled}
-          description={t.hints.channels}
+          description={t.hints.enabled}
           checked={given.enabled}
           onChange={({ currentTarget }) => change({ ...given, enabled: currentTarget.checked })}
         />
