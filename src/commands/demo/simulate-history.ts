@@ -224,9 +224,31 @@ function actsOf(
   ]
 }
 
-async function changeIssue(call: Call, alertId: string, patch: { status: string; notes: string }): Promise<void> {
+async function changeIssue(
+  call: Call,
+  alertId: string,
+  { comment, ...patch }: { status: string; notes: string; comment?: string },
+): Promise<void> {
   const { issues } = (await call('GET', `/v1/issues?alertId=${alertId}`)) as { issues: { id: string }[] }
-  for (const { id } of issues) await call('PATCH', `/v1/issues/${id}`, patch)
+  for (const { id } of issues) {
+    await call('PATCH', `/v1/issues/${id}`, patch)
+    if (comment !== undefined) await call('POST', `/v1/issues/${id}/comments`, { body: comment })
+  }
+}
+
+/** Creates rules that assign issues of the shop and of the magazine. */
+async function makeOwnershipRules(
+  owner: Call,
+  { [HOSTS.shop]: shop = '', [HOSTS.magazine]: magazine = '' }: Record<string, string>,
+): Promise<void> {
+  const { members } = (await owner('GET', '/v1/org/members')) as { members: { id: string; email: string }[] }
+  const idOf = (name: string) => members.find(({ email }) => email.startsWith(name))?.id ?? null
+  const rules = [
+    { match: { domainId: shop, pathPrefix: '/checkout' }, assigneeId: idOf('jonas') },
+    { match: { domainId: shop, vendor: 'Google Analytics 4' }, assigneeId: idOf('jonas') },
+    { match: { domainId: magazine }, assigneeId: idOf('mara') },
+  ]
+  await owner('PUT', '/v1/org/ownership', { rules })
 }
 
 interface LastDays {
@@ -262,6 +284,7 @@ export async function simulateLastDays(
       await changeIssue(days.as(sample.keys.jonas), made.alertIds.get(CART_WITHOUT_CURRENCY) ?? '', {
         status: 'acknowledged',
         notes: 'The new cart omits the currency. The fix is in review.',
+        comment: '@Mara Lind Release 42 restores the currency. Can you check the reports of the outage?',
       })
     }
     days.until(at)
@@ -271,6 +294,7 @@ export async function simulateLastDays(
   await reportOrders(days, sample, [...sold, ...orders])
   const shop = sample.domainIds[HOSTS.shop] ?? ''
   const owner = days.as(sample.owner.key)
+  await makeOwnershipRules(owner, sample.domainIds)
   await makeAlerts(owner, sampleAlerts(shop, made.onCall))
   return createFlowTests(owner, origin, shop)
 }
