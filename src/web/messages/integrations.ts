@@ -11,7 +11,7 @@ export const integrations = {
   toList: 'Back to integrations',
   provider: 'Provider',
   name: 'Name',
-  nameHint: 'Distinguishes integrations of the same type.',
+  nameHint: 'Name, if you connect more than one.',
   save: 'Save',
   connectButton: 'Connect',
   saved: 'Integration saved.',

@@ -55,6 +55,7 @@ export const theme: MantineThemeOverride = createTheme({
     Drawer: { defaultProps: { transitionProps: { duration: 200 } } },
     Menu: { defaultProps: { transitionProps: { duration: 120 } } },
     Anchor: { defaultProps: { underline: 'hover' } },
+    JsonInput: { styles: { input: { fontFamily: 'var(--mantine-font-family-monospace)' } } },
   },
 })
 
