@@ -78,7 +78,6 @@ export function maintenanceRoutes({ db, clock, changed }: MaintenanceRouteDeps):
       access: 'read',
       tag,
       summary: 'List the next occurrences of a maintenance window without saving it',
-      question: true,
       body: MaintenanceTimesSchema,
       answer: MaintenancePreviewSchema,
       handle: ({ body }) => ({ nextOccurrences: previewMaintenance(body, clock.now()) }),
