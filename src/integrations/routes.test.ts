@@ -180,7 +180,7 @@ describe('an integration', () => {
     [
       'a team_chat without credentials',
       { provider: 'team_chat', config: {} },
-      'config: webhookUrl or botToken is required',
+      'config: an incoming webhook (webhookUrl) or a bot token (botToken) is required',
     ],
     ['no config', { provider: 'webhook' }, 'config: '],
     ['no URL', { provider: 'webhook', config: {} }, 'config.url: '],

@@ -69,7 +69,7 @@ export function prepareSlack(input: object, guard: AddressGuard, given: object):
   const settings: SlackSettings = parse(meant, 'config')
   const { webhookUrl, botToken, appToken } = settings
   if (webhookUrl === undefined && botToken === undefined) {
-    throw new AppError('invalid', 'config: webhookUrl or botToken is required')
+    throw new AppError('invalid', 'config: an incoming webhook (webhookUrl) or a bot token (botToken) is required')
   }
   if (webhookUrl !== undefined && (botToken ?? appToken) !== undefined) {
     throw new AppError('invalid', "config.webhookUrl: can't be combined with botToken or appToken")

@@ -277,13 +277,17 @@ describe('a lost response', () => {
 
 describe('the configuration', () => {
   test.each<[string, object, string]>([
-    ['an empty configuration', {}, 'config: webhookUrl or botToken is required'],
+    ['an empty configuration', {}, 'config: an incoming webhook (webhookUrl) or a bot token (botToken) is required'],
     [
       'a webhook URL and a bot token',
       { webhookUrl: 'https://hooks.example.com/a', botToken: BOT_TOKEN },
       "config.webhookUrl: can't be combined",
     ],
-    ['an app token alone', { appToken: APP_TOKEN }, 'config: webhookUrl or botToken is required'],
+    [
+      'an app token alone',
+      { appToken: APP_TOKEN },
+      'config: an incoming webhook (webhookUrl) or a bot token (botToken) is required',
+    ],
     ['swapped tokens', { botToken: APP_TOKEN }, 'config.botToken: is an app-level token'],
     ['a token with a line break', { botToken: 'xoxb-1\r\nx: y' }, 'config.botToken: must be a token without spaces'],
     ['a private address', { webhookUrl: 'https://10.0.0.1/hook' }, 'config.webhookUrl: host 10.0.0.1'],
