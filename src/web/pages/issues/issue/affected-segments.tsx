@@ -1,4 +1,4 @@
-import { Paper, Table, Text, Title } from '@mantine/core'
+import { Paper, Text, Title } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { getIssueSegmentsOptions } from '#client/@tanstack/react-query.gen'
 import type { AffectedSegments as Answer } from '#client/types.gen'
@@ -7,6 +7,7 @@ import { Data } from '../../../components/data-text.tsx'
 import { formatNumber, formatPercent } from '../../../components/format.ts'
 import { PathLink } from '../../../components/path-link.tsx'
 import { QueryState, SkeletonLines } from '../../../components/query-state.tsx'
+import { SimpleTable } from '../../../components/simple-table.tsx'
 import { messages } from '../../../messages.ts'
 import { type SegmentName, segmentQuery } from './segment-query.ts'
 
@@ -38,45 +39,40 @@ export function AffectedSegments({ issueId, domainId }: { issueId: string; domai
 function SegmentTable({ segments, domainId }: Pick<Answer, 'segments'> & { domainId: string | null }) {
   const { segment, share, inside, elsewhere, ratio } = t.columns
   return (
-    <Table.ScrollContainer
-      minWidth={420}
-      mt="sm"
-      scrollAreaProps={{ viewportProps: { tabIndex: 0, 'aria-label': t.title } }}
-    >
-      <Table aria-label={t.title}>
-        <Table.Thead>
-          <Table.Tr>
-            {[segment, share, inside, elsewhere, ratio].map((head) => (
-              <Table.Th key={head} scope="col">
-                {head}
-              </Table.Th>
-            ))}
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {segments.map(({ dimension, value, sharePct, violatingPct, elsewherePct, ratio, low, high }) => (
-            <Table.Tr key={`${dimension} ${value}`}>
-              <Table.Td style={{ overflowWrap: 'anywhere' }}>
-                <Text fz="sm" c="dimmed">
-                  {dimension.split('+').map(t.dimension).join(' + ')}
-                </Text>
-                <Data>{value}</Data>
-                <DictionaryLink dimension={dimension} value={value} domainId={domainId} />
-              </Table.Td>
-              <Table.Td className="figure">{formatPercent(sharePct / 100)}</Table.Td>
-              <Table.Td className="figure">{formatPercent(violatingPct / 100)}</Table.Td>
-              <Table.Td className="figure">{formatPercent(elsewherePct / 100)}</Table.Td>
-              <Table.Td className="figure">
-                {t.times(formatNumber(ratio, 1))}
-                <Text fz="sm" c="dimmed">
-                  {t.interval(formatNumber(low, 1), formatNumber(high, 1))}
-                </Text>
-              </Table.Td>
-            </Table.Tr>
-          ))}
-        </Table.Tbody>
-      </Table>
-    </Table.ScrollContainer>
+    <SimpleTable
+      name={t.title}
+      rows={segments}
+      keyOf={({ dimension, value }) => `${dimension} ${value}`}
+      columns={[
+        {
+          head: segment,
+          cell: ({ dimension, value }) => (
+            <div style={{ overflowWrap: 'anywhere' }}>
+              <Text fz="sm" c="dimmed">
+                {dimension.split('+').map(t.dimension).join(' + ')}
+              </Text>
+              <Data>{value}</Data>
+              <DictionaryLink dimension={dimension} value={value} domainId={domainId} />
+            </div>
+          ),
+        },
+        { head: share, isNumber: true, cell: ({ sharePct }) => formatPercent(sharePct / 100) },
+        { head: inside, isNumber: true, cell: ({ violatingPct }) => formatPercent(violatingPct / 100) },
+        { head: elsewhere, isNumber: true, cell: ({ elsewherePct }) => formatPercent(elsewherePct / 100) },
+        {
+          head: ratio,
+          isNumber: true,
+          cell: ({ ratio, low, high }) => (
+            <>
+              {t.times(formatNumber(ratio, 1))}
+              <Text fz="sm" c="dimmed">
+                {t.interval(formatNumber(low, 1), formatNumber(high, 1))}
+              </Text>
+            </>
+          ),
+        },
+      ]}
+    />
   )
 }
 
