@@ -28,7 +28,11 @@ interface Docs {
   pictures: ReadonlyMap<string, Picture>
 }
 
-const PICTURE_TYPES: Readonly<Record<string, string>> = { '.png': 'image/png', '.webp': 'image/webp' }
+const PICTURE_TYPES: Readonly<Record<string, string>> = {
+  '.png': 'image/png',
+  '.svg': 'image/svg+xml',
+  '.webp': 'image/webp',
+}
 const INDEX = 'README.md'
 
 /** Returns the paths of the documents in the folder, with their extension. The index comes first. */
@@ -45,7 +49,7 @@ export function renderDocs(folder: string, picturePath: string): Docs {
   const pictures = new Map<string, Picture>()
   for (const name of readdirSync(join(folder, 'pictures'))) {
     const type = PICTURE_TYPES[extname(name)]
-    if (type === undefined) throw new Error(`docs/pictures/${name}: pictures must be PNG or WebP`)
+    if (type === undefined) throw new Error(`docs/pictures/${name}: pictures must be PNG, SVG or WebP`)
     const bytes = new Uint8Array(readFileSync(join(folder, 'pictures', name)))
     const hash = Bun.hash(bytes).toString(36).padStart(8, '0').slice(-8)
     const hashed = `${basename(name, extname(name))}-${hash}${extname(name)}`

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { LOGO_SVG } from '../../contract/logo.ts'
 import type { Instant } from '../../core/clock.ts'
 import { Html, html, type Part } from '../../core/html.ts'
 import { timeText } from '../../core/text.ts'
@@ -43,7 +44,7 @@ ${report.error && html`<p class="says trouble">Ended early: ${report.error}</p>`
 ${body}
 </main>
 <footer>
-<p>Created with Tagwarden. This page shows a single run with personal data masked. The link expires on ${timeText(expiresAt)}.</p>
+<p><span class="logo">${new Html(LOGO_SVG)}</span> Created with Tagwarden. This page shows a single run with personal data masked. The link expires on ${timeText(expiresAt)}.</p>
 </footer>
 </body>
 </html>
@@ -91,6 +92,7 @@ th,td{text-align:left;vertical-align:top;padding:4px 12px 4px 0;border-top:1px s
 th{color:var(--muted);width:36%}
 code,td{font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,'Liberation Mono',monospace}
 footer{margin-top:32px}
+.logo svg{width:18px;height:18px;vertical-align:-4px}
 @media(max-width:480px){body{padding:16px 10px 32px}.card{padding:14px}h1{font-size:22px}.facts{grid-template-columns:1fr 1fr}}
 code{font-size:.92em;background:var(--soft);border-radius:4px;padding:0 3px}
 @media print{body{padding:0;background:none}.card{border-color:#bbb;break-inside:avoid;padding:12px}

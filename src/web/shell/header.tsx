@@ -9,6 +9,7 @@ import { queries } from '../api/queries.ts'
 import { session, useSessionState } from '../api/session.ts'
 import { useWhoami } from '../api/whoami.ts'
 import { dataOption } from '../components/data-text.tsx'
+import { Logo } from '../components/logo.tsx'
 import { messages } from '../messages.ts'
 import { notices } from '../state/notices.ts'
 import { RANGES } from '../url-state/search-params.ts'
@@ -36,6 +37,7 @@ export function Header({ openMenu, showShortcuts, showPalette }: HeaderProps) {
         </ActionIcon>
       )}
       <Anchor component={Link} to="/" className={classes.product} c="inherit" underline="never">
+        <Logo />
         {messages.shell.product}
       </Anchor>
       <ProjectField />

@@ -1,6 +1,7 @@
-import { Paper, Text, Title } from '@mantine/core'
+import { Group, Paper, Text, Title } from '@mantine/core'
 import { type ReactNode, useEffect } from 'react'
 import { Form, useSubmit } from '../../components/form.tsx'
+import { Logo } from '../../components/logo.tsx'
 import { messages } from '../../messages.ts'
 import classes from './sign-in-card.module.css'
 
@@ -11,9 +12,12 @@ export function Card({ title, children }: { title: string; children: ReactNode }
   }, [title])
   return (
     <div className={classes.page}>
-      <Text fw={600} ta="center" mb="md" translate="no">
-        {messages.shell.product}
-      </Text>
+      <Group justify="center" gap="xs" mb="md">
+        <Logo size={28} />
+        <Text fw={600} translate="no">
+          {messages.shell.product}
+        </Text>
+      </Group>
       <Paper p="lg" className={classes.card}>
         <Title order={1} mb="md">
           {title}
