@@ -15,6 +15,8 @@ export const SENSITIVITY = { min: 2, max: 8 }
 export const MAX_CHANGED_ISSUES = 500
 /** Maximum length of an issue's notes, in characters. */
 export const MAX_NOTES_LENGTH = 2000
+/** Maximum length of the reason for which an issue is muted, in characters. */
+export const MAX_MUTE_REASON_LENGTH = 500
 
 /** Maximum number of channels of an alert. */
 export const MAX_CHANNELS = 10

@@ -123,7 +123,7 @@ function hasActiveIssue(db: Db, alertId: string, domainId: string): boolean {
   const row = prepared(
     db,
     `SELECT 1 FROM issue WHERE alertId = ? AND domainId = ?
-       AND (status IN ('open', 'muted') OR (status = 'acknowledged' AND firing = 1))`,
+       AND (status = 'open' OR (status = 'muted' AND mutedHosts IS NULL) OR (status = 'acknowledged' AND firing = 1))`,
   ).get(alertId, domainId)
   return row !== undefined
 }

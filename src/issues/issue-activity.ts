@@ -70,6 +70,8 @@ function replayHistory(entries: readonly Entry[], from: Instant) {
   let [wasOpened, statusAt, openedAt] = [false, 0, 0]
   let status: IssueStatus | null = null
   for (const { kind, createdAt } of entries) {
+    // The muting of hosts has ended, which doesn't change the status.
+    if (kind === 'unmuted' && status !== null && status !== 'muted') continue
     status = STATUS_OF[kind] ?? status
     statusAt = createdAt
     if (kind !== 'opened' && kind !== 'reopened') continue

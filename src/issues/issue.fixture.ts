@@ -1,7 +1,7 @@
 import type { Finding, Window } from '../alerts/finding.ts'
 import { HOUR_MS, type Instant } from '../core/clock.ts'
 import { type Db, openDatabase } from '../store/database.ts'
-import type { Change, IssueRecord } from './issue.ts'
+import { type Change, type IssueRecord, NO_MUTE } from './issue.ts'
 import type { AlertFacts, Evaluation } from './reconcile-issues.ts'
 
 /** Noon on a Wednesday. */
@@ -69,7 +69,7 @@ export function issueOfAlert(alert: AlertFacts, values: Partial<IssueRecord> = {
     lastSeenAt: NOON - 2 * HOUR_MS,
     statusAt: NOON - 5 * HOUR_MS,
     statusBy: null,
-    mutedUntil: null,
+    ...NO_MUTE,
     resolutionToldAt: null,
     clearWindows: 0,
     firing: true,

@@ -1,6 +1,6 @@
 import { type AlertChannel, ChannelSchema } from '../alerts/alert.ts'
 import type { Finding } from '../alerts/finding.ts'
-import { MAX_CHANGED_ISSUES, MAX_NOTES_LENGTH } from '../contract/limits.ts'
+import { MAX_CHANGED_ISSUES, MAX_MUTE_REASON_LENGTH, MAX_NOTES_LENGTH } from '../contract/limits.ts'
 import { SEVERITIES, type Severity } from '../contract/severities.ts'
 import type { Instant } from '../core/clock.ts'
 import { Closed, InstantInput, InstantSchema, Int, Nullable, OneOf, type Static, Type } from '../core/schema.ts'
@@ -63,7 +63,15 @@ const issueFields = {
   mutedUntil: Type.Optional(
     Type.Number({
       ...InstantSchema,
-      description: 'Time at which a muted issue reopens; if absent, it stays muted until a user unmutes it',
+      description: 'Time at which the mute ends; if absent, the issue stays muted until a user unmutes it',
+    }),
+  ),
+  muteReason: Type.Optional(Type.String({ description: 'Why it is muted; absent if no reason was given' })),
+  mutedHosts: Type.Optional(
+    Type.Array(Type.String(), {
+      description:
+        'Hosts that are muted; absent if all are. Occurrences on other hosts reopen the issue, which keeps these hosts ' +
+        'muted until `mutedUntil`',
     }),
   ),
   maintenance: Type.Optional(
@@ -170,6 +178,18 @@ export const IssuePatchSchema = Closed(
         }),
       ),
     ),
+    muteReason: Type.Optional(
+      Nullable(Type.String({ maxLength: MAX_MUTE_REASON_LENGTH, description: 'For `muted`: why the issue is muted' })),
+    ),
+    mutedHosts: Type.Optional(
+      Nullable(
+        Type.Array(Type.String({ minLength: 1 }), {
+          maxItems: MAX_HOSTS,
+          description:
+            'For `muted`: hosts to mute; null or empty: all. Without `status`, an empty list ends the muting of hosts',
+        }),
+      ),
+    ),
     notes: Type.Optional(
       Type.String({ maxLength: MAX_NOTES_LENGTH, description: 'Replaces the notes; an empty string removes them' }),
     ),
@@ -179,8 +199,22 @@ export const IssuePatchSchema = Closed(
 )
 export type IssuePatch = Static<typeof IssuePatchSchema>
 
-/** A stored issue: the public fields, and the internal state for `reconcile`. */
-export interface IssueRecord {
+/** How an issue is muted. */
+export interface Mute {
+  /** Time at which the mute ends; null: until a user unmutes the issue. */
+  mutedUntil: Instant | null
+  muteReason: string | null
+  /** Normalized hosts, sorted; null: all hosts. */
+  mutedHosts: string[] | null
+}
+
+export const NO_MUTE: Mute = { mutedUntil: null, muteReason: null, mutedHosts: null }
+
+/**
+ * A stored issue: the public fields, and the internal state for `reconcile`. An issue that is muted on some hosts keeps its `Mute` while occurrences on other hosts change its status. Otherwise, only
+ * a muted issue has values in these fields.
+ */
+export interface IssueRecord extends Mute {
   id: string
   orgId: string
   alertId: string
@@ -212,11 +246,6 @@ export interface IssueRecord {
   /** User or integration that set the status; null if an evaluation set it. */
   statusBy: string | null
   /**
-   * Time at which a muted issue reopens automatically; null if the issue is not muted, or is muted until a user unmutes
-   * it.
-   */
-  mutedUntil: Instant | null
-  /**
    * Time at which the resolution notification is sent, possibly in the future. Null if recipients were last notified
    * that the issue is open.
    */
@@ -243,7 +272,7 @@ type NewIssue = Omit<
   | 'trackerKey'
   | 'assigneeId'
   | 'commentCount'
-  | 'mutedUntil'
+  | keyof Mute
 >
 
 export type Transition = 'opened' | 'reopened' | 'repeated' | 'resolved'

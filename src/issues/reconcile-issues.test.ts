@@ -281,6 +281,33 @@ describe('validation and journey issues', () => {
   })
 })
 
+describe('an issue that is muted on one host', () => {
+  const muted = { status: 'muted', statusBy: 'usr_1', mutedHosts: ['old.example'], mutedUntil: NOON + DAY_MS } as const
+  const reopened = { ...muted, status: 'open', statusBy: null } as const
+  const resolved = { ...muted, status: 'resolved', statusBy: null } as const
+  test.each([
+    ['counts the muted host', muted, ['old.example'], COUNTS_AND_WRITES],
+    ['reopens on another host', muted, ['new.example'], WAKES],
+    ['reopens on another host in addition to the muted one', muted, ['old.example', 'new.example'], WAKES],
+    ['reopens on events without a host', muted, [], WAKES],
+    ['ignores another host before the mute', { ...muted, statusAt: NOON + 1 }, ['new.example'], ['same', 3, '', '']],
+    ['counts the muted host while open', reopened, ['old.example'], ONLY_COUNTS],
+    ['repeats the notification for another host', reopened, ['new.example'], REPEATS],
+    ['counts the muted host while acknowledged', { ...reopened, status: 'acknowledged' }, ['old.example'], ONLY_COUNTS],
+    ['counts the muted host while resolved', resolved, ['old.example'], ONLY_COUNTS],
+    ['counts the muted host long after', { ...resolved, statusAt: NOON - 9 * DAY_MS }, ['old.example'], ONLY_COUNTS],
+    ['reopens long after', { ...resolved, statusAt: NOON - 9 * DAY_MS }, ['new.example'], REOPENS],
+  ] as const)('%s', (_, values, hosts, expected) => {
+    const issues = [issueOfAlert(validationAlert, { ...values, mutedHosts: [...values.mutedHosts] })]
+    const findings = [findingOf({ hosts: [...hosts] })]
+    const changes = reconcile(evaluationOf({ alert: validationAlert, issues, findings }))
+    const { status, counted, history, notified } = outcomeOf(changes)
+    expect([status, counted, history, notified]).toEqual([...expected])
+    // The muted host stays muted until the time is over.
+    for (const change of changes) expect(change).not.toHaveProperty('values.mutedHosts')
+  })
+})
+
 describe('findings from before a resolution', () => {
   const statusAt = NOON - 30 * MINUTE_MS
   const resolved = { status: 'resolved', statusBy: 'usr_1', statusAt } as const

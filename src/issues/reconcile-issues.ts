@@ -66,6 +66,8 @@ export interface Evaluation {
  * Violations are still counted on an unresolved issue, because a violation does not depend on the time of day. Counts
  * of windows are ignored, because the alert does not define normal values for those hours. A muted issue stays muted
  * until a user unmutes it: if it were resolved after quiet windows, its next firing would send a notification.
+ * If only some hosts are muted, a finding on another host reopens the muted issue. A finding on muted hosts only is counted
+ * and has no other effect, whatever the status of the issue.
  */
 export function reconcile(evaluation: Evaluation): Change[] {
   const { findings, issues, window, inRunWindow } = evaluation
@@ -117,12 +119,15 @@ function withoutMarks({ continues: _continues, explainedBy: _explainedBy, ...fin
 function onFinding(evaluation: Evaluation, issue: IssueRecord | undefined, finding: Finding): Change[] {
   const { alert, inRunWindow, now } = evaluation
   if (!causesNotification(finding)) return keep(evaluation, issue, finding)
-  if (!issue || (issue.status === 'resolved' && now - issue.statusAt > REOPEN_WITHIN_MS)) {
+  if (!issue || (issue.status === 'resolved' && issue.mutedHosts === null && now - issue.statusAt > REOPEN_WITHIN_MS)) {
     return inRunWindow ? open(evaluation, finding) : []
   }
-  if (issue.status === 'resolved') {
-    if (!inRunWindow) return []
-    // A violation that precedes a manual resolution does not reopen the issue, regardless of how late it is evaluated.
+  const isOnMutedHosts = isMutedOn(issue, finding)
+  if (isOnMutedHosts && issue.status !== 'muted')
+    return inRunWindow ? count(evaluation, issue, finding) : keep(evaluation, issue, finding)
+  if (issue.status === 'resolved' || (issue.mutedHosts !== null && issue.status === 'muted' && !isOnMutedHosts)) {
+    if (!inRunWindow) return keep(evaluation, issue, finding)
+    // A violation that precedes a manual change does not reopen the issue, regardless of how late it is evaluated.
     const isStale = issue.statusBy !== null && occurredAt(evaluation, finding) < issue.statusAt
     if (isStale) return count(evaluation, issue, finding)
     return reopen(evaluation, issue, finding)
@@ -133,6 +138,11 @@ function onFinding(evaluation: Evaluation, issue: IssueRecord | undefined, findi
     ...count(evaluation, issue, finding, { firing: true, clearWindows: 0 }),
     ...report(evaluation, issue, windowSoFar(evaluation, issue, finding)),
   ]
+}
+
+/** True if all hosts of the finding are muted. A finding without hosts is not on a muted host. */
+function isMutedOn({ mutedHosts }: IssueRecord, { hosts }: Finding): boolean {
+  return mutedHosts !== null && hosts.length > 0 && hosts.every((host) => mutedHosts.includes(host))
 }
 
 function keep(evaluation: Evaluation, issue: IssueRecord | undefined, finding: Finding): Change[] {
@@ -219,7 +229,10 @@ function open(evaluation: Evaluation, finding: Finding): Change[] {
   ]
 }
 
-/** Reopens an issue because of a firing: a resolved issue, or an acknowledged issue that had been clear. */
+/**
+ * Reopens an issue because of a firing: a resolved issue, an acknowledged issue that had been clear, or a muted issue that
+ * fires on another host.
+ */
 function reopen(evaluation: Evaluation, issue: IssueRecord, finding: Finding): Change[] {
   const { alert, now, windowStartAt } = evaluation
   return [

@@ -21,7 +21,7 @@ import {
 } from './issue.ts'
 import { IssueQuerySchema, listIssues, openCounts } from './list-issues.ts'
 import { applyChanges, claimIssue, findIssue, issueRecord, type ManualChange, setAssignee, setStatus } from './store.ts'
-import { rewriteNotes } from './transition-issue.ts'
+import { muteFrom, rewriteNotes, unmuteHosts } from './transition-issue.ts'
 
 const tag = 'Issues'
 
@@ -123,7 +123,8 @@ export function issueRoutes({ db, box, clock, enqueue }: IssueRoutesDeps): Route
       description:
         'Allowed status changes: open ↔ acknowledged, any → resolved, any → muted, muted → open, resolved → open. Others are ' +
         'rejected with 409. The notification of a resolution is delayed by 10 s and withdrawn if the issue is reopened. A ' +
-        '`muted` issue without `mutedUntil` stays muted until a user unmutes it. Acknowledging an unassigned issue assigns ' +
+        '`muted` issue without `mutedUntil` stays muted until a user unmutes it; with `mutedHosts`, occurrences on other ' +
+        'hosts reopen it. Acknowledging an unassigned issue assigns ' +
         'it to the caller, unless `assigneeId` is given. A new assignee is notified by e-mail.',
       refusals: ['conflict'],
       tool: true,
@@ -153,7 +154,7 @@ export function issueRoutes({ db, box, clock, enqueue }: IssueRoutesDeps): Route
 
 /**
  * Applies all changes or none. Notes are applied first, so that the resolution notification can quote them. Fails
- * like `setStatus`, and with `invalid` if `mutedUntil` is given without status `muted`.
+ * like `setStatus`, and with `invalid` if a field of a mute is given without status `muted`.
  */
 export function patchIssue(
   db: Db,
@@ -169,15 +170,24 @@ export function patchIssue(
 }
 
 function applyPatch(db: Db, hand: ManualChange, issueId: string, patch: IssuePatch, enqueue: Enqueue): void {
-  const { status, notes, assigneeId, mutedUntil = null } = patch
-  if (mutedUntil !== null && status !== 'muted') throw new AppError('invalid', 'mutedUntil: requires `status: "muted"`')
+  const { status, notes, assigneeId, mutedHosts } = patch
+  if (status !== 'muted') refuseMute(patch)
   tx(db, () => {
     const issue = issueRecord(db, hand.orgId, issueId)
     if (notes !== undefined) applyChanges(db, rewriteNotes(issue, notes, hand.by, hand.now), enqueue)
     if (assigneeId !== undefined) setAssignee(db, hand, issueId, assigneeId, enqueue)
-    if (status !== undefined) setStatus(db, hand, issueId, status, enqueue, mutedUntil)
+    if (status === 'muted') setStatus(db, hand, issueId, status, enqueue, muteFrom(issue, patch))
+    else if (status !== undefined) setStatus(db, hand, issueId, status, enqueue)
+    else if (mutedHosts !== undefined) applyChanges(db, unmuteHosts(issue, hand.by, hand.now), enqueue)
     if (status === 'acknowledged' && assigneeId === undefined) claimIssue(db, hand, issueId, enqueue)
   })
+}
+
+function refuseMute({ mutedUntil, muteReason, mutedHosts }: IssuePatch): void {
+  const given = { mutedUntil, muteReason, mutedHosts: mutedHosts?.length ? mutedHosts : null }
+  for (const [name, value] of Object.entries(given)) {
+    if (value !== null && value !== undefined) throw new AppError('invalid', `${name}: requires \`status: "muted"\``)
+  }
 }
 
 /** The number of updated and failed issues, and the errors by `index` in `ids`. */

@@ -171,6 +171,71 @@ describe('manual changes', () => {
     expect(orders).toHaveLength(told)
   })
 
+  test('can mute hosts with a reason, which stay muted when another host reopens the issue', () => {
+    const { db, orders, enqueue, id } = opened()
+    const mutedUntil = hand.now + HOUR_MS
+    const mute = { mutedUntil, muteReason: ' Rebuilt on Monday ', mutedHosts: ['Old.Example.', 'old.example'] }
+    const detail = patchIssue(db, hand, id, { status: 'muted', ...mute }, enqueue)
+    const shown = { mutedUntil, muteReason: 'Rebuilt on Monday', mutedHosts: ['old.example'] }
+    expect(detail).toMatchObject({ status: 'muted', ...shown })
+    expect(detail.history.at(-1)?.payload).toEqual({
+      by: 'usr_1',
+      from: 'open',
+      until: mutedUntil,
+      reason: 'Rebuilt on Monday',
+      hosts: ['old.example'],
+    })
+    const fire = (now: number, host: string) => {
+      const window = { from: now - HOUR_MS, to: now, complete: true }
+      applyFindings(db, evaluationOf({ findings: [findingOf({ hosts: [host] })], window, now }), enqueue)
+    }
+    fire(hand.now + HOUR_MS / 2, 'old.example')
+    expect(findIssue(db, 'org_a', id).status).toBe('muted')
+    fire(hand.now + HOUR_MS / 2, 'new.example')
+    expect(orders.at(-1)).toMatchObject({ kind: 'notify', transition: 'reopened' })
+    expect(findIssue(db, 'org_a', id)).toMatchObject({ status: 'open', ...shown })
+    const { length } = orders
+    unmuteDue(db, mutedUntil, enqueue)
+    const after = findIssue(db, 'org_a', id)
+    expect(after.status).toBe('open')
+    for (const name of Object.keys(shown)) expect(after).not.toHaveProperty(name)
+    expect(after.history.at(-1)).toMatchObject({ kind: 'unmuted', payload: { by: 'time', hosts: ['old.example'] } })
+    expect(orders).toHaveLength(length)
+    fire(mutedUntil + HOUR_MS, 'old.example')
+    expect(orders.at(-1)).toMatchObject({ kind: 'notify', transition: 'repeated' })
+  })
+
+  test('end the muting of hosts of an open issue, but not of a muted one', () => {
+    const { db, enqueue, id } = opened()
+    patchIssue(db, hand, id, { status: 'muted', mutedHosts: ['old.example'] }, enqueue)
+    const end = () => patchIssue(db, hand, id, { mutedHosts: [] }, enqueue)
+    expect(end()).toMatchObject({ status: 'muted', mutedHosts: ['old.example'] })
+    const now = NOON + HOUR_MS
+    const window = { from: NOON, to: now, complete: true }
+    applyFindings(db, evaluationOf({ findings: [findingOf({ hosts: ['new.example'] })], window, now }), enqueue)
+    const ended = end()
+    expect(ended).not.toHaveProperty('mutedHosts')
+    expect(ended.history.at(-1)).toMatchObject({ kind: 'unmuted', payload: { by: 'usr_1', hosts: ['old.example'] } })
+    expect(end().history).toHaveLength(ended.history.length)
+  })
+
+  test.each(['open', 'resolved'] as const)('from muted to %s end the muting of hosts', (status) => {
+    const { db, enqueue, id } = opened()
+    patchIssue(db, hand, id, { status: 'muted', mutedHosts: ['old.example'], muteReason: 'old' }, enqueue)
+    const detail = patchIssue(db, hand, id, { status }, enqueue)
+    expect(detail).not.toHaveProperty('mutedHosts')
+    expect(detail).not.toHaveProperty('muteReason')
+  })
+
+  test('can mute no hosts of an issue without hosts', () => {
+    const { db, enqueue, id } = opened()
+    db.prepare('UPDATE issue SET hosts = NULL').run()
+    const mute = () => patchIssue(db, hand, id, { status: 'muted', mutedHosts: ['old.example'] }, enqueue)
+    expect(mute).toThrow(
+      new AppError('invalid', 'mutedHosts: the issue has no hosts; omit this field to mute the whole issue'),
+    )
+  })
+
   test('that mute a resolved and notified issue cause another notification when it reopens', () => {
     const { db, orders, enqueue, id } = opened()
     setStatus(db, hand, id, 'resolved', enqueue)

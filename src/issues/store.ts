@@ -9,16 +9,18 @@ import { type Db, prepared, tx } from '../store/database.ts'
 import { findOrgRow } from '../store/org-rows.ts'
 import { RECORD_RETENTION_MS } from '../store/retention.ts'
 import { nextEscalationOf, reopenEscalation } from './escalation-store.ts'
-import type {
-  Change,
-  Enqueue,
-  HistoryKind,
-  HistoryPayload,
-  Issue,
-  IssueDetail,
-  IssueRecord,
-  IssueStatus,
-  NotificationRequest,
+import {
+  type Change,
+  type Enqueue,
+  type HistoryKind,
+  type HistoryPayload,
+  type Issue,
+  type IssueDetail,
+  type IssueRecord,
+  type IssueStatus,
+  type Mute,
+  NO_MUTE,
+  type NotificationRequest,
 } from './issue.ts'
 import { ruleOf } from './ownership-store.ts'
 import { type Evaluation, REOPEN_WITHIN_MS, reconcile } from './reconcile-issues.ts'
@@ -52,6 +54,8 @@ const COLUMNS = [
   'statusAt',
   'statusBy',
   'mutedUntil',
+  'muteReason',
+  'mutedHosts',
   'resolutionToldAt',
   'clearWindows',
   'firing',
@@ -64,7 +68,7 @@ const COLUMNS = [
 export const ISSUE_COLUMNS = COLUMNS.map((column) => `issue.${column}`).join(', ')
 
 type Flag = 'capReached' | 'firing'
-type Json = 'channels' | 'hosts' | 'evidence'
+type Json = 'channels' | 'hosts' | 'mutedHosts' | 'evidence'
 /** One row of the table. */
 export type IssueRow = Omit<IssueRecord, Flag | Json> & Record<Flag, number> & Record<Json, string | null>
 
@@ -83,6 +87,7 @@ export function recordOf(row: IssueRow): IssueRecord {
     firing: row.firing === 1,
     channels: row.channels === null ? null : JSON.parse(row.channels),
     hosts: row.hosts === null ? null : JSON.parse(row.hosts),
+    mutedHosts: row.mutedHosts === null ? null : JSON.parse(row.mutedHosts),
     evidence: row.evidence === null ? null : JSON.parse(row.evidence),
   }
 }
@@ -113,16 +118,18 @@ export function issueOf(record: IssueRecord, inMaintenance: InMaintenance = () =
     assigneeId: record.assigneeId,
     commentCount: record.commentCount,
     ...(record.mutedUntil === null ? {} : { mutedUntil: record.mutedUntil }),
+    ...(record.muteReason === null ? {} : { muteReason: record.muteReason }),
+    ...(record.mutedHosts === null ? {} : { mutedHosts: record.mutedHosts }),
     ...(window && { maintenance: { name: window.name, until: window.until } }),
   }
 }
 
 /** SQL: issues that an evaluation continues, or may reopen. */
-const RELEVANT = `(status <> 'resolved' OR statusAt >= ?)`
+const RELEVANT = `(status <> 'resolved' OR mutedHosts IS NOT NULL OR statusAt >= ?)`
 
 /**
  * For each domain and subject of the alert, returns the unresolved issue, or otherwise the most recent issue if it was
- * resolved recently.
+ * resolved recently or is muted on some hosts.
  */
 export function issuesOfAlert(db: Db, alertId: string, now: Instant): IssueRecord[] {
   const since = now - REOPEN_WITHIN_MS
@@ -202,7 +209,7 @@ function applyChange(db: Db, change: Change, enqueue: Enqueue): void {
         trackerKey: null,
         assigneeId: null,
         commentCount: 0,
-        mutedUntil: null,
+        ...NO_MUTE,
       }
       const record: IssueRecord = { ...change.issue, ...blank }
       const places = COLUMNS.map(() => '?').join(', ')
@@ -337,7 +344,7 @@ export interface ManualChange {
 }
 
 /**
- * Changes an issue's status manually; `mutedUntil` as in `transition`. Fails with `notFound` if the issue does not
+ * Changes an issue's status manually; `mute` as in `transition`. Fails with `notFound` if the issue does not
  * exist in the organization. Fails with `conflict` if the current status does not allow the change, or if a newer issue
  * has replaced this resolved one.
  */
@@ -347,11 +354,11 @@ export function setStatus(
   issueId: string,
   to: IssueStatus,
   enqueue: Enqueue,
-  mutedUntil?: Instant | null,
+  mute?: Mute,
 ): void {
   tx(db, () => {
     const issue = issueRecord(db, hand.orgId, issueId)
-    const changes = transition(issue, to, hand.by, hand.now, mutedUntil)
+    const changes = transition(issue, to, hand.by, hand.now, mute)
     if (issue.status === 'resolved' && changes.length > 0) refuseRival(db, issue)
     applyChanges(db, changes, enqueue)
   })
@@ -367,7 +374,7 @@ function refuseRival(db: Db, issue: IssueRecord): void {
     throw new AppError('conflict', `status: this issue was replaced by issue ${rival.id}; update that issue instead`)
 }
 
-/** Reopens issues of all organizations that were muted until `now` or earlier. */
+/** Ends the mutes of all organizations that last until `now` or earlier. */
 export function unmuteDue(db: Db, now: Instant, enqueue: Enqueue): void {
   const due = prepared<[Instant], IssueRow>(db, `SELECT ${ISSUE_COLUMNS} FROM issue WHERE mutedUntil <= ?`)
   tx(db, () => {

@@ -1,7 +1,18 @@
 import type { Finding } from '../alerts/finding.ts'
 import { DAY_MS, type Instant, SECOND_MS } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
-import type { Change, HistoryKind, HistoryPayload, IssueRecord, IssueStatus, Notice } from './issue.ts'
+import { normalizeHostname } from '../domains/domain.ts'
+import {
+  type Change,
+  type HistoryKind,
+  type HistoryPayload,
+  type IssuePatch,
+  type IssueRecord,
+  type IssueStatus,
+  type Mute,
+  NO_MUTE,
+  type Notice,
+} from './issue.ts'
 
 /** Delay of the notification about a manual resolution, during which it can be withdrawn. */
 export const RESOLUTION_DELAY_MS = 10 * SECOND_MS
@@ -22,29 +33,73 @@ const BY_HAND: Record<IssueStatus, Partial<Record<IssueStatus, HistoryKind>>> = 
 
 /**
  * Changes the status manually. Returns no change if the issue already has the status. Fails with `conflict` if the
- * current status does not allow the change. `mutedUntil`: time at which a muted issue reopens; null for muting until a
- * user unmutes it; if absent, unchanged for a muted issue and otherwise null. Fails with `invalid` for a time in the
- * past or more than 366 days in the future. The store checks whether another issue has replaced a resolved one.
+ * current status does not allow the change. `mute` applies to `muted`; if absent, the issue's own remains. Leaving `muted`
+ * ends the mute; an issue that is muted on some hosts and has another status keeps it. Fails with `invalid` for a time in
+ * the past or more than 366 days in the future. The store checks whether another issue has replaced a resolved one.
  */
 export function transition(
   issue: IssueRecord,
   to: IssueStatus,
   by: Actor,
   now: Instant,
-  mutedUntil: Instant | null = issue.mutedUntil,
+  mute: Mute = muteOf(issue),
 ): Change[] {
-  const until = to === 'muted' ? mutedUntil : null
-  if (issue.status === to && issue.mutedUntil === until) return []
-  if (until !== null) checkMutedUntil(until, now)
+  const next = to === 'muted' ? mute : issue.status === 'muted' ? NO_MUTE : muteOf(issue)
+  if (issue.status === to && isSameMute(issue, next)) return []
+  if (to === 'muted' && next.mutedUntil !== null) checkMutedUntil(next.mutedUntil, now)
   const entry = issue.status === to ? 'muted' : BY_HAND[issue.status][to]
   if (!entry) throw new AppError('conflict', `status: a ${issue.status} issue cannot become ${to}; open it first`)
-  const payload = { by, from: issue.status, ...(until === null ? {} : { until }) }
-  return changed(issue, { to, entry, payload, by, mutedUntil: until, now })
+  const payload = { by, from: issue.status, ...(to === 'muted' && payloadOf(next)) }
+  return changed(issue, { to, entry, payload, by, mute: next, now })
 }
 
-/** Reopens an issue whose muting has ended. */
+const muteOf = ({ mutedUntil, muteReason, mutedHosts }: Mute): Mute => ({ mutedUntil, muteReason, mutedHosts })
+
+const isSameMute = (a: Mute, b: Mute): boolean => JSON.stringify(muteOf(a)) === JSON.stringify(muteOf(b))
+
+const payloadOf = ({ mutedUntil, muteReason, mutedHosts }: Mute): HistoryPayload => ({
+  ...(mutedUntil !== null && { until: mutedUntil }),
+  ...(muteReason !== null && { reason: muteReason }),
+  ...(mutedHosts !== null && { hosts: mutedHosts }),
+})
+
+/**
+ * Returns the mute of a request for status `muted`. Fails with `invalid` for a host that is not a hostname, and for hosts
+ * of an issue without hosts, on which they would have no effect.
+ */
+export function muteFrom(
+  issue: IssueRecord,
+  { mutedUntil = null, muteReason, mutedHosts }: Pick<IssuePatch, keyof Mute>,
+): Mute {
+  const hosts = (mutedHosts ?? []).map((given, index) => {
+    const host = normalizeHostname(given)
+    if (host === null) throw new AppError('invalid', `mutedHosts[${index}]: is not a hostname`)
+    return host
+  })
+  if (hosts.length > 0 && !issue.hosts?.length) {
+    throw new AppError('invalid', 'mutedHosts: the issue has no hosts; omit this field to mute the whole issue')
+  }
+  return {
+    mutedUntil,
+    muteReason: muteReason?.trim() || null,
+    mutedHosts: hosts.length === 0 ? null : [...new Set(hosts)].sort(),
+  }
+}
+
+/** Ends the muting of hosts. Returns no change if no hosts of the issue are muted, or if its status is `muted`. */
+export function unmuteHosts(issue: IssueRecord, by: Actor, now: Instant): Change[] {
+  const { id: issueId, status, mutedHosts: hosts } = issue
+  if (hosts === null || status === 'muted') return []
+  return [
+    { kind: 'update', issueId, values: NO_MUTE },
+    { kind: 'history', issueId, entry: 'unmuted', payload: { by, hosts }, at: now, notice: null },
+  ]
+}
+
+/** Ends a mute at its time. A muted issue reopens; an issue of which only hosts are still muted keeps its status. */
 export function unmute(issue: IssueRecord, now: Instant): Change[] {
-  return changed(issue, { to: 'open', entry: 'unmuted', payload: { by: 'time' }, by: null, mutedUntil: null, now })
+  if (issue.status !== 'muted') return unmuteHosts(issue, 'time', now)
+  return changed(issue, { to: 'open', entry: 'unmuted', payload: { by: 'time' }, by: null, mute: NO_MUTE, now })
 }
 
 function checkMutedUntil(mutedUntil: Instant, now: Instant): void {
@@ -57,11 +112,11 @@ interface Move {
   entry: HistoryKind
   payload: HistoryPayload
   by: Actor | null
-  mutedUntil: Instant | null
+  mute: Mute
   now: Instant
 }
 
-function changed(issue: IssueRecord, { to, entry, payload, by, mutedUntil, now }: Move): Change[] {
+function changed(issue: IssueRecord, { to, entry, payload, by, mute, now }: Move): Change[] {
   // A pending notification is withdrawn when the issue is no longer `resolved`, so it was never sent.
   const notifiedAt = issue.resolutionToldAt !== null && issue.resolutionToldAt <= now ? issue.resolutionToldAt : null
   const reviving = to === 'open' && issue.status !== 'acknowledged'
@@ -73,7 +128,7 @@ function changed(issue: IssueRecord, { to, entry, payload, by, mutedUntil, now }
         status: to,
         statusAt: now,
         statusBy: by,
-        ...(issue.mutedUntil === mutedUntil ? {} : { mutedUntil }),
+        ...(isSameMute(issue, mute) ? {} : muteOf(mute)),
         resolutionToldAt:
           to === 'open' ? null : to === 'resolved' ? (notifiedAt ?? now + RESOLUTION_DELAY_MS) : notifiedAt,
         ...(reviving ? { clearWindows: 0 } : {}),

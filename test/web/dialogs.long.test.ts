@@ -26,6 +26,8 @@ interface Opener {
   first?: string
   /** Selector of the button that opens the dialog or menu. */
   press: string
+  /** Selector of the menu item that opens the dialog, if the button opens a menu. */
+  pick?: string
 }
 
 const button = (name: string) => named('button', name)
@@ -41,6 +43,12 @@ const OPENERS: readonly Opener[] = [
     at: '/issues',
     first: 'main tbody input[type=checkbox]',
     press: button('Assign'),
+  },
+  {
+    of: 'pages/issues/mute-dialog.tsx',
+    at: '/issues/iss_',
+    press: button('Mute'),
+    pick: named('menuitem', 'Other time, reason or hosts…'),
   },
   { of: 'pages/alerts/import-dialog.tsx', at: '/alerts', press: button('Import') },
   { of: 'pages/alerts/editor/footer.tsx', at: '/alerts/alr_', press: button('Delete alert') },
@@ -98,14 +106,18 @@ test('every dialog and menu has a name, runs no scripts and fits on a phone, eve
     await page.keyboard.press('Escape')
     await page.waitForFunction(isClosed)
   }
-  for (const { at, first, press } of OPENERS) {
+  for (const { at, first, press, pick } of OPENERS) {
     const address = addresses.find((one) => (/[_/]$/.test(at) && at !== '/' ? one.startsWith(at) : one === at))
     if (address === undefined) throw new Error(`the server has no page ${at}`)
     await navigateTo(page, address)
     if (first !== undefined) await (await page.waitForSelector(first))?.click()
     const opener = await page.waitForSelector(press)
     await opener?.click()
-    await check(`${press} at ${at}`)
+    if (pick) {
+      await page.locator(pick).click()
+      await page.waitForFunction(() => document.querySelector('[role=menu]') === null)
+    }
+    await check(`${pick ?? press} at ${at}`)
     await close()
   }
   await navigateTo(page, '/issues')

@@ -211,6 +211,83 @@ describe('the page for an issue', () => {
     })
   })
 
+  test('mutes an issue until a time, with a reason, on one host, and shows this in its history', async () => {
+    server.openIssues([{ title: 'One', hosts: ['old.example', 'new.example'] }])
+    await onPage('/issues/iss_0', async (screen, page) => {
+      const openDialog = async () => {
+        await screen.press('Mute')
+        await screen.press('Other time, reason or hosts…', 'menuitem')
+        await screen.sees('dialog', 'Mute issue')
+      }
+      await openDialog()
+      const time = await page.waitForSelector('input[type="datetime-local"]')
+      const enter = (text: string) =>
+        time?.evaluate((input, value) => {
+          Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'value')?.set?.call(input, value)
+          input.dispatchEvent(new Event('input', { bubbles: true }))
+        }, text)
+      await enter('2020-01-01T09:00')
+      const submit = () => page.locator('[role=dialog] button[type=submit]').click()
+      await submit()
+      await screen.reads('must be in the future')
+      const year = new Date().getUTCFullYear() + 1
+      await enter(`${year}-01-04T09:00`)
+      await screen.type('Reason', 'The old shop closes')
+      await screen.press('old.example', 'checkbox')
+      expect(await axeFindings(page)).toEqual([])
+      await submit()
+      await screen.reads('1 issue muted.')
+      const { body } = await server.app.call('GET', '/v1/issues/iss_0')
+      const mutedUntil = Date.UTC(year, 0, 4, 9)
+      const mute = { status: 'muted', muteReason: 'The old shop closes', mutedHosts: ['old.example'] }
+      expect(body).toMatchObject({ ...mute, ...(mutedUntil - Date.now() < 366 * 86_400_000 && { mutedUntil }) })
+      const last = 'ul[aria-label="What happened"] > :last-child, [aria-label="What happened"] > :last-child'
+      await page.waitForFunction(
+        (selector, texts) => {
+          const said = document.querySelector(selector)?.textContent ?? ''
+          return texts.every((text) => said.includes(text))
+        },
+        {},
+        last,
+        ['Muted', 'until', String(year), 'old.example', 'The old shop closes'],
+      )
+      await screen.press('Undo')
+      await untilStatus('open', 'iss_0')
+      await page.waitForFunction(() => document.querySelector('[role=dialog]') === null)
+      await screen.press('Mute')
+      await page.waitForFunction(() => {
+        const items = [...document.querySelectorAll<HTMLElement>('[role=menuitem]')]
+        const monday = items.find(({ textContent }) => textContent?.startsWith('Until Monday 9:00'))
+        monday?.click()
+        return monday !== undefined
+      })
+      await untilStatus('muted', 'iss_0')
+      const again = (await server.app.call('GET', '/v1/issues/iss_0')).body
+      const ends = new Date(again.mutedUntil)
+      expect([ends.getUTCDay(), ends.getUTCHours(), ends.getUTCMinutes()]).toEqual([1, 9, 0])
+      expect(again).not.toHaveProperty('mutedHosts')
+    })
+  })
+
+  test('mutes several selected issues at once, and undoes the change', async () => {
+    server.openIssues([{ title: 'One' }, { title: 'Two' }, { title: 'Three' }])
+    await onPage('/issues', async (screen, page) => {
+      await screen.sees('table', 'Issues')
+      await page.keyboard.press('j')
+      await page.keyboard.press('x')
+      await page.keyboard.press('j')
+      await page.keyboard.press('x')
+      await screen.sees('toolbar', 'Selected issues')
+      await screen.press('Mute')
+      await screen.press('1 week', 'menuitem')
+      await screen.reads('2 issues muted.')
+      expect(await statuses('iss_0', 'iss_1', 'iss_2')).toBe('muted muted open')
+      await screen.press('Undo')
+      await untilStatus('open open open', 'iss_0', 'iss_1', 'iss_2')
+      expect(screen.errors).toEqual([])
+    })
+  })
+
   test('shows the flow test run that found the issue, with screenshots', async () => {
     const runId = storeRun(server.app, aRun(), { picture: () => PNG })
     server.openIssues([{ title: 'Purchase did not fire', alertType: 'flow_test', evidence: findingOf({ runId }) }])

@@ -97,6 +97,8 @@ export const issue = {
     type: 'Type',
     vendors: 'Vendor',
     hosts: 'Hosts',
+    muted: 'Muted',
+    untilUnmuted: 'until unmuted',
     value: 'Value',
     occurrences: 'Occurrences',
     first: 'First seen',

@@ -93,9 +93,9 @@ function Details(issue: Issue) {
 
 /** The status as an icon and a word. Includes the end of the mute for muted issues. */
 export function Status({
-  issue: { status, mutedUntil, maintenance },
+  issue: { status, mutedUntil, mutedHosts, maintenance },
 }: {
-  issue: Pick<Issue, 'status' | 'mutedUntil' | 'maintenance'>
+  issue: Pick<Issue, 'status' | 'mutedUntil' | 'mutedHosts' | 'maintenance'>
 }) {
   return (
     <>
@@ -103,6 +103,11 @@ export function Status({
       {status === 'muted' && mutedUntil !== undefined && (
         <span className={classes.until}>
           {messages.issues.until} <DateTime at={mutedUntil} isQuiet />
+        </span>
+      )}
+      {status === 'muted' && mutedHosts !== undefined && (
+        <span className={classes.until}>
+          {messages.issues.on} <Data>{mutedHosts.join(', ')}</Data>
         </span>
       )}
       <MaintenanceNote maintenance={maintenance} className={classes.until} />

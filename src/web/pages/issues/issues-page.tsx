@@ -1,7 +1,7 @@
 import { Button, Kbd, Paper, Stack, Text } from '@mantine/core'
 import { IconCircleCheck } from '@tabler/icons-react'
 import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query'
-import { useEffect, useMemo, useRef, useState } from 'react'
+import { type ComponentProps, useEffect, useMemo, useRef, useState } from 'react'
 import { listAlertsOptions, listSignalsOptions } from '#client/@tanstack/react-query.gen'
 import type { Issue } from '#client/types.gen'
 import { MAX_PAGE_SIZE } from '../../../contract/limits.ts'
@@ -19,7 +19,6 @@ import type { Selection } from '../../components/use-selection.ts'
 import { useSelection } from '../../components/use-selection.ts'
 import { VirtualTable } from '../../components/virtual-table.tsx'
 import { messages } from '../../messages.ts'
-import { notices } from '../../state/notices.ts'
 import { usePaletteActions } from '../../state/palette-actions.ts'
 import { useSearchParams, useSharedParams } from '../../url-state/use-search-params.ts'
 import { AssignMenu } from './assign-menu.tsx'
@@ -86,13 +85,12 @@ function IssueTable({ latest, question, pages }: IssueTableProps) {
   const mayChange = useHasRole('member')
   const ids = useMemo(() => issues.map(idOf), [issues])
   const selection = useSelection(ids)
-  const [muting, mute] = useState<{ issue: Issue; top: number } | null>(null)
+  const [muting, mute] = useState<{ issues: readonly Issue[]; top: number; isOpen: boolean } | null>(null)
   const chosen = issues.filter(({ id }) => selection.ids.has(id))
   const columns = useMemo(() => issueColumns(), [])
-  const openMute = ([issue, ...others]: readonly Issue[]) => {
-    if (issue === undefined || others.length > 0) return notices.say(messages.issues.muteOneAtATime)
+  const openMute = (issues: readonly Issue[]) => {
     const { top = 0 } = document.activeElement?.closest('tr')?.getBoundingClientRect() ?? {}
-    mute({ issue, top })
+    mute({ issues, top, isOpen: true })
   }
   const acts = {
     a: (those: readonly Issue[]) => void setStatus(those, 'acknowledged'),
@@ -125,7 +123,7 @@ function IssueTable({ latest, question, pages }: IssueTableProps) {
       </div>
       {mayChange && chosen.length > 0 && <SelectedIssues issues={chosen} selection={selection} />}
       {muting && (
-        <MuteMenu issue={muting.issue} isOpen open={(isOpen) => isOpen || mute(null)}>
+        <MuteMenu issues={muting.issues} isOpen={muting.isOpen} open={(isOpen) => mute({ ...muting, isOpen })}>
           <span className={classes.anchor} style={{ top: muting.top + 44 }} />
         </MuteMenu>
       )}
@@ -194,7 +192,8 @@ function NoIssues() {
 /** Bulk actions for the selected issues. */
 function SelectedIssues({ issues, selection }: { issues: readonly Issue[]; selection: Selection }) {
   const { acknowledge, resolve, reopen, clearSelection, selected, selectedIssues } = messages.issues
-  const { acknowledgeKeywords, forSelected, reopenKeywords, resolveKeywords } = messages.palette
+  const { acknowledgeKeywords, forSelected, muteKeywords, reopenKeywords, resolveKeywords } = messages.palette
+  const [isMuting, setMuting] = useState(false)
   const offer = (name: string, letter: string, keywords: string, to: IssueStatus) => ({
     name: forSelected(name, issues.length),
     letter,
@@ -205,6 +204,12 @@ function SelectedIssues({ issues, selection }: { issues: readonly Issue[]; selec
     offer(acknowledge, 'a', acknowledgeKeywords, 'acknowledged'),
     offer(resolve, 'r', resolveKeywords, 'resolved'),
     offer(reopen, 'u', reopenKeywords, 'open'),
+    {
+      name: forSelected(messages.issues.mute, issues.length),
+      letter: 'm',
+      keywords: muteKeywords,
+      run: () => setMuting(true),
+    },
     { name: clearSelection, letter: 'Esc', run: selection.clear },
   ])
   return (
@@ -214,15 +219,26 @@ function SelectedIssues({ issues, selection }: { issues: readonly Issue[]; selec
       <BulkAction name={resolve} letter="R" run={() => void setStatus(issues, 'resolved')} />
       <BulkAction name={reopen} letter="U" run={() => void setStatus(issues, 'open')} />
       <AssignMenu issues={issues} />
+      <MuteMenu issues={issues} isOpen={isMuting} open={setMuting}>
+        <BulkAction name={messages.issues.mute} letter="M" run={() => setMuting(!isMuting)} />
+      </MuteMenu>
       <BulkAction name={clearSelection} letter="Esc" run={selection.clear} />
     </Paper>
   )
 }
 
-function BulkAction({ name, letter, run }: { name: string; letter: string; run(): void }) {
+interface BulkActionProps extends Omit<ComponentProps<typeof Button<'button'>>, 'name' | 'onClick'> {
+  name: string
+  letter: string
+  run(): void
+}
+
+/** The other props are those that a menu passes to its target. */
+function BulkAction({ name, letter, run, ...rest }: BulkActionProps) {
   return (
     <Button
       variant="default"
+      {...rest}
       onClick={run}
       rightSection={
         <Kbd size="xs" aria-hidden translate="no">

@@ -41,7 +41,7 @@ export function IssueActions({ issue, isMuting, setMuting }: IssueActionsProps) 
   return (
     <>
       {can('muted') && (
-        <MuteMenu issue={issue} isOpen={isMuting} open={setMuting}>
+        <MuteMenu issues={[issue]} isOpen={isMuting} open={setMuting}>
           <ActionButton name={mute} letter="M" onClick={() => setMuting(!isMuting)} />
         </MuteMenu>
       )}

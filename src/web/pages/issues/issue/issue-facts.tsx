@@ -1,13 +1,15 @@
-import { Paper, Title } from '@mantine/core'
+import { Button, Paper, Title } from '@mantine/core'
 import type { ReactNode } from 'react'
 import type { IssueDetail, IssueEvidence } from '#client/types.gen'
+import { useHasRole } from '../../../api/whoami.ts'
 import { joinIsolated } from '../../../bidi-isolation.ts'
 import { Data } from '../../../components/data-text.tsx'
 import { Help } from '../../../components/help-tooltip.tsx'
 import { Money, Num } from '../../../components/numbers.tsx'
 import { PathLink } from '../../../components/path-link.tsx'
-import { TimeAgo } from '../../../components/time-ago.tsx'
+import { DateTime, TimeAgo } from '../../../components/time-ago.tsx'
 import { messages } from '../../../messages.ts'
+import { unmuteHosts } from '../change-issue-status.ts'
 import { Assignee } from './assignee.tsx'
 import classes from './issue-page.module.css'
 
@@ -51,6 +53,11 @@ export function Facts({ issue, evidence }: { issue: IssueDetail; evidence: Issue
             <Data>{hosts.join(', ')}</Data>
           </Fact>
         )}
+        {(issue.status === 'muted' || issue.mutedHosts) && (
+          <Fact name={detail.muted}>
+            <MuteFact issue={issue} />
+          </Fact>
+        )}
         <Fact name={<Help term="value">{detail.value}</Help>}>
           <Money value={impactValue} />
         </Fact>
@@ -73,6 +80,39 @@ export function Facts({ issue, evidence }: { issue: IssueDetail; evidence: Issue
         )}
       </dl>
     </Paper>
+  )
+}
+
+/** Until when, where and why the issue is muted. */
+function MuteFact({ issue }: { issue: IssueDetail }) {
+  const { status, mutedUntil, muteReason, mutedHosts } = issue
+  const isMember = useHasRole('member')
+  const t = messages.issues
+  return (
+    <>
+      {mutedUntil === undefined ? (
+        messages.issue.detail.untilUnmuted
+      ) : (
+        <>
+          {t.until} <DateTime at={mutedUntil} />
+        </>
+      )}
+      {mutedHosts && (
+        <div>
+          {t.on} <Data>{mutedHosts.join(', ')}</Data>
+        </div>
+      )}
+      {muteReason && (
+        <div>
+          <Data>{muteReason}</Data>
+        </div>
+      )}
+      {mutedHosts && status !== 'muted' && isMember && (
+        <Button size="compact-sm" variant="default" onClick={() => void unmuteHosts(issue)}>
+          {t.unmuteHosts}
+        </Button>
+      )}
+    </>
   )
 }
 

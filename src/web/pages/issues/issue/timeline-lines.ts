@@ -46,6 +46,12 @@ export function textOf({ payload }: Entry, name: string): string | null {
   return typeof value === 'string' ? value : null
 }
 
+/** The hosts that were muted or unmuted; empty for all, and for other entries. */
+export function hostsOf({ payload }: Entry): string[] {
+  const hosts = payload?.hosts
+  return Array.isArray(hosts) ? hosts.filter((host) => typeof host === 'string') : []
+}
+
 interface EntryChannel {
   type: string
   target: string

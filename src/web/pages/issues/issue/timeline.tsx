@@ -6,7 +6,7 @@ import { Data, Sentence } from '../../../components/data-text.tsx'
 import { DateTime, TimeAgo } from '../../../components/time-ago.tsx'
 import { messages } from '../../../messages.ts'
 import { EscalationChannels } from './next-escalation.tsx'
-import { channelOf, channelsOf, type Entry, isWithheld, type Line, linesOf, textOf } from './timeline-lines.ts'
+import { channelOf, channelsOf, type Entry, hostsOf, isWithheld, type Line, linesOf, textOf } from './timeline-lines.ts'
 
 interface TimelineProps {
   history: readonly Entry[]
@@ -92,7 +92,8 @@ function Detail({
     textOf(entry, 'reason') ??
     textOf(entry, 'text') ??
     textOf(entry, 'error')
-  const mutedUntil = entry.payload?.mutedUntil ?? (isWithheld(entry) ? entry.payload?.until : null)
+  const mutedUntil = entry.kind === 'muted' || isWithheld(entry) ? entry.payload?.until : null
+  const hosts = hostsOf(entry)
   const channels = channelsOf(entry)
   const rule = entry.payload?.rule
   const assigneeId = entry.kind === 'assigned' ? (textOf(entry, 'assigneeId') ?? '') : null
@@ -111,6 +112,11 @@ function Detail({
       )}
       {assigneeId !== null && (
         <Text fz="sm">{assigneeId ? <Data>{nameOf(assigneeId)}</Data> : messages.issue.nobody}</Text>
+      )}
+      {hosts.length > 0 && (
+        <Text fz="sm" style={{ overflowWrap: 'anywhere' }}>
+          <Data>{hosts.join(', ')}</Data>
+        </Text>
       )}
       <Small>
         <TimeAgo at={until} />
