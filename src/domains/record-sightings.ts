@@ -83,6 +83,11 @@ export function lastEventAt(db: Db, orgId: string): Instant | null {
   )
 }
 
+/** Records that a domain has received its first event. Has no effect if it has received events before. */
+export function recordFirstEvent(db: Db, domainId: string, receivedAt: Instant): void {
+  prepared(db, 'UPDATE domain SET lastEventAt = ? WHERE id = ? AND lastEventAt IS NULL').run(receivedAt, domainId)
+}
+
 /** Adds to the hourly event counts of hostnames. The hostnames must already have been recorded. */
 export function recordHostUsage(db: Db, counts: readonly HostSighting[]): void {
   const add = db.prepare(

@@ -43,6 +43,8 @@ export interface CollectorDeps {
   files?: Pick<ScriptFiles, 'answer'>
   /** Receives the stored events for the live view. */
   live?: Pick<LiveBuffer, 'add'>
+  /** Called with the domain of every batch of events that has been stored. */
+  received?(domainId: string, receivedAt: Instant): void
   /** Counts the stored events of each organization. */
   counts?: Pick<IngestRates, 'add'>
   report(error: unknown, route: string): void
@@ -277,6 +279,7 @@ export class Collector {
     storing?.stored(receivedAt)
     live?.add(domainId, events)
     counts?.add(orgId, receivedAt, events.length)
+    if (events.length > 0) this.parts.received?.(domainId, receivedAt)
     const alertIds = violatedBy(events)
     if (alertIds) this.parts.violated(alertIds, domainId, receivedAt)
   }

@@ -12,7 +12,12 @@ describe('the live buffer', () => {
     const clock = testClock()
     const live = new LiveBuffer(clock)
     live.add('dom_1', [event(1)])
-    expect(live.read('dom_1', null, 10)).toEqual({ events: [], latestSeq: 0, armedUntil: clock.now() + ARMED_MS })
+    expect(live.read('dom_1', null, 10)).toEqual({
+      events: [],
+      latestSeq: 0,
+      armedUntil: clock.now() + ARMED_MS,
+      skipped: 0,
+    })
     live.add('dom_1', [event(2), event(3)])
     live.add('dom_2', [event(4)])
     expect(seqs(live.read('dom_1', null, 10).events)).toEqual([2, 3])
@@ -62,6 +67,36 @@ describe('the live buffer', () => {
           since = latestSeq
         }
         expect(seen).toEqual(Array.from({ length: Math.min(last, 1000) }, (_, n) => Math.max(0, last - 1000) + n + 1))
+      }),
+      { numRuns: 50 },
+    )
+  })
+
+  test('counts the events that a reader has missed, and only these', () => {
+    const sizes = fc.array(fc.tuple(fc.integer({ min: 0, max: 1500 }), fc.boolean()), { maxLength: 12 })
+    fc.assert(
+      fc.property(sizes, fc.integer({ min: 1, max: 1000 }), (bursts, limit) => {
+        const live = new LiveBuffer(testClock())
+        let since = live.read('dom_1', 0, limit).latestSeq
+        let [last, seen, skipped] = [0, 0, 0]
+        const read = () => {
+          // Another reader doesn't change the result.
+          live.read('dom_1', null, 3)
+          const view = live.read('dom_1', since, limit)
+          since = view.latestSeq
+          seen += view.events.length
+          skipped += view.skipped
+          return view.events.length
+        }
+        for (const [size, isRead] of bursts) {
+          live.add(
+            'dom_1',
+            Array.from({ length: size }, () => event(++last)),
+          )
+          if (isRead) read()
+        }
+        while (read() > 0);
+        expect(seen + skipped).toBe(last)
       }),
       { numRuns: 50 },
     )

@@ -14,12 +14,21 @@ export interface LiveView {
   /** `seq` of the last event, to be passed as `since` in the next call. Without events, the given `since`, or 0. */
   latestSeq: number
   armedUntil: Instant
+  /** Number of events after `since` that have left the buffer before they were read. */
+  skipped: number
 }
 
 interface Capture {
   armedUntil: Instant
   captured: { event: StoredEvent; characters: number }[]
+  /** Number of events captured so far, including those that have left the buffer. */
+  total: number
+  /** For the most recent positions at which readers stopped: `seq`, and the number of events captured up to it. */
+  marks: Map<number, number>
 }
+
+/** Maximum number of positions of readers. */
+const MAX_MARKS = 100
 
 /**
  * Buffers the latest events of domains that are being watched. Each read enables capture for a minute, so unwatched
@@ -55,6 +64,7 @@ export class LiveBuffer {
       first--
     }
     captured.splice(0, first)
+    capture.total += events.length
   }
 
   /**
@@ -64,13 +74,25 @@ export class LiveBuffer {
   read(domainId: string, since: number | null, limit: number): LiveView {
     const now = this.clock.now()
     for (const [id, { armedUntil }] of this.captures) if (armedUntil < now) this.captures.delete(id)
-    const capture = this.captures.get(domainId) ?? { armedUntil: 0, captured: [] }
+    const capture = this.captures.get(domainId) ?? { armedUntil: 0, captured: [], total: 0, marks: new Map() }
     capture.armedUntil = now + ARMED_MS
     this.captures.set(domainId, capture)
     const all = capture.captured.map(({ event }) => event)
-    const events = since === null ? all.slice(-limit) : all.filter(({ seq }) => seq > since).slice(0, limit)
-    return { events, latestSeq: events.at(-1)?.seq ?? since ?? 0, armedUntil: capture.armedUntil }
+    const from = since === null ? Math.max(0, all.length - limit) : all.filter(({ seq }) => seq <= since).length
+    const events = all.slice(from, from + limit)
+    const latestSeq = events.at(-1)?.seq ?? since ?? 0
+    const before = capture.total - all.length + from
+    const skipped = Math.max(0, before - (capture.marks.get(since ?? -1) ?? before))
+    markPosition(capture.marks, latestSeq, before + events.length)
+    return { events, latestSeq, armedUntil: capture.armedUntil, skipped }
   }
+}
+
+function markPosition(marks: Capture['marks'], seq: number, passed: number): void {
+  marks.delete(seq)
+  marks.set(seq, passed)
+  const [oldest] = marks.keys()
+  if (marks.size > MAX_MARKS && oldest !== undefined) marks.delete(oldest)
 }
 
 /** Returns the approximate size of an event in characters, based on its parameters, path and title. */

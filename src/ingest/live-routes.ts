@@ -21,6 +21,13 @@ const LiveSchema = Closed(
     ),
     latestSeq: Int({ description: '`seq` of the last event returned; send it as `since` to get the following events' }),
     armedUntil: Type.Number({ ...InstantSchema, description: 'Time at which capture ends; each call extends it' }),
+    skipped: Type.Optional(
+      Int({
+        description:
+          'Number of events after `since` that are missing because more than 1,000 arrived between two calls; absent if ' +
+          'none. `since` must be the `latestSeq` of an earlier call',
+      }),
+    ),
   },
   {
     $id: 'LiveEvents',
@@ -69,12 +76,13 @@ export function liveRoutes({ db, live, maskOf }: LiveRouteDeps): Route[] {
       handle({ principal, params: { id }, query: { since = null, limit = DEFAULT_EVENTS } }) {
         const { orgId } = principal
         requireDomain(db, { orgId, id })
-        const { events, latestSeq, armedUntil } = live.read(id, since, limit)
+        const { events, latestSeq, armedUntil, skipped } = live.read(id, since, limit)
         const shown = may(principal, 'seePersonal') ? events : events.map(maskOf(orgId))
         return {
           events: shown.map((event) => ({ seq: event.seq, ts: event.ts, event: { ...event } })),
           latestSeq,
           armedUntil,
+          ...(skipped > 0 && { skipped }),
         }
       },
     }),

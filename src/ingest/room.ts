@@ -3,7 +3,7 @@ import type { ScriptFiles } from '../capture/serve-capture-script.ts'
 import type { Instant } from '../core/clock.ts'
 import { Emitter } from '../core/emitter.ts'
 import type { DomainDirectory } from '../domains/domain-directory.ts'
-import { lastEventAt } from '../domains/record-sightings.ts'
+import { lastEventAt, recordFirstEvent } from '../domains/record-sightings.ts'
 import { RateLimit } from '../http/rate-limit.ts'
 import { Collector, type CollectorDeps } from './collector.ts'
 import { IngestRates } from './ingest-rates.ts'
@@ -58,6 +58,17 @@ export function openIngest(base: IngestBase, deps: Deps): IngestRoom {
   const counts = new IngestRates((orgId) => lastEventAt(db, orgId))
   const batches = new SeenBatches(db, clock)
   const violated = new Emitter<Violation>()
+  const received = new Set<string>()
+  // Recorded immediately, because events are only counted when their segment is converted, seconds later.
+  const noteFirstEvent = (domainId: string, receivedAt: Instant) => {
+    if (received.has(domainId)) return
+    received.add(domainId)
+    try {
+      recordFirstEvent(db, domainId, receivedAt)
+    } catch (error) {
+      report(error, 'collect')
+    }
+  }
   const late = new JudgingQueue({
     folder: lateFolder,
     judgeHere: rules.judgeAll,
@@ -80,6 +91,7 @@ export function openIngest(base: IngestBase, deps: Deps): IngestRoom {
     storing,
     files: scripts,
     live,
+    received: noteFirstEvent,
     counts,
     report,
   })

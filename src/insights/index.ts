@@ -1,4 +1,5 @@
 import { causes } from './causes.ts'
+import { consentShares } from './consent-shares.ts'
 import { eventDictionary } from './event-dictionary.ts'
 import { eventSearch } from './event-search.ts'
 import { flatDictionary } from './flat-dictionary.ts'
@@ -31,6 +32,7 @@ export const insights: readonly AnyInsight[] = [
   signalList,
   causes,
   scores,
+  consentShares,
   suggestions,
   orgValue,
   reconcileOrders,

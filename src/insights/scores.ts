@@ -5,12 +5,12 @@ import { DAY_MS, type Instant, MINUTE_MS } from '../core/clock.ts'
 import { FAILED_SQL } from '../core/event.ts'
 import { Closed, Int, type Static, Type } from '../core/schema.ts'
 import { cutText } from '../core/text.ts'
-import { domainIdsNamed } from '../domains/project-store.ts'
 import { coveredMs, mergeGaps } from '../signals/gap.ts'
 import { gapsBetween } from '../signals/gap-store.ts'
 import type { Db } from '../store/database.ts'
 import { type Query, query } from '../warehouse/query.ts'
 import { insight, type Sources } from './insight.ts'
+import { domainFields, domainsNamed } from './query-params.ts'
 import { maskFor } from './response-mask.ts'
 import { accuracyOf, availabilityOf, complianceOf, type DomainHealth, scoreOf } from './score-formulas.ts'
 import { signalsAt } from './signals-at-instant.ts'
@@ -49,17 +49,15 @@ export const scores = insight({
   id: 'getScores',
   summary: 'Show the scores of the last 24 hours: availability, accuracy and compliance',
   description:
-    'Each score is from 0 to 100, for all domains or those of a project: the average of the mean of all domains and the worst domain. ' +
+    'Each score is from 0 to 100, for all domains, those of a project, or one: the average of the mean of all domains and the worst domain. ' +
     '`/docs/use/scores` lists the formulas. Domains that never sent an event are excluded.',
   path: '/insights/scores',
   isQuick: true,
   refusals: ['notFound', 'unavailable'],
-  input: Closed({
-    projectId: Type.Optional(Type.String({ maxLength: 100, description: 'Only domains of this project' })),
-  }),
+  input: Closed(domainFields),
   output: ScoresSchema,
   async answer(sources, asked, { principal: { orgId }, now }) {
-    const domainIds = domainIdsNamed(sources.db, orgId, asked)
+    const domainIds = domainsNamed(sources, orgId, asked)
     const from = Math.floor((now - DAY_MS) / MINUTE_MS) * MINUTE_MS
     return scoresOf(await healthIn(sources, orgId, { domainIds, from, to: now + 1, time: '24 hours' }, now))
   },

@@ -35,6 +35,7 @@ import { parameterNamesQuery, parameterUseQuery } from '../../src/digest/new-par
 import { samplesOf } from '../../src/evidence/event-samples.ts'
 import { seriesOf } from '../../src/evidence/evidence-series.ts'
 import type { IssueProblem } from '../../src/evidence/issue-problem.ts'
+import { consentShares } from '../../src/insights/consent-shares.ts'
 import { estimateDistinct } from '../../src/insights/distinct-values.ts'
 import { eventDictionary } from '../../src/insights/event-dictionary.ts'
 import { eventSearch } from '../../src/insights/event-search.ts'
@@ -359,6 +360,14 @@ describe.skipIf(typeof loaded === 'string')(`both engines return the same result
       const input = { hours: 744, ...(domainId !== undefined && { domainId }) }
       const { vendors } = await tagPerformance.answer(sources, input, { principal, now: window.to })
       expect(vendors.length).toBeGreaterThan(0)
+    }
+  })
+
+  test('the shares of consent are equal', async () => {
+    const { sources, principal, domainIds, window } = world
+    for (const domainId of [undefined, ...domainIds.slice(0, 2)]) {
+      const input = { hours: 168, ...(domainId !== undefined && { domainId }) }
+      await consentShares.answer(sources, input, { principal, now: window.to })
     }
   })
 

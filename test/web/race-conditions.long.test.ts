@@ -72,7 +72,7 @@ describe('navigating directly between items', () => {
     const send = (token: string, event: string) => server.app.collect(token, { events: [{ vendor: 'Shop', event }] })
     await onPage(`/domains/${two.id}/live`, async (screen, page) => {
       await screen.sees('heading', 'two.example')
-      await screen.reads('No events in the last minute')
+      await screen.reads('No events in the last 30 minutes')
       await goDirectlyTo(page, `/domains/${one.id}/live`)
       await screen.sees('heading', 'one.example')
       await send(one.token, 'of_one')

@@ -12,7 +12,13 @@ export function TabLinks({ name, links }: SubLinksProps) {
   return (
     <nav aria-label={name} className={classes.links}>
       {links.map(({ key, label, isHere, link }) => (
-        <Link key={key} {...link} aria-current={isHere ? 'page' : undefined} className={classes.link}>
+        <Link
+          key={key}
+          {...link}
+          activeOptions={{ exact: true }}
+          aria-current={isHere ? 'page' : undefined}
+          className={classes.link}
+        >
           {label}
         </Link>
       ))}

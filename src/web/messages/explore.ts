@@ -111,6 +111,8 @@ export const explore = {
     session: 'View session',
     copyJson: 'Copy as JSON',
     violations: 'Violations',
+    violated: 'Violated rules',
+    issues: 'Issues',
   },
   session: {
     title: 'Session',

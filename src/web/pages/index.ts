@@ -37,5 +37,4 @@ export const pages = [
 /** Redirects by path. Doesn't compile if a path has neither a page nor a redirect. */
 export const redirects: Record<Exclude<PagePath, (typeof pages)[number]['path']>, PagePath> = {
   [PAGE_PATHS.overview.login]: PAGE_PATHS.overview.overview,
-  [PAGE_PATHS.domains.item]: PAGE_PATHS.domains.live,
 }

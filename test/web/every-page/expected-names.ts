@@ -95,6 +95,7 @@ export const PAGES: Record<string, readonly string[]> = {
   ],
   '/domains': ['heading Domains', 'table Domains', 'link Add a domain'],
   '/domains/new': ['heading Add a domain', 'field Name', 'button Add'],
+  '/domains/{id}': [...DOMAIN, 'region Open issues', 'region Scores', 'region Vendors', 'region Latest release'],
   '/domains/{id}/setup': [...DOMAIN, 'field head.html', 'button Copy the code'],
   '/domains/{id}/live': [...DOMAIN, 'table Events'],
   '/explore/dictionary': ['heading Dictionary', 'table Dictionary'],

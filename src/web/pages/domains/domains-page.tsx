@@ -57,7 +57,7 @@ export function DomainsPage() {
             idOf={({ id }) => id}
             narrowRowHeight={NARROW_ROW_PX}
             linkOf={({ id, status }) => ({
-              to: status === 'waiting' ? '/domains/$id/setup' : '/domains/$id/live',
+              to: status === 'waiting' ? '/domains/$id/setup' : '/domains/$id',
               params: { id },
             })}
             pages={query}

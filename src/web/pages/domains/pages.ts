@@ -3,7 +3,7 @@ import { getDomainOptions } from '#client/@tanstack/react-query.gen'
 import { PAGE_PATHS } from '../../../contract/page-paths.ts'
 import { messages } from '../../messages.ts'
 import { lazyViews, page } from '../page.ts'
-import { DOMAINS, domainsQuery } from './queries.ts'
+import { DOMAINS, domainsQuery, LIVE } from './queries.ts'
 
 const paths = PAGE_PATHS.domains
 const view = lazyViews(() => import('./views.ts'))
@@ -28,8 +28,9 @@ export const domainsPages = [
     },
     view: view('AddDomainPage'),
   }),
+  page({ path: paths.item, queries: domainQueries, view: view('DomainSummaryPage') }),
   page({ path: paths.setup, queries: domainQueries, view: view('DomainSetupPage') }),
-  page({ path: paths.live, queries: domainQueries, view: view('DomainLivePage') }),
+  page({ path: paths.live, search: LIVE, queries: domainQueries, view: view('DomainLivePage') }),
   page({ path: paths.hostnames, queries: domainQueries, view: view('DomainHostnamesPage') }),
   page({ path: paths.vendors, queries: domainQueries, view: view('DomainVendorsPage') }),
   page({ path: paths.sampling, queries: domainQueries, view: view('DomainSamplingPage') }),

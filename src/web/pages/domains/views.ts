@@ -2,6 +2,7 @@
 export { AddDomainPage } from './add-domain-page.tsx'
 export { DomainSettingsPage } from './domain/domain-settings-page.tsx'
 export { DomainSetupPage } from './domain/domain-setup-page.tsx'
+export { DomainSummaryPage } from './domain/domain-summary-page.tsx'
 export { DomainHostnamesPage } from './domain/hostnames-page.tsx'
 export { DomainLivePage } from './domain/live-page.tsx'
 export { DomainSamplingPage } from './domain/sampling-page.tsx'

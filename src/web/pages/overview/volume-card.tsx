@@ -51,7 +51,8 @@ export function VolumeCard({ project }: { project: string }) {
 /** Busiest domain first. */
 const busiestFirst = (domains: readonly Domain[]) => domains.toSorted((a, b) => (b.events24h ?? 0) - (a.events24h ?? 0))
 
-function Volume({ project, domain }: { project: string; domain: Domain | null }) {
+/** Events of a domain, or of all domains of a project if `domain` is null, with the expected range. */
+export function Volume({ project, domain }: { project: string; domain: Domain | null }) {
   const { query: period, hours } = usePeriod(MAX_HOURS.series)
   // Hourly counts fluctuate less than five-minute counts.
   const grain = hours >= MIN_HOURS_BY_HOUR && hours <= DAY_HOURS ? { grain: 'hour' as const } : {}

@@ -15,7 +15,11 @@ import { messages } from '../../../messages.ts'
 import { DomainStatus } from '../domain-status.tsx'
 
 export type DomainPart = keyof typeof messages.domains.tabs
-const PARTS: readonly DomainPart[] = ['setup', 'live', 'hostnames', 'vendors', 'sampling', 'settings']
+const PARTS: readonly DomainPart[] = ['item', 'setup', 'live', 'hostnames', 'vendors', 'sampling', 'settings']
+
+const MINUTE_MS = 60_000
+/** Polling interval until the first events have been counted. */
+const COUNT_INTERVAL_MS = 2000
 
 /** The id of the domain in the URL. */
 export const useDomainId = (): string => useParams({ strict: false }).id ?? ''
@@ -23,7 +27,11 @@ export const useDomainId = (): string => useParams({ strict: false }).id ?? ''
 /** The heading of a domain, its status, and links to its pages; `part` is the current page. */
 export function DomainLayout({ part, children }: { part: DomainPart; children(domain: Domain): ReactNode }) {
   const id = useDomainId()
-  const query = useQuery(getDomainOptions({ path: { id } }))
+  const query = useQuery({
+    ...getDomainOptions({ path: { id } }),
+    // The stream reports the first event at once, but events are counted a few seconds later.
+    refetchInterval: ({ state: { data } }) => (data && isUncounted(data) ? COUNT_INTERVAL_MS : false),
+  })
   const gone = (
     <NotFoundNotice sentence={messages.domains.notFound}>
       <Link to="/domains">{messages.domains.toList}</Link>
@@ -51,6 +59,10 @@ export function DomainLayout({ part, children }: { part: DomainPart; children(do
   )
 }
 
+/** True while the domain's first events have not been counted. */
+const isUncounted = ({ events24h, lastEventAt }: Domain) =>
+  !events24h && lastEventAt !== null && lastEventAt !== undefined && Date.now() - lastEventAt < MINUTE_MS
+
 function Health({ domain }: { domain: Domain }) {
   const { events24h, lastEventAt, prodVersion } = domain
   const t = messages.domains
@@ -66,7 +78,7 @@ function Health({ domain }: { domain: Domain }) {
           fz="sm"
           underline="always"
         >
-          <Num value={events24h} />
+          {isUncounted(domain) ? t.counting : <Num value={events24h} />}
         </Anchor>
       </span>
       <span>

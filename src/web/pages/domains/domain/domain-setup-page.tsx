@@ -6,6 +6,7 @@ import {
   getSnippetOptions,
   listRejectionsOptions,
   listSilentLibrariesOptions,
+  searchEventsOptions,
   watchDomainOptions,
 } from '#client/@tanstack/react-query.gen'
 import type { Domain, SetupGuide } from '#client/types.gen'
@@ -195,9 +196,15 @@ function FirstEvent({ domain }: { domain: Domain }) {
   const t = messages.domains.setup
   const { data } = useQuery({
     ...watchDomainOptions({ path: { id: domain.id }, query: { limit: 5 } }),
-    refetchInterval: ({ state }) => (state.data?.events.length ? false : POLL_INTERVAL_MS),
+    refetchInterval: ({ state }) => (state.data?.events.length || domain.lastEventAt ? false : POLL_INTERVAL_MS),
   })
-  const first = data?.events.at(-1)?.event
+  const live = data?.events.at(-1)?.event
+  // The first event may have arrived before the page began to watch.
+  const { data: stored } = useQuery({
+    ...searchEventsOptions({ query: { domainId: domain.id, limit: 1 } }),
+    enabled: !live && Boolean(domain.lastEventAt),
+  })
+  const first = live ?? stored?.events[0]
   // The URL is user input, so only HTTP URLs become links.
   const url = isWeb(domain) ? domain.monitoredUrls.find((one) => /^https?:\/\//i.test(one)) : undefined
   return (

@@ -1,106 +1,181 @@
-import { Button, Group, Stack, Text, Title } from '@mantine/core'
-import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { Alert, Button, Drawer, Group, Stack, Text, Title } from '@mantine/core'
+import { useInfiniteQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { useEffect, useState } from 'react'
-import { listRejectionsInfiniteOptions, watchDomainOptions } from '#client/@tanstack/react-query.gen'
-import type { LiveEvents } from '#client/types.gen'
+import { useMemo, useState } from 'react'
+import { listRejectionsInfiniteOptions } from '#client/@tanstack/react-query.gen'
+import type { Domain, Event } from '#client/types.gen'
 import { Code, Data } from '../../../components/data-text.tsx'
-import { UNKNOWN } from '../../../components/format.ts'
+import { ClearFilters, type Filter, FilterBar } from '../../../components/filter-bar.tsx'
+import { formatDate, formatNumber, UNKNOWN } from '../../../components/format.ts'
 import { Num } from '../../../components/numbers.tsx'
-import { QueryState } from '../../../components/query-state.tsx'
+import { QueryState, SkeletonRows } from '../../../components/query-state.tsx'
 import { SimpleTable } from '../../../components/simple-table.tsx'
 import { TimeAgo } from '../../../components/time-ago.tsx'
+import { useTimeZone } from '../../../components/use-time-zone.ts'
+import { type Column, VirtualTable } from '../../../components/virtual-table.tsx'
 import { messages } from '../../../messages.ts'
+import { useSearchParams } from '../../../url-state/use-search-params.ts'
+import { EventButton } from '../../explore/events/event-button.tsx'
+import { EventDetails } from '../../explore/events/event-details.tsx'
+import { LIVE } from '../queries.ts'
 import { DomainLayout, useDomainId } from './domain-layout.tsx'
+import { LiveStrip } from './live-strip.tsx'
+import { filterEvents, type LiveTimeline, valuesOf } from './live-timeline.ts'
+import { HISTORY_MINUTES, useLiveEvents } from './use-live-events.ts'
 
-type LiveEvent = LiveEvents['events'][number]
-
-/** Polling interval. The server keeps live capture enabled while it is polled. */
-const POLL_INTERVAL_MS = 1000
-const SHOWN = 100
-const REFUSED_SHOWN = 20
+const MAX_REJECTIONS = 100
+const REJECTIONS_SHOWN = 20
+const TIME: Intl.DateTimeFormatOptions = { hour: '2-digit', minute: '2-digit', second: '2-digit' }
 
 /** `/domains/{id}/live`: incoming events and rejections. */
 export function DomainLivePage() {
   return (
     <DomainLayout part="live">
-      {() => (
-        <Stack gap="xl" className="column">
-          <Tail />
-          <Refusals />
+      {(domain) => (
+        <Stack gap="xl">
+          <Timeline domain={domain} />
+          <Rejections />
         </Stack>
       )}
     </DomainLayout>
   )
 }
 
-function Tail() {
-  const id = useDomainId()
-  const [isPaused, pause] = useState(false)
+function Timeline({ domain }: { domain: Domain }) {
+  const [values] = useSearchParams(LIVE)
+  const { timeline, isLoaded, error, isPaused, pause } = useLiveEvents(domain.id)
+  const { shown, waiting } = timeline
+  const events = useMemo(() => filterEvents(shown, values), [shown, values])
+  const [opened, open] = useState<Event | null>(null)
+  const filters = useLiveFilters(shown)
   const t = messages.domains.live
-  const query = useQuery({
-    ...watchDomainOptions({ path: { id }, query: { limit: SHOWN } }),
-    refetchInterval: isPaused ? false : POLL_INTERVAL_MS,
-  })
-  const events = useSeenEvents(query.data)
   return (
     <Stack gap="md">
+      <FilterBar fields={LIVE} filters={filters} />
+      <LiveStrip events={events} isPaused={isPaused} />
       <Group gap="sm">
         <Button variant="default" onClick={() => pause(!isPaused)}>
           {isPaused ? t.resume : t.pause}
         </Button>
-        {isPaused && <Text c="dimmed">{t.paused}</Text>}
+        <Text c="dimmed" fz="sm" role="status">
+          {isPaused ? t.waiting(formatNumber(waiting.length, 0)) : t.about(HISTORY_MINUTES)}
+        </Text>
       </Group>
-      <QueryState query={query} isEmpty={() => events.length === 0} empty={<NoLiveEvents id={id} />}>
-        {() => (
-          <SimpleTable
-            name={t.table}
-            rows={events}
-            keyOf={({ seq }) => String(seq)}
-            columns={[
-              { head: t.event, cell: ({ event }) => <Data>{String(event.event)}</Data> },
-              { head: t.vendor, cell: ({ event }) => <Data>{String(event.vendor)}</Data> },
-              { head: t.host, cell: ({ event }) => <Data>{String(event.host ?? UNKNOWN)}</Data> },
-              { head: t.env, cell: ({ event }) => <Data>{String(event.env ?? UNKNOWN)}</Data> },
-              { head: t.time, cell: ({ ts }) => <TimeAgo at={ts} /> },
-            ]}
-          />
-        )}
-      </QueryState>
+      {error !== null && (
+        <Alert role="alert" color="red" variant="light">
+          {t.interrupted} <Data>{error}</Data>
+        </Alert>
+      )}
+      {!isLoaded && error === null && <SkeletonRows />}
+      {isLoaded && shown.length === 0 && <NoLiveEvents domain={domain} />}
+      {shown.length > 0 && events.length === 0 && (
+        <Stack gap="sm" align="flex-start">
+          <Text>{t.noMatch}</Text>
+          <ClearFilters fields={LIVE} filters={filters} />
+        </Stack>
+      )}
+      {events.length > 0 && <EventTable events={events} open={open} />}
+      <Dropped timeline={timeline} domainId={domain.id} />
+      <Drawer
+        opened={opened !== null}
+        onClose={() => open(null)}
+        position="right"
+        size="lg"
+        title={messages.explore.events.details}
+        closeButtonProps={{ 'aria-label': messages.shell.close }}
+      >
+        {opened && <EventDetails event={opened} />}
+      </Drawer>
     </Stack>
   )
 }
 
-const NoLiveEvents = ({ id }: { id: string }) => (
-  <Stack gap="sm" align="flex-start">
-    <Text maw="72ch">{messages.domains.live.none}</Text>
-    <Button component={Link} to="/explore/events" search={{ domainId: id } as never} variant="default">
-      {messages.domains.live.stored}
-    </Button>
-  </Stack>
-)
-
-/** Events received while the page has been open, most recent first. */
-function useSeenEvents(latest: LiveEvents | undefined): readonly LiveEvent[] {
-  const [events, setEvents] = useState<readonly LiveEvent[]>([])
-  useEffect(() => {
-    if (!latest) return
-    setEvents((before) => {
-      const known = new Set(before.map(({ seq }) => seq))
-      const added = latest.events.filter(({ seq }) => !known.has(seq))
-      if (added.length === 0) return before
-      return [...added, ...before].toSorted((a, b) => b.seq - a.seq).slice(0, SHOWN)
-    })
-  }, [latest])
-  return events
+function useLiveFilters(events: readonly Event[]): readonly Filter<keyof typeof LIVE>[] {
+  const [{ vendor, event }] = useSearchParams(LIVE)
+  return useMemo(() => {
+    const optionsOf = (name: 'vendor' | 'event', selected: readonly string[]) =>
+      valuesOf(events, name, selected).map((value) => ({ value, label: value }))
+    const { explore } = messages
+    return [
+      { is: 'search', name: 'q' },
+      { is: 'several', name: 'vendor', label: explore.vendor, options: optionsOf('vendor', vendor), isData: true },
+      { is: 'several', name: 'event', label: explore.event, options: optionsOf('event', event), isData: true },
+    ]
+  }, [events, vendor, event])
 }
 
-function Refusals() {
-  const domainId = useDomainId()
-  const query = useInfiniteQuery(listRejectionsInfiniteOptions({ query: { domainId, limit: SHOWN } }))
+function EventTable({ events, open }: { events: readonly Event[]; open(event: Event): void }) {
+  const zone = useTimeZone()
+  const columns = useMemo(() => eventColumns(zone, open), [zone, open])
+  return (
+    <VirtualTable name={messages.domains.live.table} rows={events} columns={columns} idOf={({ seq }) => String(seq)} />
+  )
+}
+
+function eventColumns(zone: string, open: (event: Event) => void): Column<Event>[] {
+  const t = messages.domains.live
+  return [
+    {
+      id: 'time',
+      head: t.time,
+      width: '96px',
+      cell: ({ receivedAt }) => (
+        <span className="figure">
+          <Data>{formatDate(receivedAt, zone, TIME)}</Data>
+        </span>
+      ),
+    },
+    { id: 'event', head: t.event, isMain: true, cell: (event) => <EventButton event={event} open={open} /> },
+    { id: 'vendor', head: t.vendor, width: '200px', isUnderMain: true, cell: ({ vendor }) => <Data>{vendor}</Data> },
+    {
+      id: 'host',
+      head: t.page,
+      width: '300px',
+      hideBelow: 768,
+      cell: ({ host, path }) => <Data>{`${host ?? UNKNOWN}${path ?? ''}`}</Data>,
+    },
+    { id: 'env', head: t.env, width: '110px', hideBelow: 1200, cell: ({ env }) => <Data>{env}</Data> },
+  ]
+}
+
+function NoLiveEvents({ domain }: { domain: Domain }) {
   const t = messages.domains.live
   return (
-    <Stack gap="md">
+    <Stack gap="sm" align="flex-start">
+      <Text maw="72ch">
+        {t.none(HISTORY_MINUTES)} {t.open}
+      </Text>
+      <StoredEventsLink domainId={domain.id} />
+    </Stack>
+  )
+}
+
+const StoredEventsLink = ({ domainId }: { domainId: string }) => (
+  <Button component={Link} to="/explore/events" search={{ domainId } as never} variant="default" w="fit-content">
+    {messages.domains.live.stored}
+  </Button>
+)
+
+/** Says how many events the timeline no longer shows. */
+function Dropped({ timeline: { shown, dropped }, domainId }: { timeline: LiveTimeline; domainId: string }) {
+  if (dropped === 0) return null
+  const t = messages.domains.live
+  return (
+    <Stack gap="sm">
+      <Text c="dimmed" fz="sm">
+        {t.dropped(formatNumber(shown.length, 0), formatNumber(dropped, 0))}
+      </Text>
+      <StoredEventsLink domainId={domainId} />
+    </Stack>
+  )
+}
+
+function Rejections() {
+  const domainId = useDomainId()
+  const query = useInfiniteQuery(listRejectionsInfiniteOptions({ query: { domainId, limit: MAX_REJECTIONS } }))
+  const t = messages.domains.live
+  return (
+    <Stack gap="md" className="column">
       <Title order={2}>{t.rejectedTitle}</Title>
       <QueryState
         query={query}
@@ -112,7 +187,7 @@ function Refusals() {
             name={t.rejectedTable}
             rows={pages.flatMap(({ rejections }) => rejections)}
             pages={query}
-            size={REFUSED_SHOWN}
+            size={REJECTIONS_SHOWN}
             keyOf={({ reason, sample }) => `${reason} ${sample}`}
             columns={[
               { head: t.reason, cell: ({ reason }) => <Data>{reason}</Data> },

@@ -1,4 +1,5 @@
-import { UnstyledButton } from '@mantine/core'
+import { Group, UnstyledButton } from '@mantine/core'
+import { IconAlertTriangle } from '@tabler/icons-react'
 import type { Event } from '#client/types.gen'
 import { Data } from '../../../components/data-text.tsx'
 import { messages } from '../../../messages.ts'
@@ -11,7 +12,12 @@ export function EventButton({ event, open }: { event: Event; open(event: Event):
       <UnstyledButton onClick={() => open(event)} fw={600} className="underlined">
         <Data>{event.event}</Data>
       </UnstyledButton>
-      {broken > 0 && <div className="under">{messages.explore.events.violations}</div>}
+      {broken > 0 && (
+        <Group gap={4} c="var(--tw-critical-text)" fz="xs">
+          <IconAlertTriangle size={14} aria-hidden />
+          {messages.explore.events.violations}
+        </Group>
+      )}
     </div>
   )
 }

@@ -6,6 +6,7 @@ import { Code, Data } from '../../../components/data-text.tsx'
 import { DateTime } from '../../../components/time-ago.tsx'
 import { messages } from '../../../messages.ts'
 import { notices } from '../../../state/notices.ts'
+import { ViolatedRules } from './violated-rules.tsx'
 
 /** Event fields with a leading dollar sign, as spelled in conditions. */
 const FIELDS = [
@@ -32,6 +33,7 @@ export function EventDetails({ event }: { event: Event }) {
           </Button>
         )}
       </Group>
+      {event.violations && event.violations.length > 0 && <ViolatedRules alertIds={event.violations} />}
       <Title order={3}>{t.fields}</Title>
       <dl className="facts">
         <dt>{t.time}</dt>
