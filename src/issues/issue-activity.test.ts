@@ -117,6 +117,17 @@ test.each<[string, Course, string]>([
     'open',
   ],
   [
+    'resolved in the period while hosts were still muted',
+    [
+      ['opened', BEFORE - 5],
+      ['muted', BEFORE],
+      ['reopened', BEFORE + 1],
+      ['resolved', WITHIN],
+      ['unmuted', WITHIN + 5],
+    ],
+    'resolved',
+  ],
+  [
     'muted after the period',
     [
       ['opened', BEFORE],

@@ -70,7 +70,7 @@ const issueFields = {
   mutedHosts: Type.Optional(
     Type.Array(Type.String(), {
       description:
-        'Hosts that are muted; absent if all are. Occurrences on other hosts reopen the issue, which keeps these hosts ' +
+        'Hosts that are muted; absent if all are. Occurrences on other hosts reopen the issue, and these hosts stay ' +
         'muted until `mutedUntil`',
     }),
   ),
@@ -211,8 +211,8 @@ export interface Mute {
 export const NO_MUTE: Mute = { mutedUntil: null, muteReason: null, mutedHosts: null }
 
 /**
- * A stored issue: the public fields, and the internal state for `reconcile`. An issue that is muted on some hosts keeps its `Mute` while occurrences on other hosts change its status. Otherwise, only
- * a muted issue has values in these fields.
+ * A stored issue: the public fields, and the internal state for `reconcile`. An issue that is muted on some hosts keeps
+ * its `Mute` while occurrences on other hosts change its status. Otherwise, only a muted issue has values in its fields.
  */
 export interface IssueRecord extends Mute {
   id: string

@@ -66,8 +66,8 @@ export interface Evaluation {
  * Violations are still counted on an unresolved issue, because a violation does not depend on the time of day. Counts
  * of windows are ignored, because the alert does not define normal values for those hours. A muted issue stays muted
  * until a user unmutes it: if it were resolved after quiet windows, its next firing would send a notification.
- * If only some hosts are muted, a finding on another host reopens the muted issue. A finding on muted hosts only is counted
- * and has no other effect, whatever the status of the issue.
+ * If only some hosts are muted, a finding on another host reopens the muted issue. A finding on muted hosts only is
+ * counted and has no other effect, whatever the status of the issue.
  */
 export function reconcile(evaluation: Evaluation): Change[] {
   const { findings, issues, window, inRunWindow } = evaluation
@@ -230,8 +230,8 @@ function open(evaluation: Evaluation, finding: Finding): Change[] {
 }
 
 /**
- * Reopens an issue because of a firing: a resolved issue, an acknowledged issue that had been clear, or a muted issue that
- * fires on another host.
+ * Reopens an issue because of a firing: a resolved issue, an acknowledged issue that had been clear, or a muted issue
+ * that fires on another host.
  */
 function reopen(evaluation: Evaluation, issue: IssueRecord, finding: Finding): Change[] {
   const { alert, now, windowStartAt } = evaluation

@@ -227,6 +227,18 @@ describe('manual changes', () => {
     expect(detail).not.toHaveProperty('muteReason')
   })
 
+  test('can mute the whole issue while some of its hosts are muted', () => {
+    const { db, enqueue, id } = opened()
+    patchIssue(db, hand, id, { status: 'muted', mutedHosts: ['old.example'] }, enqueue)
+    const now = NOON + HOUR_MS
+    const window = { from: NOON, to: now, complete: true }
+    applyFindings(db, evaluationOf({ findings: [findingOf({ hosts: ['new.example'] })], window, now }), enqueue)
+    setStatus(db, hand, id, 'acknowledged', enqueue)
+    expect(findIssue(db, 'org_a', id)).toMatchObject({ status: 'acknowledged', mutedHosts: ['old.example'] })
+    setStatus(db, hand, id, 'muted', enqueue)
+    expect(findIssue(db, 'org_a', id)).not.toHaveProperty('mutedHosts')
+  })
+
   test('can mute no hosts of an issue without hosts', () => {
     const { db, enqueue, id } = opened()
     db.prepare('UPDATE issue SET hosts = NULL').run()

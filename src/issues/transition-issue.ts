@@ -33,16 +33,17 @@ const BY_HAND: Record<IssueStatus, Partial<Record<IssueStatus, HistoryKind>>> = 
 
 /**
  * Changes the status manually. Returns no change if the issue already has the status. Fails with `conflict` if the
- * current status does not allow the change. `mute` applies to `muted`; if absent, the issue's own remains. Leaving `muted`
- * ends the mute; an issue that is muted on some hosts and has another status keeps it. Fails with `invalid` for a time in
- * the past or more than 366 days in the future. The store checks whether another issue has replaced a resolved one.
+ * current status does not allow the change. `mute` applies to `muted`; if absent, a muted issue keeps its own, and other
+ * issues are muted on all hosts until a user unmutes them. Leaving `muted` ends the mute; an issue that is muted on some
+ * hosts and has another status keeps it. Fails with `invalid` for a time in the past or more than 366 days in the
+ * future. The store checks whether another issue has replaced a resolved one.
  */
 export function transition(
   issue: IssueRecord,
   to: IssueStatus,
   by: Actor,
   now: Instant,
-  mute: Mute = muteOf(issue),
+  mute: Mute = issue.status === 'muted' ? muteOf(issue) : NO_MUTE,
 ): Change[] {
   const next = to === 'muted' ? mute : issue.status === 'muted' ? NO_MUTE : muteOf(issue)
   if (issue.status === to && isSameMute(issue, next)) return []
@@ -64,8 +65,8 @@ const payloadOf = ({ mutedUntil, muteReason, mutedHosts }: Mute): HistoryPayload
 })
 
 /**
- * Returns the mute of a request for status `muted`. Fails with `invalid` for a host that is not a hostname, and for hosts
- * of an issue without hosts, on which they would have no effect.
+ * Returns the mute of a request for status `muted`. Fails with `invalid` for a host that is not a hostname, and for
+ * hosts of an issue without hosts, on which they would have no effect.
  */
 export function muteFrom(
   issue: IssueRecord,
