@@ -29,6 +29,7 @@ export const consentShares = insight({
   id: 'getConsentShares',
   summary: 'Show the shares of events with and without consent',
   path: '/insights/consent',
+  isTool: false,
   refusals: ['notFound', 'unavailable'],
   input: Closed({ hours: hoursField(24, MAX_HOURS), ...domainFields }),
   output: Output,

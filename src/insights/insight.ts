@@ -44,7 +44,7 @@ export interface Caller {
 
 /**
  * A read-only query on the event history. One definition provides the REST route `GET /v1/<path>`, its OpenAPI entry
- * and the MCP tool.
+ * and, unless it opts out, the MCP tool.
  */
 export interface Insight<
   I extends TObject = TObject,
@@ -63,6 +63,8 @@ export interface Insight<
   path: string
   /** True for a cheap insight. It runs in the same lane as searches, so it does not wait for expensive insights. */
   isQuick?: true
+  /** False if assistants don't need the insight; it is then not an MCP tool. */
+  isTool?: false
   /** Error codes in addition to those implied by the input. */
   refusals?: readonly ErrorCode[]
   /** Path parameters. */

@@ -23,14 +23,14 @@ export interface InsightRouteDeps {
 
 /** Returns one `GET` route per insight. */
 export function insightRoutes(parts: InsightRouteDeps, insights: readonly AnyInsight[]): Route[] {
-  return insights.map(({ path, params, input, output, answer, isQuick = false, ...rest }) =>
+  return insights.map(({ path, params, input, output, answer, isQuick = false, isTool = true, ...rest }) =>
     route({
       access: 'read',
       tag: 'Insights',
       ...rest,
       method: 'GET',
       path: `/v1${path}`,
-      tool: true,
+      tool: isTool,
       question: isQuick || 'insights',
       ...(params ? { params } : {}),
       ...(input ? { query: input } : {}),

@@ -1,4 +1,4 @@
-import { Alert, Button, Drawer, Group, Stack, Text, Title } from '@mantine/core'
+import { Alert, Button, Group, Stack, Text, Title } from '@mantine/core'
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useMemo, useState } from 'react'
@@ -16,7 +16,7 @@ import { type Column, VirtualTable } from '../../../components/virtual-table.tsx
 import { messages } from '../../../messages.ts'
 import { useSearchParams } from '../../../url-state/use-search-params.ts'
 import { EventButton } from '../../explore/events/event-button.tsx'
-import { EventDetails } from '../../explore/events/event-details.tsx'
+import { EventDrawer } from '../../explore/events/event-drawer.tsx'
 import { LIVE } from '../queries.ts'
 import { DomainLayout, useDomainId } from './domain-layout.tsx'
 import { LiveStrip } from './live-strip.tsx'
@@ -76,16 +76,7 @@ function Timeline({ domain }: { domain: Domain }) {
       )}
       {events.length > 0 && <EventTable events={events} open={open} />}
       <Dropped timeline={timeline} domainId={domain.id} />
-      <Drawer
-        opened={opened !== null}
-        onClose={() => open(null)}
-        position="right"
-        size="lg"
-        title={messages.explore.events.details}
-        closeButtonProps={{ 'aria-label': messages.shell.close }}
-      >
-        {opened && <EventDetails event={opened} />}
-      </Drawer>
+      <EventDrawer event={opened} close={() => open(null)} />
     </Stack>
   )
 }

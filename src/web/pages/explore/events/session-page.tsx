@@ -1,4 +1,4 @@
-import { Button, Drawer, Paper, Stack, Text } from '@mantine/core'
+import { Button, Paper, Stack, Text } from '@mantine/core'
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -16,7 +16,7 @@ import classes from '../explore.module.css'
 import { NoEvents } from '../explore-header.tsx'
 import { EVENTS, eventsQuery } from '../queries.ts'
 import { EventButton } from './event-button.tsx'
-import { EventDetails } from './event-details.tsx'
+import { EventDrawer } from './event-drawer.tsx'
 
 /** `/explore/sessions/{id}`: the events of a visitor's session in chronological order. */
 export function SessionPage() {
@@ -47,16 +47,7 @@ export function SessionPage() {
           {({ pages }) => <Path events={pages.flatMap(({ events }) => events).toReversed()} open={open} />}
         </QueryState>
       </Stack>
-      <Drawer
-        opened={opened !== null}
-        onClose={() => open(null)}
-        position="right"
-        size="lg"
-        title={messages.explore.events.details}
-        closeButtonProps={{ 'aria-label': messages.shell.close }}
-      >
-        {opened && <EventDetails event={opened} />}
-      </Drawer>
+      <EventDrawer event={opened} close={() => open(null)} />
     </>
   )
 }
