@@ -24,6 +24,12 @@ export const DraftInputSchema = Closed(
           'Base64-encoded ZIP archive of a HAR and its attachments (`.har.zip`), instead of a session. The HAR can unpack to at most 32 MiB',
       }),
     ),
+    recording: Type.Optional(
+      Type.Record(Type.String(), Type.Unknown(), {
+        description:
+          'JSON exported by the Recorder of Chrome DevTools, instead of a session. Steps that can’t be executed are left out and listed in `skippedSteps`',
+      }),
+    ),
   },
   { $id: 'FlowDraftInput', examples: [{ har: HAR }] },
 )

@@ -64,7 +64,7 @@ describe('a draft from a HAR', () => {
     [
       'both',
       { har: harOf(100_000), sessionId: 's' },
-      'sessionId: exactly one of sessionId, har and harZip is required',
+      'sessionId: exactly one of sessionId, har, harZip and recording is required',
     ],
     ['an unknown field', { har: harOf(100_000), more: 1 }, 'more: there is no such field'],
     ['no HAR', { har: { text: 'x'.repeat(100_000) } }, 'har: is not a HAR: log.entries is missing'],
@@ -84,7 +84,7 @@ describe('a draft from a HAR', () => {
   test.each([{}, { har: {}, harZip: '' }, { sessionId: 's', har: {}, harZip: '' }])(
     'requires exactly one source: %j',
     async (body) => {
-      const error = 'sessionId: exactly one of sessionId, har and harZip is required'
+      const error = 'sessionId: exactly one of sessionId, har, harZip and recording is required'
       expect(await post(body)).toMatchObject({ status: 400, body: { error } })
     },
   )

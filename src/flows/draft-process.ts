@@ -9,7 +9,7 @@ import { FairQueue } from '../core/fair-queue.ts'
 import { programCommand } from '../core/program-command.ts'
 import { parser } from '../core/schema.ts'
 import { checkJson, parseJson } from '../http/json-body.ts'
-import { type Draft, draftOf, sightingsOfHar } from './draft.ts'
+import { type Draft, draftOf, draftOfRecording, sightingsOfHar } from './draft.ts'
 import { type DraftInput, DraftInputSchema } from './draft-input.ts'
 
 /** The settings read by `privacyFrom`. */
@@ -47,7 +47,7 @@ export function draftInputOf(body: Uint8Array): DraftInput {
   checkJson(isObject ? { ...value, har: undefined } : value)
   const input = readInput(value) as DraftInput
   if (Object.keys(input).length !== 1) {
-    throw new AppError('invalid', 'sessionId: exactly one of sessionId, har and harZip is required')
+    throw new AppError('invalid', 'sessionId: exactly one of sessionId, har, harZip and recording is required')
   }
   return input
 }
@@ -151,7 +151,8 @@ export async function draftForParent(): Promise<void> {
 
 async function answerTo(body: Uint8Array, privacy: PrivacySettings): Promise<Answer> {
   try {
-    const { har, harZip } = draftInputOf(body)
+    const { har, harZip, recording } = draftInputOf(body)
+    if (recording !== undefined) return { draft: draftOfRecording(recording) }
     const own = privacyFrom(privacy)
     if (harZip !== undefined) return { draft: await draftOfArchive(harZip, own) }
     return { draft: draftOf(sightingsOfHar(har, 'har'), 'har', own) }

@@ -9,7 +9,7 @@ import type { Caller, Sources } from '../insights/insight.ts'
 import type { Db } from '../store/database.ts'
 import { type History, withSignal } from '../warehouse/warehouse.ts'
 import type { Sighting } from './draft.ts'
-import { draftOf } from './draft.ts'
+import { draftOf, draftOfRecording } from './draft.ts'
 import { DraftInputSchema } from './draft-input.ts'
 import { DraftProcesses, draftInputOf } from './draft-process.ts'
 import { ExpectationSchema } from './expectation.ts'
@@ -40,6 +40,14 @@ const DraftSchema = Closed(
       }),
       { description: 'Up to 50 requests in the HAR that were skipped because their bodies are missing' },
     ),
+    skippedSteps: Type.Array(
+      Closed({
+        step: Type.Integer({ minimum: 0, description: 'Index in `steps` of the given recording' }),
+        type: Type.String({ description: 'Kind of the step; empty when it has none' }),
+        reason: Type.String({ description: 'What was left out, and why' }),
+      }),
+      { description: 'Up to 200 steps of the recording that were left out, or that lost some of their selectors' },
+    ),
   },
   {
     $id: 'FlowDraft',
@@ -48,6 +56,7 @@ const DraftSchema = Closed(
         recording: { title: 'Visit of shop.example', steps: [{ type: 'navigate', url: 'https://shop.example/' }] },
         expectations: [{ step: 0, vendor: 'Google Analytics 4', event: 'page_view' }],
         missingBodies: [],
+        skippedSteps: [],
       },
     ],
   },
@@ -71,9 +80,9 @@ export function draftRoutes({
       asynchronous: true,
       unparsed: true,
       tag: 'Flow tests',
-      summary: 'Draft a flow test from a visitor’s session or a HAR',
+      summary: 'Draft a flow test from a visitor’s session, a HAR or a recording',
       description:
-        'Returns its pages and events for a person to complete. Nothing is stored. The draft contains neither clicks nor personal data.',
+        'Returns its pages and events for a person to complete. Nothing is stored. A draft from a session or a HAR contains neither clicks nor personal data. A draft from a recording contains the steps that can be executed, unchanged.',
       refusals: ['notFound', 'tooLarge', 'rateLimited', 'unavailable'],
       question: true,
       maxBodyBytes: HAR_BYTES,
@@ -83,7 +92,8 @@ export function draftRoutes({
         const bytes = body as unknown as Uint8Array
         const { orgId } = principal
         const settings = privacySettingsOf(orgId)
-        const sessionId = processes.takes(bytes) ? undefined : draftInputOf(bytes).sessionId
+        const { sessionId, recording } = processes.takes(bytes) ? {} : draftInputOf(bytes)
+        if (recording !== undefined) return draftOfRecording(recording) as never
         if (sessionId === undefined) {
           return (await processes.draft(bytes, { orgId, privacy: settings, signal })) as never
         }

@@ -8,6 +8,7 @@ import { decodeHit } from '../decoders/index.ts'
 import { readBody } from '../decoders/request-body.ts'
 import { deriveExpectations, type OwnEvent } from './derive-expectations.ts'
 import type { Expectation } from './expectation.ts'
+import { importRecording, type SkippedStep } from './import-recording.ts'
 import type { RecordedStep, Recording } from './recorder-export.ts'
 
 /** A draft of a flow test for a person to complete. */
@@ -16,6 +17,8 @@ export interface Draft {
   expectations: Expectation[]
   /** Up to 50 requests in a HAR that are missing from the draft because the HAR does not contain their bodies. */
   missingBodies: MissingRequest[]
+  /** Up to 200 steps of a Recorder export that were left out or changed. */
+  skippedSteps: SkippedStep[]
 }
 
 /** A request whose body is missing. */
@@ -74,7 +77,16 @@ export function draftOf(
   const [first] = visits
   if (!first) throw new AppError('invalid', `${path}: contains no page that can be opened`)
   const recording = { title: `Visit of ${new URL(first.url).host}`, steps: visits.map(({ url }) => openStep(url)) }
-  return { recording, expectations: deriveExpectations(events, privacy), missingBodies }
+  return { recording, expectations: deriveExpectations(events, privacy), missingBodies, skippedSteps: [] }
+}
+
+/**
+ * Returns the executable steps of a Recorder export, and the ones that were left out.
+ * @throws {AppError} `invalid`, naming `recording`, when the value is not a recording or no step can be executed
+ */
+export function draftOfRecording(value: unknown): Draft {
+  const { recording, skipped } = importRecording(value, 'recording')
+  return { recording, expectations: [], missingBodies: [], skippedSteps: skipped }
 }
 
 const openStep = (url: string): RecordedStep => ({

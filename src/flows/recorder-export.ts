@@ -2,7 +2,8 @@ import { AppError } from '../core/error.ts'
 import { parser, type Static, Text, Type } from '../core/schema.ts'
 import { isStepType, STEP_SCHEMAS, STEP_TYPES, type StepType } from './recording-steps.ts'
 
-const MAX_STEPS = 200
+/** Maximum number of steps in a recording. */
+export const MAX_STEPS = 200
 const MAX_BYTES = 1 << 20
 
 /** The JSON that the Recorder of Chrome DevTools exports. `parseRecording` checks each step according to its kind. */
@@ -63,7 +64,12 @@ export function parseRecording(value: unknown, path: string): Recording {
   return recording as Recording
 }
 
-function parseStep(step: RecordedStep, path: string): void {
+/**
+ * Checks one step.
+ * @param path path of the step, for error messages: `recording.steps[2]`
+ * @throws {AppError} `invalid`, naming the field
+ */
+export function parseStep(step: RecordedStep, path: string): void {
   if (step.type === 'customStep') {
     throw new AppError(
       'invalid',

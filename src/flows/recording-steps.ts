@@ -6,21 +6,30 @@ const LONGEST_URL = 4000
 
 /** Fields that all kinds of steps have. Unknown fields are kept, because Chrome occasionally adds new ones. */
 const anyStep = {
-  timeout: Type.Optional(Int({ minimum: 1, maximum: 600_000, description: 'Timeout of the step, in milliseconds' })),
+  timeout: Type.Optional(
+    Int({ minimum: 1, maximum: 600_000, 'x-unit': 'ms', description: 'Timeout of the step, in milliseconds' }),
+  ),
   assertedEvents: Type.Optional(
     Type.Array(
-      Type.Object({
-        type: OneOf(['navigation']),
-        url: Type.Optional(Text(0, LONGEST_URL)),
-        title: Type.Optional(Text(0, LONGEST_TEXT)),
-        // A field that Tagwarden adds. Chrome's Recorder does not write it.
-        status: Type.Optional(Int({ minimum: 100, maximum: 599, description: 'Expected HTTP status of the page' })),
-      }),
-      { maxItems: 10, description: 'A navigation that the step triggers and waits for' },
+      Type.Object(
+        {
+          type: OneOf(['navigation']),
+          url: Type.Optional(Text(0, LONGEST_URL, { title: 'URL' })),
+          title: Type.Optional(Text(0, LONGEST_TEXT)),
+          // A field that Tagwarden adds. Chrome's Recorder does not write it.
+          status: Type.Optional(Int({ minimum: 100, maximum: 599, description: 'Expected HTTP status of the page' })),
+        },
+        { title: 'Navigation' },
+      ),
+      { title: 'Expected navigations', maxItems: 10, description: 'A navigation that the step triggers and waits for' },
     ),
   ),
   target: Type.Optional(
-    Text(1, LONGEST_URL, { description: '`main`, or the URL of a tab or frame', examples: ['main'] }),
+    Text(1, LONGEST_URL, {
+      title: 'Tab or frame',
+      description: '`main`, or the URL of a tab or frame',
+      examples: ['main'],
+    }),
   ),
 }
 
@@ -72,7 +81,7 @@ const fieldsOf = {
     upload: Type.Number(),
     latency: Type.Number(),
   },
-  navigate: { ...anyStep, url: Text(1, LONGEST_URL) },
+  navigate: { ...anyStep, url: Text(1, LONGEST_URL, { title: 'URL' }) },
   click: { ...onElement, ...press },
   doubleClick: { ...onElement, ...press },
   hover: onElement,
@@ -102,6 +111,23 @@ export type StepType = keyof typeof fieldsOf
 export const STEP_TYPES = Object.keys(fieldsOf) as StepType[]
 
 export const isStepType = (type: string): type is StepType => Object.hasOwn(fieldsOf, type)
+
+/** Titles of all kinds of steps, for forms. */
+export const STEP_TITLES: Readonly<Record<StepType, string>> = {
+  setViewport: 'Set window size',
+  emulateNetworkConditions: 'Set network speed',
+  navigate: 'Open page',
+  click: 'Click',
+  doubleClick: 'Double-click',
+  hover: 'Point at element',
+  change: 'Fill in field',
+  keyDown: 'Press key',
+  keyUp: 'Release key',
+  scroll: 'Scroll',
+  close: 'Close tab',
+  waitForElement: 'Wait for element',
+  waitForExpression: 'Wait for expression',
+}
 
 /** Schemas of all kinds of steps. */
 export const STEP_SCHEMAS = Object.fromEntries(

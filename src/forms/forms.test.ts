@@ -4,6 +4,7 @@ import { readAlertInput } from '../alerts/alert-input.ts'
 import { alertTypes } from '../alerts/types/index.ts'
 import { CONNECTORS } from '../connectors.ts'
 import { Closed, Int, OneOf, Text, Type } from '../core/schema.ts'
+import { STEP_TYPES } from '../flows/recording-steps.ts'
 import { insights } from '../insights/index.ts'
 import { desk, deskConnector } from '../integrations/providers/desk/desk.fixture.ts'
 import { CHANNELS } from '../integrations/providers/index.ts'
@@ -48,6 +49,7 @@ test('everything that can be added has a form', () => {
   expect(kinds.integrations).toEqual(CONNECTORS.map(({ type }) => type))
   expect(kinds.alertTypes).toEqual(alertTypes.map(({ kind }) => kind))
   expect(kinds.insights).toEqual(insights.map(({ id }) => id))
+  expect(kinds.flowSteps).toEqual(STEP_TYPES)
 })
 
 test.each(all)('%s is JSON Schema 2020-12, with a title and a position for every field', (_name, { title, schema }) => {

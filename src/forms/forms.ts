@@ -1,5 +1,6 @@
 import { alertTypes } from '../alerts/types/index.ts'
 import { Closed, type Static, type TObject, Type } from '../core/schema.ts'
+import { STEP_SCHEMAS, STEP_TITLES, STEP_TYPES } from '../flows/recording-steps.ts'
 import type { AnyInsight } from '../insights/insight.ts'
 import { NotifySchema } from '../integrations/delivery/notify-setting.ts'
 import type { Channel } from '../integrations/providers/channel.ts'
@@ -45,6 +46,7 @@ export const FormsSchema = Closed(
     integrations: formsOf('Fields of `config` of integrations, by provider'),
     alertTypes: formsOf('Fields specific to each alert type'),
     insights: formsOf('Path and query parameters of insights'),
+    flowSteps: formsOf('Fields of the steps of flow tests in addition to `type`, by type'),
   },
   { $id: 'Forms' },
 )
@@ -67,6 +69,12 @@ export function formsOfAll(
       title: summary,
       help: description,
       schema: schemaOf(Closed({ ...params?.properties, ...input?.properties })),
+    })),
+    flowSteps: STEP_TYPES.map((kind) => ({
+      kind,
+      title: STEP_TITLES[kind],
+      help: '',
+      schema: schemaOf(STEP_SCHEMAS[kind]),
     })),
   }
 }

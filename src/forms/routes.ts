@@ -20,7 +20,7 @@ export function formRoutes({ channels, connectors, insights }: FormRouteDeps): R
       path: '/v1/forms',
       access: 'read',
       tag: 'Forms',
-      summary: 'List the forms for channels, integrations, alert types and insights',
+      summary: 'List the forms for channels, integrations, alert types, insights and steps of flow tests',
       description: 'Contains everything that a client needs to render each form without knowing its fields in advance.',
       answer: FormsSchema,
       handle: () => forms,
