@@ -59,6 +59,7 @@ const OPENERS: readonly Opener[] = [
   { of: 'pages/explore/event-labels-page.tsx', at: '/explore/labels', press: startingWith('Add event to') },
   { of: 'pages/explore/event-labels-page.tsx', at: '/explore/labels', press: startingWith('Delete') },
   { of: 'pages/tests/test-page.tsx', at: '/tests/tst_', press: button('Delete test') },
+  { of: 'pages/tests/run/steps.tsx', at: '/tests/runs/', press: /^Open screenshot of / },
   { of: 'pages/tests/run/share-dialog.tsx', at: '/tests/runs/', press: button('Share run') },
   { of: 'pages/tests/run/share-dialog.tsx', at: '/audits/run_', press: button('Share audit') },
   { of: 'pages/integrations/integration-page.tsx', at: '/integrations/int_', press: button('Delete integration') },

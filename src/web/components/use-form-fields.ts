@@ -5,11 +5,16 @@ export type Fields<Values extends object> = ReturnType<typeof useFormFields<Valu
 
 /**
  * State of a form whose fields have the same names as the fields of the request. `act` sends the values. Errors are
- * shown at the fields that they concern.
+ * shown at the fields that they concern. `pathsOf` returns the paths of nested fields that show their own errors, such
+ * as `channels[0].target`, the deepest first.
  */
-export function useFormFields<Values extends object>(initialValues: Values, act: (values: Values) => Promise<unknown>) {
+export function useFormFields<Values extends object>(
+  initialValues: Values,
+  act: (values: Values) => Promise<unknown>,
+  pathsOf: (values: Values) => readonly string[] = () => [],
+) {
   const { values, getValues, setValues, getInputProps } = useForm<Values>({ initialValues })
-  const sending = useSubmit(Object.keys(initialValues), () => act(getValues()))
+  const sending = useSubmit([...pathsOf(values), ...Object.keys(initialValues)], () => act(getValues()))
   type Name = keyof Values & string
   return {
     values,

@@ -11,6 +11,7 @@ import { useNavigateIfMounted } from '../../components/use-is-mounted.ts'
 import { messages } from '../../messages.ts'
 import { notices } from '../../state/notices.ts'
 import { Expectations } from '../tests/expectations.tsx'
+import { ScheduleField } from '../tests/schedule/schedule-field.tsx'
 import { DomainField } from '../tests/test-form.tsx'
 
 type Mode = NonNullable<AuditInput['consent']>['mode']
@@ -22,6 +23,7 @@ const EMPTY = {
   sitemap: '',
   maxPages: 50,
   schedule: '',
+  timezone: '',
   consent: { mode: 'accept' as Mode },
   expect: [] as NonNullable<AuditInput['expect']>,
 }
@@ -45,8 +47,8 @@ export function NewAuditPage() {
 function AuditForm() {
   const goOn = useNavigateIfMounted()
   const t = messages.tests
-  const { values, field, set, sending } = useFormFields(EMPTY, async ({ sitemap, schedule, ...given }) => {
-    const body = { ...given, sitemap: sitemap || null, schedule: schedule || null }
+  const { values, field, set, sending } = useFormFields(EMPTY, async ({ sitemap, schedule, timezone, ...given }) => {
+    const body = { ...given, sitemap: sitemap || null, schedule: schedule || null, ...(timezone && { timezone }) }
     const { data } = await createAudit({ body })
     await invalidate('listAudits')
     notices.say(t.auditStarted)
@@ -67,7 +69,7 @@ function AuditForm() {
           data={MODES.map((value) => ({ value, label: t.consents[value] }))}
           error={sending.errorOf('consent')}
         />
-        <TextInput label={t.cron} description={t.cronHint} {...field('schedule')} />
+        <ScheduleField pattern={values.schedule} timezone={values.timezone} change={set} errorOf={sending.errorOf} />
       </Stack>
       <Expectations
         expectations={values.expect}

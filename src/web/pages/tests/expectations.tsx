@@ -1,4 +1,5 @@
 import { Button, CloseButton, Group, NativeSelect, NumberInput, Stack, Text, TextInput, Title } from '@mantine/core'
+import { useEffect, useRef } from 'react'
 import type { FlowTestInput } from '#client/types.gen'
 import { Data, dataOption } from '../../components/data-text.tsx'
 import { messages } from '../../messages.ts'
@@ -11,11 +12,13 @@ interface ExpectationsProps {
   /** Titles of the recording's steps; empty when steps can't be selected. */
   steps: readonly string[]
   change(expectations: Expectation[]): void
+  /** Index of a row that gets the focus when it is added. */
+  focused?: number | null
   error: string | undefined
 }
 
 /** The tags that must fire. Conditions set through the API are retained. */
-export function Expectations({ expectations, steps, change, error }: ExpectationsProps) {
+export function Expectations({ expectations, steps, change, focused = null, error }: ExpectationsProps) {
   const t = messages.tests
   const set = (index: number, part: Partial<Expectation>) =>
     change(expectations.map((one, at) => (at === index ? { ...one, ...part } : one)))
@@ -37,6 +40,7 @@ export function Expectations({ expectations, steps, change, error }: Expectation
             number={index + 1}
             expectation={one}
             steps={steps}
+            isFocused={index === focused}
             set={(part) => set(index, part)}
             remove={() => change(expectations.filter((_, at) => at !== index))}
           />
@@ -53,16 +57,23 @@ interface RowProps {
   number: number
   expectation: Expectation
   steps: readonly string[]
+  isFocused: boolean
   set(part: Partial<Expectation>): void
   remove(): void
 }
 
-function Row({ number, expectation, steps, set, remove }: RowProps) {
+function Row({ number, expectation, steps, isFocused, set, remove }: RowProps) {
+  const vendor = useRef<HTMLInputElement>(null)
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the focus is moved once, when the row is added
+  useEffect(() => {
+    if (isFocused) vendor.current?.focus()
+  }, [])
   const t = messages.tests
   const whole = { value: '', label: t.anyStep }
   return (
     <Group gap="sm" align="flex-end" className={classes.row}>
       <TextInput
+        ref={vendor}
         label={t.vendorOf(number)}
         value={expectation.vendor ?? ''}
         onChange={({ currentTarget }) => set({ vendor: currentTarget.value || undefined })}

@@ -21,9 +21,14 @@ import { TimeAgo } from '../../components/time-ago.tsx'
 import { useNavigateIfMounted } from '../../components/use-is-mounted.ts'
 import { messages } from '../../messages.ts'
 import { notices } from '../../state/notices.ts'
-import { runsQuery, runTest } from './queries.ts'
+import { runQuery, runsQuery, runTest } from './queries.ts'
+import { Steps } from './run/steps.tsx'
+import { RunHistory } from './run-history.tsx'
 import { RUN_MARKS, TEST_MARKS } from './status-marks.ts'
 import { TestForm } from './test-form.tsx'
+
+/** Rows per page of the table of runs; the strip shows all of them. */
+const SHOWN_RUNS = 10
 
 /** `/tests/{id}`: a flow test with its runs and settings. */
 export function TestPage() {
@@ -97,37 +102,79 @@ function Runs({ testId }: { testId: string }) {
   const query = useQuery(runsQuery(testId))
   const t = messages.tests
   return (
+    <QueryState query={query} isEmpty={({ runs }) => runs.length === 0} empty={<Text>{t.noRuns}</Text>}>
+      {({ runs }) => (
+        <Stack gap="lg">
+          <RunHistory runs={runs} />
+          <LatestRun id={runs[0]?.id ?? ''} />
+          <section>
+            <Title order={2} mb="sm">
+              {t.runs}
+            </Title>
+            <SimpleTable
+              name={t.runs}
+              rows={runs}
+              size={SHOWN_RUNS}
+              keyOf={({ id }) => id}
+              columns={[
+                {
+                  head: t.status,
+                  cell: ({ id, status }) => (
+                    <Link to="/tests/runs/$id" params={{ id }}>
+                      <Group gap="sm" wrap="nowrap">
+                        <StatusMark status={RUN_MARKS[status]} word={t.runStatuses[status]} />
+                      </Group>
+                    </Link>
+                  ),
+                },
+                { head: t.time, cell: ({ createdAt }) => <TimeAgo at={createdAt} /> },
+                { head: t.duration, isNumber: true, cell: ({ durationMs }) => <Duration ms={durationMs} /> },
+                { head: t.trigger, cell: ({ trigger }) => t.triggers[trigger] },
+                { head: t.findings, isNumber: true, cell: ({ summary }) => <Num value={summary.findings} /> },
+                { head: t.errors, cell: ({ error }) => <Data>{error}</Data> },
+              ]}
+            />
+          </section>
+        </Stack>
+      )}
+    </QueryState>
+  )
+}
+
+/** The steps of the most recent run. */
+function LatestRun({ id }: { id: string }) {
+  const query = useQuery(runQuery(id))
+  const t = messages.tests
+  return (
     <section>
       <Title order={2} mb="sm">
-        {t.runs}
+        {t.latestRun}
       </Title>
-      <QueryState query={query} isEmpty={({ runs }) => runs.length === 0} empty={<Text>{t.noRuns}</Text>}>
-        {({ runs }) => (
-          <SimpleTable
-            name={t.runs}
-            rows={runs}
-            keyOf={({ id }) => id}
-            columns={[
-              {
-                head: t.status,
-                cell: ({ id, status }) => (
-                  <Link to="/tests/runs/$id" params={{ id }}>
-                    <Group gap="sm" wrap="nowrap">
-                      <StatusMark status={RUN_MARKS[status]} word={t.runStatuses[status]} />
-                    </Group>
-                  </Link>
-                ),
-              },
-              { head: t.time, cell: ({ createdAt }) => <TimeAgo at={createdAt} /> },
-              { head: t.duration, isNumber: true, cell: ({ durationMs }) => <Duration ms={durationMs} /> },
-              { head: t.trigger, cell: ({ trigger }) => t.triggers[trigger] },
-              { head: t.findings, isNumber: true, cell: ({ summary }) => <Num value={summary.findings} /> },
-              { head: t.errors, cell: ({ error }) => <Data>{error}</Data> },
-            ]}
-          />
+      <QueryState query={query} isEmpty={({ steps }) => steps.length === 0} empty={<Latest id={id} />}>
+        {(run) => (
+          <Stack gap="sm">
+            <Latest id={id} />
+            <Steps run={run} />
+          </Stack>
         )}
       </QueryState>
     </section>
+  )
+}
+
+function Latest({ id }: { id: string }) {
+  const { data } = useQuery(runQuery(id))
+  const t = messages.tests
+  if (!data) return null
+  return (
+    <Group gap="md">
+      <StatusMark status={RUN_MARKS[data.status]} word={t.runStatuses[data.status]} />
+      <TimeAgo at={data.createdAt} />
+      <Duration ms={data.durationMs} />
+      <Link to="/tests/runs/$id" params={{ id }}>
+        {t.openRun}
+      </Link>
+    </Group>
   )
 }
 

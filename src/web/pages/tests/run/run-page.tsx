@@ -2,14 +2,14 @@ import { Anchor, Button, Group, Paper, Stack, Text, Title } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
 import { useState } from 'react'
-import { getFlowTestOptions, getRunOptions } from '#client/@tanstack/react-query.gen'
+import { getFlowTestOptions } from '#client/@tanstack/react-query.gen'
 import { cancelRun } from '#client/sdk.gen'
 import type { RunDetail } from '#client/types.gen'
 import { invalidate } from '../../../api/queries.ts'
 import { useHasRole } from '../../../api/whoami.ts'
-import { Code, Data } from '../../../components/data-text.tsx'
+import { Data } from '../../../components/data-text.tsx'
 import { NotFoundNotice } from '../../../components/not-found-notice.tsx'
-import { Duration, Num } from '../../../components/numbers.tsx'
+import { Duration } from '../../../components/numbers.tsx'
 import { PageHeader } from '../../../components/page-header.tsx'
 import { QueryState } from '../../../components/query-state.tsx'
 import { RoleNotice } from '../../../components/role-notice.tsx'
@@ -18,20 +18,15 @@ import { StatusMark } from '../../../components/status-mark.tsx'
 import { TimeAgo } from '../../../components/time-ago.tsx'
 import { messages } from '../../../messages.ts'
 import { notices } from '../../../state/notices.ts'
+import { isOver, runQuery } from '../queries.ts'
 import { RUN_MARKS } from '../status-marks.ts'
 import { ShareDialog } from './share-dialog.tsx'
 import { Steps } from './steps.tsx'
 
-/** Polling interval while a test runs; the change stream does not report individual steps. */
-const POLL_INTERVAL_MS = 1000
-
 /** `/tests/runs/{id}`: the steps, events and findings of a run. */
 export function RunPage() {
   const id = useParams({ strict: false }).id ?? ''
-  const query = useQuery({
-    ...getRunOptions({ path: { id } }),
-    refetchInterval: ({ state }) => (isOver(state.data?.status) ? false : POLL_INTERVAL_MS),
-  })
+  const query = useQuery(runQuery(id))
   const t = messages.tests
   const gone = (
     <NotFoundNotice sentence={t.runNotFound}>
@@ -44,8 +39,6 @@ export function RunPage() {
     </QueryState>
   )
 }
-
-const isOver = (status: RunDetail['status'] | undefined) => status !== 'queued' && status !== 'running'
 
 function RunDetailView({ run }: { run: RunDetail }) {
   const [isSharing, share] = useState(false)
@@ -86,7 +79,6 @@ function RunDetailView({ run }: { run: RunDetail }) {
           </Title>
           <Steps run={run} />
         </section>
-        <SentEvents run={run} />
         {run.errors.length > 0 && (
           <section>
             <Title order={2} mb="sm">
@@ -160,55 +152,5 @@ function Findings({ findings }: { findings: RunDetail['findings'] }) {
         { head: t.observed, cell: ({ observed }) => <Data>{observed}</Data> },
       ]}
     />
-  )
-}
-
-/** Events sent by tags during the run, in chronological order. */
-function SentEvents({ run: { events } }: { run: RunDetail }) {
-  const t = messages.tests
-  if (events.length === 0) return null
-  const rows = events.map((event, order) => ({ ...event, order }))
-  return (
-    <section>
-      <Title order={2} mb="sm">
-        {t.eventsSent}
-      </Title>
-      <SimpleTable
-        name={t.eventsSent}
-        rows={rows}
-        keyOf={({ order }) => String(order)}
-        columns={[
-          { head: t.event, cell: ({ event }) => <Data>{event}</Data> },
-          { head: t.vendor, cell: ({ vendor }) => <Data>{vendor}</Data> },
-          { head: t.step, isNumber: true, cell: ({ step }) => <Num value={step + 1} /> },
-          { head: t.response, cell: ({ answered, status }) => (answered ? t.blocked : <Num value={status} />) },
-          { head: t.parameters, cell: ({ params }) => <Parameters params={params} /> },
-        ]}
-      />
-    </section>
-  )
-}
-
-function Parameters({ params }: { params: Readonly<Record<string, string>> }) {
-  const all = Object.entries(params)
-  if (all.length === 0) return null
-  return (
-    <details>
-      <summary>
-        <Num value={all.length} />
-      </summary>
-      <dl className="facts">
-        {all.map(([key, value]) => (
-          <div key={key} style={{ display: 'contents' }}>
-            <dt>
-              <Code>{key}</Code>
-            </dt>
-            <dd>
-              <Data>{value}</Data>
-            </dd>
-          </div>
-        ))}
-      </dl>
-    </details>
   )
 }
