@@ -112,7 +112,7 @@ test('a flow test is created, reordered and run by form alone, and its run is re
   await screen.type('Event 1', 'sign_up')
 
   // The click is moved before the wait with the keyboard, and its expectation follows.
-  await page.focus('[aria-label="Step 4"] [data-part="target"]')
+  await (await page.waitForSelector(named('textbox', 'Target 4')))?.focus()
   await page.keyboard.down('Alt')
   await page.keyboard.press('ArrowUp')
   await page.keyboard.press('ArrowUp')

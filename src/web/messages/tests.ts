@@ -79,7 +79,6 @@ export const tests = {
     noStepList: 'The JSON needs a list named steps, in which every step has a type.',
     noSteps: 'No steps yet. Import a recording, or add the first step: the page where the visit begins.',
     add: 'Add step',
-    step: (index: number) => `Step ${index}`,
     action: (index: number) => `Action ${index}`,
     target: (index: number) => `Target ${index}`,
     targetPlaceholder: '#add or aria/Add to cart',

@@ -80,7 +80,6 @@ export function StepRow(props: StepRowProps) {
       className={classes.row}
       data-step={stepKey}
       data-dragged={isDragged || undefined}
-      aria-label={t.step(number)}
       onKeyDown={keyDown}
       onDragOver={(event) => event.preventDefault()}
       onDrop={(event) => {

@@ -88,7 +88,7 @@ function What({ step: { title, error, healed }, findings }: { step: Step; findin
           <StatusMark status="failed" word={t.kinds[kind]} />
           <Text fz="sm" fw={400}>
             <Data>{[vendor, event].filter(Boolean).join(' ') || sentence}</Data>
-            {expected !== null && (
+            {expected !== null && expected !== [vendor, event].join(' ') && (
               <>
                 <Dot />
                 {t.expected} <Data>{expected}</Data>
@@ -125,7 +125,7 @@ function Thumbnail({ runId, step, open }: { runId: string; step: Step; open(): v
       aria-label={messages.tests.openScreenshot(step.title)}
       onClick={open}
     >
-      {isSeen ? <ApiImage path={screenshotPath(runId, step)} name="" /> : <Skeleton h={100} w={160} />}
+      {isSeen ? <ApiImage path={screenshotPath(runId, step)} name="" /> : <Skeleton h={100} w={160} animate={false} />}
     </UnstyledButton>
   )
 }
