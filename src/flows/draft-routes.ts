@@ -44,7 +44,7 @@ const DraftSchema = Closed(
       Closed({
         step: Type.Integer({ minimum: 0, description: 'Index in `steps` of the given recording' }),
         type: Type.String({ description: 'Kind of the step; empty when it has none' }),
-        reason: Type.String({ description: 'What was left out, and why' }),
+        reason: Type.String({ description: 'The omitted part and the reason' }),
       }),
       { description: 'Up to 200 steps of the recording that were left out, or that lost some of their selectors' },
     ),

@@ -8,7 +8,7 @@ export interface SkippedStep {
   step: number
   /** Kind of the step; empty when it has none. */
   type: string
-  /** What was left out, and why. */
+  /** The omitted part and the reason. */
   reason: string
 }
 

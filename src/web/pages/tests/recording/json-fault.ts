@@ -3,7 +3,7 @@ const TOKEN =
   /[ \t\r\n]*(?:([{}[\],:])|("(?:[ !#-[\]-\uffff]|\\(?:["\\/bfnrt]|u[\da-fA-F]{4}))*")|(-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null))/y
 const SPACE = /[ \t\r\n]*/y
 
-/** What may come next in a JSON text. */
+/** The kind of token that is allowed next in a JSON text. */
 type Next = 'value' | 'value or end' | 'key' | 'key or end' | 'colon' | 'comma or end' | 'nothing'
 
 /** Line and column of a character, from 1. */

@@ -19,7 +19,7 @@ import {
 } from './recorded-steps.ts'
 import classes from './recording-editor.module.css'
 
-/** What can be done with the steps of the list. Steps are numbered from 0. */
+/** Actions on the steps of the list. Steps are numbered from 0. */
 export interface StepActs {
   edit(at: number, step: RecordedStep): void
   /** Inserts an empty step at this position. */
@@ -51,7 +51,7 @@ interface StepRowProps {
   errorOf(name: string): string | undefined
 }
 
-/** Fields with an input of their own in the row. */
+/** Fields that have a separate input in the row. */
 const OWN = ['type', 'selectors', 'assertedEvents']
 /** Kinds of steps that never wait for a new page, or always do. */
 const WITHOUT_WAIT = ['navigate', 'close', 'setViewport', 'emulateNetworkConditions']

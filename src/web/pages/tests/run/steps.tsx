@@ -64,7 +64,7 @@ export function Steps({ run: { id, steps, events, findings } }: { run: RunDetail
   )
 }
 
-/** What the step did, and what went wrong. */
+/** The title of a step, its error and its unmet expectations. */
 function What({ step: { title, error, healed }, findings }: { step: Step; findings: RunDetail['findings'] }) {
   const t = messages.tests
   // The error of a failed step is also one of its findings.

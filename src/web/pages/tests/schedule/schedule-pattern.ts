@@ -2,7 +2,7 @@ import { Cron } from 'croner'
 
 /** The choices of a schedule. `custom` is any other cron pattern. */
 export const INTERVALS = ['none', 'quarter', 'half', 'hour', 'day', 'weekdays', 'week', 'custom'] as const
-export type Interval = (typeof INTERVALS)[number]
+type Interval = (typeof INTERVALS)[number]
 
 /** A schedule as a choice in a form. */
 export interface Schedule {
