@@ -398,6 +398,7 @@ const TABLES: Record<string, string> = {
   eventFile: 'warehouse',
   finding: 'compliance',
   findingDomain: 'compliance',
+  findingPage: 'compliance',
   flowRun: 'flows',
   flowRunDetail: 'flows',
   flowTest: 'flows',

@@ -56,6 +56,9 @@ export function maskUrl(stored: string): string {
   return `${url.origin}/${MASK}${tail}`
 }
 
+/** Returns the beginning of the stored target of a masked URL. */
+export const sealedPrefixOf = (masked: string): string => SEALED + masked.replace(`/${MASK}`, '/')
+
 export const isMaskedUrl = (text: string): boolean => MASKED_URL.test(text)
 
 /** Returns stored channels as the caller may see them: targets are masked for viewers and read-only keys. */

@@ -36,6 +36,9 @@ const KIND_WORDS = new Map([
 /** Returns the description of a kind, such as `an e-mail address`. For a custom pattern, returns its name. */
 export const kindInWords = (kind: string): string => KIND_WORDS.get(kind) ?? kind
 
+/** Maximum number of pages in a finding. */
+export const MAX_LISTED_PAGES = 5
+
 export const FindingSchema = Closed(
   {
     vendor: Type.String(),
@@ -46,6 +49,11 @@ export const FindingSchema = Closed(
       description: `Personal data: \`${PERSONAL_KINDS.join(' ')}\` or the name of a custom pattern. Consent: \`${CONSENT_KINDS.join(' ')}\``,
     }),
     domainIds: Type.Array(Type.String(), { description: 'Domains in which the finding was seen' }),
+    pages: Type.Optional(
+      Type.Array(Type.String(), {
+        description: `Pages on which the finding was seen, as paths with ids replaced, at most ${MAX_LISTED_PAGES}, most recent first. A value that occurs on many pages is recorded for some of them.`,
+      }),
+    ),
     count: Int({ description: 'Number of values, weighted by event sampling' }),
     example: Type.String({ description: 'A masked value; for consent findings, a sentence' }),
     firstSeenAt: InstantSchema,
@@ -93,6 +101,8 @@ export interface Sighting {
    * these values are real, because its key then contains other values in a similar format.
    */
   formed?: number
+  /** Paths of pages on which it was seen. Default: none. */
+  paths?: readonly (string | null)[]
   /** A value, masked or unmasked, or a sentence; empty when all values only had the format of the kind. */
   example: string
   firstSeenAt: Instant

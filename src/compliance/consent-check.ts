@@ -132,6 +132,7 @@ function sightingsOf(db: Db, found: readonly Found[]): Sighting[] {
       kind,
       count,
       example: sentenceOf(about),
+      paths: group.map(({ path }) => path),
       firstSeenAt: first,
       lastSeenAt: Math.max(...group.map(({ lastSeenAt }) => lastSeenAt)),
     }

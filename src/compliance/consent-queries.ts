@@ -15,6 +15,8 @@ interface Requests {
   /** Start of the UTC day. */
   day: Instant
   count: number
+  /** Path of one of the pages; null if none is known. */
+  path: string | null
   firstSeenAt: Instant
   lastSeenAt: Instant
 }
@@ -82,9 +84,9 @@ export function signalsQuery(window: Span): Query {
       return {
         keys: ['gcs', 'gcd'],
         sql: `SELECT orgId, domainId, vendor, day, gcs, gcd, sum(weight) AS count,
-            min(receivedAt) AS firstSeenAt, max(receivedAt) AS lastSeenAt
+            max(path) AS path, min(receivedAt) AS firstSeenAt, max(receivedAt) AS lastSeenAt
           FROM (
-            SELECT orgId, domainId, vendor, weight, receivedAt, ${dialect.quotient('receivedAt', DAY_MS)} * ${DAY_MS} AS day,
+            SELECT orgId, domainId, vendor, weight, receivedAt, path, ${dialect.quotient('receivedAt', DAY_MS)} * ${DAY_MS} AS day,
               ${dialect.key('gcs')} AS gcs, ${dialect.key('gcd')} AS gcd
             FROM events WHERE ${REAL} AND ${among.join(' AND ')}
           ) AS said GROUP BY orgId, domainId, vendor, day, gcs, gcd`,
@@ -122,16 +124,16 @@ export function deniedQuery({ from, to }: Span, sessionIds: readonly string[] | 
         keys: ['gcs', 'gcd', 'asc', 'consent.ad_storage', ...OWN_WORDS, ...GPC],
         // Most sessions contain no denial. A signal starts a turn, during which it applies until the next signal.
         sql: `SELECT orgId, domainId, vendor, day, sum(weight) AS count,
-            min(receivedAt) AS firstSeenAt, max(receivedAt) AS lastSeenAt
+            max(path) AS path, min(receivedAt) AS firstSeenAt, max(receivedAt) AS lastSeenAt
           FROM (
             WITH said AS MATERIALIZED (
               SELECT * FROM (
-                SELECT orgId, ${SESSION}, vendor, weight, receivedAt, ts, seq, ${signalColumns(binder)}
+                SELECT orgId, ${SESSION}, vendor, weight, receivedAt, path, ts, seq, ${signalColumns(binder)}
                 FROM events WHERE ${[REAL, `sessionId <> ''`, ...sessions].join(' AND ')}
               ) AS every WHERE isRequest = 1 OR denies IS NOT NULL OR gpc = 1
             ),
             turns AS (
-              SELECT orgId, ${SESSION}, vendor, weight, receivedAt, isRequest, gpc, denies,
+              SELECT orgId, ${SESSION}, vendor, weight, receivedAt, path, isRequest, gpc, denies,
                 CASE WHEN denies IS NULL THEN NULL ELSE receivedAt END AS signalAt,
                 sum(CASE WHEN denies IS NULL THEN 0 ELSE 1 END) OVER (
                   PARTITION BY ${SESSION} ORDER BY ts, seq ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
@@ -139,7 +141,7 @@ export function deniedQuery({ from, to }: Span, sessionIds: readonly string[] | 
               FROM said SEMI JOIN (SELECT DISTINCT ${SESSION} FROM said WHERE denies = 1 OR gpc = 1) AS denying
                 USING (${SESSION})
             )
-            SELECT orgId, domainId, vendor, weight, receivedAt, isRequest,
+            SELECT orgId, domainId, vendor, weight, receivedAt, path, isRequest,
               ${dialect.quotient('receivedAt', DAY_MS)} * ${DAY_MS} AS day,
               max(gpc) OVER (PARTITION BY ${SESSION}) AS gpcOn,
               max(denies) OVER (${turn}) AS denied, max(signalAt) OVER (${turn}) AS inForceSince

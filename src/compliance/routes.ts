@@ -1,23 +1,94 @@
 import { FINDING_ACTIONS, type FindingAction } from '../contract/statuses.ts'
-import { Closed, OneOf, Text, Type } from '../core/schema.ts'
+import { AppError } from '../core/error.ts'
+import { Closed, InstantSchema, Int, OneOf, type Static, Text, Type } from '../core/schema.ts'
 import { domainIdsNamed } from '../domains/project-store.ts'
 import { DEFAULT_LIMIT, decodeCursor, NextCursorSchema, page, pagingFields } from '../http/paging.ts'
 import type { Principal } from '../http/principal.ts'
 import { type Route, route } from '../http/route.ts'
+import { type Db, tx } from '../store/database.ts'
 import { FindingSchema } from './compliance-finding.ts'
 import { type FilingDeps, fileFindings } from './file-findings-as-issues.ts'
-import { decide, listFindings, requireFindings, type StoredFinding } from './store.ts'
+import {
+  decide,
+  type FindingFilter,
+  GROUPINGS,
+  groupFindings,
+  listFindings,
+  MAX_GROUPS,
+  requireFindings,
+  type StoredFinding,
+} from './store.ts'
 
 const tag = 'Compliance'
 
-const ListQuery = Closed({
+const filterFields = {
   domainId: Type.Optional(Type.String({ maxLength: 100, description: 'Only findings in this domain' })),
   projectId: Type.Optional(Type.String({ maxLength: 100, description: 'Only findings in domains of this project' })),
   vendor: Type.Optional(Type.String({ maxLength: 200, description: 'Only this vendor, exact name' })),
   kind: Type.Optional(Type.String({ maxLength: 40, description: 'Only this kind' })),
   action: Type.Optional(OneOf(FINDING_ACTIONS, { description: 'Only findings with this action' })),
-  ...pagingFields,
-})
+  page: Type.Optional(
+    Type.String({ maxLength: 200, description: 'Only findings seen on this page; empty: those without a known page' }),
+  ),
+  q: Type.Optional(
+    Type.String({ maxLength: 200, description: 'Text in the vendor, key, example, note or a page; not case-sensitive' }),
+  ),
+}
+const ListQuery = Closed({ ...filterFields, ...pagingFields })
+const GroupQuery = Closed({ by: OneOf(GROUPINGS, { description: 'Property by which findings are grouped' }), ...filterFields })
+
+const GroupList = Closed(
+  {
+    groups: Type.Array(
+      Closed({
+        value: Type.String({ description: 'Vendor, page or kind; empty for findings without a known page' }),
+        findings: Int(),
+        undecided: Int({ description: 'Findings with the action `watch`' }),
+        lastSeenAt: InstantSchema,
+      }),
+      { description: `At most ${MAX_GROUPS}, those with most undecided findings first` },
+    ),
+  },
+  {
+    $id: 'ComplianceGroupList',
+    examples: [
+      { groups: [{ value: 'Google Analytics 4', findings: 3, undecided: 2, lastSeenAt: 1_767_616_200_000 }] },
+    ],
+  },
+)
+
+/** Maximum number of findings in a bulk decision. */
+const MAX_DECISIONS = 200
+const BulkInputSchema = Closed(
+  {
+    action: OneOf(FINDING_ACTIONS),
+    note: Type.Optional(Type.String({ maxLength: 2000, description: 'Reason; when omitted, notes are unchanged' })),
+    findings: Type.Array(
+      Closed({
+        vendor: Type.String({ maxLength: 200 }),
+        key: Text(1, 300),
+        kind: Type.String({ maxLength: 40 }),
+      }),
+      { minItems: 1, maxItems: MAX_DECISIONS },
+    ),
+  },
+  {
+    $id: 'ComplianceBulkInput',
+    examples: [
+      { action: 'ignore', findings: [{ vendor: 'Google Analytics 4', key: 'ep.user_name', kind: 'email' }] },
+    ],
+  },
+)
+const BulkResultSchema = Closed(
+  {
+    updated: Int(),
+    failed: Int(),
+    errors: Type.Array(Closed({ index: Int(), error: Type.String() }), {
+      description: 'Findings that could not be changed, by their index in `findings`',
+    }),
+  },
+  { $id: 'ComplianceBulkResult', examples: [{ updated: 1, failed: 0, errors: [] }] },
+)
 
 const FindingListSchema = Closed(
   { findings: Type.Array(FindingSchema), nextCursor: NextCursorSchema },
@@ -60,13 +131,46 @@ export function complianceRoutes(parts: FilingDeps): Route[] {
       summary: 'List consent findings, most recently seen first',
       consent: true,
     }),
+    listRoute(parts, {
+      id: 'listFindings',
+      path: '/v1/compliance/findings',
+      summary: 'List all findings, most recently seen first',
+      consent: null,
+    }),
+    route({
+      id: 'groupFindings',
+      method: 'GET',
+      path: '/v1/compliance/groups',
+      access: 'read',
+      tag,
+      summary: 'Count all findings by vendor, page or kind',
+      description: 'A finding that was seen on several pages is counted for each of them.',
+      refusals: ['notFound'],
+      query: GroupQuery,
+      answer: GroupList,
+      handle: ({ principal: { orgId }, query }) => ({
+        groups: groupFindings(parts.db, filterOf(parts.db, orgId, query), query.by),
+      }),
+    }),
     actionRoute(parts),
+    route({
+      id: 'decideFindings',
+      method: 'POST',
+      path: '/v1/compliance/findings/bulk',
+      access: 'edit',
+      tag,
+      summary: 'File, ignore or watch several findings',
+      description: 'Each finding is changed independently: those that cannot be changed are listed in `errors`.',
+      body: BulkInputSchema,
+      answer: BulkResultSchema,
+      handle: ({ principal, body }) => actOnAll(parts, principal, body),
+    }),
   ]
 }
 
 function listRoute(
   { db }: FilingDeps,
-  { consent, ...names }: { id: string; path: string; summary: string; consent: boolean },
+  { consent, ...names }: { id: string; path: string; summary: string; consent: boolean | null },
 ): Route {
   return route({
     ...names,
@@ -76,19 +180,27 @@ function listRoute(
     description:
       'One finding for each vendor, key and kind. `/docs/use/compliance` describes how each kind is detected.',
     refusals: ['notFound'],
-    tool: true,
+    tool: consent !== null,
     query: ListQuery,
     answer: FindingListSchema,
     handle({ principal: { orgId }, query }) {
-      const { cursor, limit = DEFAULT_LIMIT, vendor = null, kind = null, action = null } = query
-      const domainIds = domainIdsNamed(db, orgId, query)
+      const { cursor, limit = DEFAULT_LIMIT } = query
       const [lastSeenAt, id] = decodeCursor(cursor, 2) ?? []
       const after = cursor === undefined ? null : ([Number(lastSeenAt), Number(id)] as const)
-      const filter = { orgId, consent, domainIds, vendor, key: null, kind, action }
+      const filter = { ...filterOf(db, orgId, query), consent }
       const { items, nextCursor } = page(listFindings(db, filter, { limit: limit + 1, after }), limit, placeOf)
       return { findings: items.map(shown), nextCursor }
     },
   })
+}
+
+type FilterQuery = Partial<Record<'domainId' | 'projectId' | 'vendor' | 'kind' | 'page' | 'q', string>> & {
+  action?: FindingAction
+}
+
+function filterOf(db: Db, orgId: string, query: FilterQuery): FindingFilter {
+  const { vendor = null, kind = null, action = null, page = null, q = null } = query
+  return { orgId, consent: null, domainIds: domainIdsNamed(db, orgId, query), vendor, key: null, kind, action, page, q }
 }
 
 const placeOf = ({ lastSeenAt, id }: StoredFinding) => [lastSeenAt, id]
@@ -129,4 +241,18 @@ function act(parts: FilingDeps, { orgId, userId }: Principal, { action, ...about
   const findings = requireFindings(parts.db, { orgId, ...about })
   decide(parts.db, findings, { action, ...(note === undefined ? {} : { note }) })
   return { ok: true }
+}
+
+/** Acts on each finding in its own nested transaction, so that a finding that fails changes nothing. */
+function actOnAll(parts: FilingDeps, principal: Principal, { findings, ...rest }: Static<typeof BulkInputSchema>) {
+  const errors = findings.flatMap((finding, index) => {
+    try {
+      tx(parts.db, () => act(parts, principal, { ...finding, ...rest }))
+      return []
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error
+      return [{ index, error: error.message }]
+    }
+  })
+  return { updated: findings.length - errors.length, failed: errors.length, errors }
 }

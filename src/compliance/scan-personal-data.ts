@@ -59,7 +59,7 @@ class Sightings {
   }
 
   private note(candidate: Candidate, key: string, text: string, { kind, isReal }: PersonalForm): void {
-    const { orgId, domainId, vendor, weight, firstAt, lastAt } = candidate
+    const { orgId, domainId, vendor, weight, path, firstAt, lastAt } = candidate
     const place = JSON.stringify([orgId, domainId, vendor, key, kind])
     const known = this.found.get(place)
     const one: Sighting = {
@@ -71,6 +71,7 @@ class Sightings {
       formed: weight,
       count: isReal ? weight : 0,
       example: isReal ? cutText(text, MAX_EXAMPLE_LENGTH) : '',
+      paths: isReal ? [path] : [],
       firstSeenAt: firstAt,
       lastSeenAt: lastAt,
     }
@@ -85,9 +86,18 @@ function merged(known: Sighting, one: Sighting): Sighting {
     count: known.count + one.count,
     formed: formed + (one.formed ?? one.count),
     example: known.example || one.example,
+    paths: mergedPaths(known, one),
     firstSeenAt: Math.min(known.firstSeenAt, one.firstSeenAt),
     lastSeenAt: Math.max(known.lastSeenAt, one.lastSeenAt),
   }
+}
+
+/** Maximum number of paths collected for a sighting, most of which belong to few kinds of pages. */
+const MAX_PATHS = 200
+
+function mergedPaths({ paths: known = [] }: Sighting, { paths = [] }: Sighting): readonly (string | null)[] {
+  const added = paths.filter((path) => !known.includes(path))
+  return known.length >= MAX_PATHS || added.length === 0 ? known : [...known, ...added]
 }
 
 /** Returns the key as written in findings. A parameter whose name is also that of a field gets a second `$`. */
@@ -120,6 +130,8 @@ interface Candidate {
   isField: boolean
   value: string
   weight: number
+  /** Path of a page with this value. */
+  path: string | null
   firstAt: Instant
   lastAt: Instant
 }
@@ -139,10 +151,10 @@ export function candidatesQuery(
     write(binder) {
       const { any, field, own, entry } = personalCandidates(binder, owns)
       const either = [any.column, own, ...FIELDS.map(field)]
-      const texts = `SELECT orgId, domainId, vendor, weight, receivedAt, ${binder.dialect.textRows(FIELDS)} FROM events`
+      const texts = `SELECT orgId, domainId, vendor, weight, receivedAt, path, ${binder.dialect.textRows(FIELDS)} FROM events`
       return {
         sql: `SELECT orgId, domainId, vendor, key, isField, value, sum(weight) AS weight,
-            min(receivedAt) AS firstAt, max(receivedAt) AS lastAt
+            max(path) AS path, min(receivedAt) AS firstAt, max(receivedAt) AS lastAt
           FROM (${texts}) AS texts WHERE value IS NOT NULL AND ${entry('key', 'value')}
           GROUP BY orgId, domainId, vendor, key, isField, value
           ORDER BY orgId, domainId, vendor, key, isField, value`,

@@ -2,13 +2,14 @@ import { maskPersonal } from '../conditions/mask-personal-data.ts'
 import type { Privacy } from '../conditions/privacy-settings.ts'
 import type { FindingAction } from '../contract/statuses.ts'
 import type { Instant } from '../core/clock.ts'
+import { pageGroupOf } from '../core/derived-segments.ts'
 import { AppError } from '../core/error.ts'
 import { cutText } from '../core/text.ts'
 import { hasDomain } from '../domains/store.ts'
 import { consentOptInOf } from '../org/store.ts'
-import { type Db, prepared, tx } from '../store/database.ts'
+import { type Db, likePattern, prepared, tx } from '../store/database.ts'
 import { RECORD_RETENTION_MS } from '../store/retention.ts'
-import { CONSENT_KEY, type Finding, type Sighting } from './compliance-finding.ts'
+import { CONSENT_KEY, type Finding, MAX_LISTED_PAGES, type Sighting } from './compliance-finding.ts'
 
 /**
  * Maximum number of findings per organization. Further findings are not recorded. There is a limit because senders
@@ -16,6 +17,9 @@ import { CONSENT_KEY, type Finding, type Sighting } from './compliance-finding.t
  */
 const MAX_FINDINGS = 10_000
 const MAX_EXAMPLE_LENGTH = 200
+/** Maximum number of pages recorded for a finding. */
+const MAX_PAGES = 50
+const MAX_PAGE_LENGTH = 200
 
 /** A stored finding. */
 export interface StoredFinding extends Finding {
@@ -61,6 +65,25 @@ function note(db: Db, sighting: Sighting, mask: (text: string, key?: string) => 
   ).get({ orgId, vendor, key, kind, count, formed, example, firstSeenAt, lastSeenAt })
   if (!row || count === 0) return
   prepared(db, 'INSERT OR IGNORE INTO findingDomain (findingId, domainId) VALUES (?, ?)').run(row.id, domainId)
+  notePages(db, row.id, { pages: pagesOf(sighting).map((page) => mask(page)), lastSeenAt })
+}
+
+/** Paths with ids replaced, so that all pages of a kind are one. */
+const pagesOf = ({ paths = [] }: Sighting): string[] => [
+  ...new Set(paths.flatMap((path) => cutText(pageGroupOf(path) ?? '', MAX_PAGE_LENGTH) || [])),
+]
+
+/** Adds pages to a finding. A finding that has the maximum number of pages gets no further ones. */
+function notePages(db: Db, findingId: number, { pages, lastSeenAt }: { pages: readonly string[]; lastSeenAt: Instant }) {
+  const insert = prepared(
+    db,
+    `INSERT INTO findingPage (findingId, page, lastSeenAt)
+     SELECT @findingId, @page, @lastSeenAt
+     WHERE EXISTS (SELECT 1 FROM findingPage WHERE findingId = @findingId AND page = @page)
+       OR (SELECT count(*) FROM findingPage WHERE findingId = @findingId) < ${MAX_PAGES}
+     ON CONFLICT (findingId, page) DO UPDATE SET lastSeenAt = max(lastSeenAt, excluded.lastSeenAt)`,
+  )
+  for (const page of pages) insert.run({ findingId, page, lastSeenAt })
 }
 
 /** Filter for a list of findings. Null fields are ignored. */
@@ -74,11 +97,44 @@ export interface FindingFilter {
   key: string | null
   kind: string | null
   action: FindingAction | null
+  /** Only findings seen on this page; empty: those without a known page. */
+  page?: string | null
+  /** Only findings with this text in the vendor, key, example, note or page. */
+  q?: string | null
 }
 
-interface FindingRow extends Omit<StoredFinding, 'domainIds'> {
+interface FindingRow extends Omit<StoredFinding, 'domainIds' | 'pages'> {
   /** Domain ids as JSON. */
   domainIds: string
+  /** Pages as JSON. */
+  pages: string
+}
+
+const OF_FINDING = 'SELECT 1 FROM findingPage WHERE findingId = finding.id'
+
+/** SQL condition of a filter. */
+const MATCHES = `orgId = @orgId AND count > 0 AND count * 2 >= formed
+  AND (kind <> 'granted_by_default' OR @optIn)
+  AND (@consent IS NULL OR (key = '${CONSENT_KEY}') = @consent)
+  AND (@vendor IS NULL OR vendor = @vendor) AND (@key IS NULL OR key = @key)
+  AND (@kind IS NULL OR kind = @kind) AND (@action IS NULL OR action = @action)
+  AND (@page IS NULL OR iif(@page = '', NOT EXISTS (${OF_FINDING}), EXISTS (${OF_FINDING} AND page = @page)))
+  AND (@q IS NULL OR vendor LIKE @q ESCAPE '\\' OR key LIKE @q ESCAPE '\\' OR example LIKE @q ESCAPE '\\'
+    OR note LIKE @q ESCAPE '\\' OR EXISTS (${OF_FINDING} AND page LIKE @q ESCAPE '\\'))
+  AND EXISTS (SELECT 1 FROM findingDomain
+    WHERE findingId = finding.id
+     AND (@domainIds IS NULL OR domainId IN (SELECT value FROM json_each(@domainIds))))`
+
+/** Values of the parameters in `MATCHES`. */
+function valuesOf(db: Db, { consent, domainIds, page = null, q = null, ...texts }: FindingFilter): object {
+  return {
+    ...texts,
+    page,
+    q: q ? likePattern(q) : null,
+    domainIds: domainIds && JSON.stringify(domainIds),
+    optIn: Number(consentOptInOf(db, texts.orgId)),
+    consent: consent === null ? null : Number(consent),
+  }
 }
 
 /**
@@ -91,33 +147,55 @@ export function listFindings(
   filter: FindingFilter,
   { limit, after }: { limit: number; after: readonly [Instant, number] | null },
 ): StoredFinding[] {
-  const { consent, domainIds, ...texts } = filter
   return prepared<[object], FindingRow>(
     db,
     `SELECT id, vendor, key, kind, count, example, firstSeenAt, lastSeenAt, action, note, alertId, issueId,
-       (SELECT json_group_array(domainId) FROM findingDomain WHERE findingId = finding.id) AS domainIds
-     FROM finding
-     WHERE orgId = @orgId AND count > 0 AND count * 2 >= formed
-       AND (kind <> 'granted_by_default' OR @optIn)
-       AND (@consent IS NULL OR (key = '${CONSENT_KEY}') = @consent)
-       AND (@vendor IS NULL OR vendor = @vendor) AND (@key IS NULL OR key = @key)
-       AND (@kind IS NULL OR kind = @kind) AND (@action IS NULL OR action = @action)
-       AND (@lastSeenAt IS NULL OR (-lastSeenAt, id) > (-@lastSeenAt, @id))
-       AND EXISTS (SELECT 1 FROM findingDomain
-         WHERE findingId = finding.id
-          AND (@domainIds IS NULL OR domainId IN (SELECT value FROM json_each(@domainIds))))
+       (SELECT json_group_array(domainId) FROM findingDomain WHERE findingId = finding.id) AS domainIds,
+       (SELECT json_group_array(page) FROM (SELECT page FROM findingPage WHERE findingId = finding.id
+         ORDER BY lastSeenAt DESC, page LIMIT ${MAX_LISTED_PAGES})) AS pages
+     FROM finding WHERE ${MATCHES} AND (@lastSeenAt IS NULL OR (-lastSeenAt, id) > (-@lastSeenAt, @id))
      ORDER BY -lastSeenAt, id LIMIT @limit`,
   )
-    .all({
-      ...texts,
-      domainIds: domainIds && JSON.stringify(domainIds),
-      optIn: Number(consentOptInOf(db, filter.orgId)),
-      consent: consent === null ? null : Number(consent),
-      lastSeenAt: after?.[0] ?? null,
-      id: after?.[1] ?? null,
-      limit,
-    })
-    .map((row) => ({ ...row, count: Math.max(1, Math.round(row.count)), domainIds: JSON.parse(row.domainIds) }))
+    .all({ ...valuesOf(db, filter), lastSeenAt: after?.[0] ?? null, id: after?.[1] ?? null, limit })
+    .map(({ pages, ...row }) => ({
+      ...row,
+      count: Math.max(1, Math.round(row.count)),
+      domainIds: JSON.parse(row.domainIds),
+      ...(pages !== '[]' && { pages: JSON.parse(pages) }),
+    }))
+}
+
+/** Properties by which findings can be grouped. */
+export const GROUPINGS = ['vendor', 'page', 'kind'] as const
+export type Grouping = (typeof GROUPINGS)[number]
+
+/** Findings with the same value of a property. */
+export interface FindingGroup {
+  /** Empty for findings without a known page. */
+  value: string
+  findings: number
+  /** Findings without a decision. */
+  undecided: number
+  lastSeenAt: Instant
+}
+
+/** Maximum number of groups in a list. */
+export const MAX_GROUPS = 500
+
+/**
+ * Returns the groups of the findings that match, at most 500: those with most undecided findings first. A finding that
+ * was seen on several pages is in several groups.
+ */
+export function groupFindings(db: Db, filter: FindingFilter, by: Grouping): FindingGroup[] {
+  const value = by === 'page' ? `ifnull(findingPage.page, '')` : `finding.${by}`
+  return prepared<[object], FindingGroup>(
+    db,
+    `SELECT ${value} AS value, count(*) AS findings, sum(action = 'watch') AS undecided,
+       max(finding.lastSeenAt) AS lastSeenAt
+     FROM finding ${by === 'page' ? 'LEFT JOIN findingPage ON findingPage.findingId = finding.id' : ''}
+     WHERE ${MATCHES} GROUP BY value ${by === 'page' ? 'HAVING @page IS NULL OR value = @page' : ''}
+     ORDER BY undecided DESC, findings DESC, value LIMIT ${MAX_GROUPS}`,
+  ).all(valuesOf(db, filter))
 }
 
 /** Returns all findings that are not ignored, most recently seen first. */

@@ -34,7 +34,7 @@ export const PAGE_PATHS = {
   tests: { list: '/tests', new: '/tests/new', item: '/tests/$id', run: '/tests/runs/$id' },
   audits: { list: '/audits', new: '/audits/new', item: '/audits/$id' },
   integrations: { list: '/integrations', new: '/integrations/new', item: '/integrations/$id' },
-  deliveries: { list: '/deliveries' },
+  deliveries: { list: '/deliveries', item: '/deliveries/$id' },
   report: { week: '/report' },
   settings: {
     organization: '/settings/organization',

@@ -12,7 +12,7 @@ export const filterFields = {
   param: textField(
     5000,
     '`key=value`: only events whose parameter has exactly this value. Keys are written as in conditions: `$path=/cart` matches a field, and ' +
-      '`*=EUR` matches any parameter. With nothing after `=`, only events without the parameter',
+      '`*=EUR` matches any parameter. With nothing after `=`, only events without the parameter; without `=`, only events with the parameter',
   ),
   label: textField(80, 'Only events with this label as currently defined; an unknown label matches no events'),
   q: textField(200, 'Text contained in a parameter, host, path or title; case-sensitive'),
@@ -67,8 +67,11 @@ function conditionsOf({ label, param }: EventFilters): Condition[] {
   const conditions: Condition[] = label === undefined ? [] : [{ parameter: LABEL, op: 'equals', values: [label] }]
   if (param === undefined) return conditions
   const at = param.indexOf('=')
-  if (at < 1) throw new AppError('invalid', 'query.param: must be key=value')
-  const condition: Condition = { parameter: param.slice(0, at), op: 'equals', values: [param.slice(at + 1)] }
+  if (at === 0 || param === '') throw new AppError('invalid', 'query.param: must be key=value or a key')
+  const condition: Condition =
+    at === -1
+      ? { parameter: param, op: 'not_blank' }
+      : { parameter: param.slice(0, at), op: 'equals', values: [param.slice(at + 1)] }
   checkConditions([condition], 'query.param')
   return [...conditions, condition]
 }

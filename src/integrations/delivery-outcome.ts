@@ -1,6 +1,7 @@
 import { type Instant, SECOND_MS } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
 import type { Outbound, Reply } from '../transport/transport.ts'
+import type { SentRequest } from './context/sent-request.ts'
 import type { IntegrationStatus } from './integration.ts'
 
 /** `retry`: another attempt may succeed. `broken`: another attempt would also fail. */
@@ -35,6 +36,8 @@ export interface AttemptResult {
   answer: string
   /** True if the other service was called. */
   called: boolean
+  /** Requests of the attempt with their responses, in order. */
+  requests: readonly SentRequest[]
 }
 
 /** A logged attempt with its time. */

@@ -34,6 +34,7 @@ import {
 } from '../store.ts'
 import { withinQuota } from './call-quota.ts'
 import { type IssueChannel, memoryOf, saveMemory } from './issue-memory.ts'
+import { describeExchange, type Exchange, MAX_REQUESTS } from './sent-request.ts'
 
 /** Dependencies of the contexts. */
 export interface ContextDeps {
@@ -78,6 +79,8 @@ export class LiveContext implements IntegrationContext {
    * recognised.
    */
   private response = ''
+  /** The most recent requests, at most `MAX_REQUESTS`. */
+  private readonly exchanges: Exchange[] = []
   /** Number of running token requests. Until they finish, responses are treated as secret. */
   private renewing = 0
 
@@ -99,11 +102,20 @@ export class LiveContext implements IntegrationContext {
   }
 
   async send(outbound: Outbound): Promise<Reply> {
+    const begun = performance.now()
     const reply = await this.deps.transport.send(outbound, this.signal)
     this.hung = reply.kind === 'error' && reply.hung === true
     this.asked = true
     this.response = this.renewing > 0 || reply.kind === 'error' ? '' : reply.body.slice(0, SCRUBBED_LENGTH)
+    this.note({ outbound, reply, durMs: Math.round(performance.now() - begun), isSecret: this.renewing > 0 })
     return reply
+  }
+
+  /** Remembers a request for the log. Responses can be large, so only their beginning is kept. */
+  private note({ outbound, reply, ...rest }: Exchange): void {
+    const start = reply.kind === 'error' ? reply : { ...reply, body: reply.body.slice(0, SCRUBBED_LENGTH) }
+    this.exchanges.push({ outbound, reply: start, ...rest })
+    if (this.exchanges.length > MAX_REQUESTS) this.exchanges.shift()
   }
 
   async call(request: CallRequest): Promise<CallAnswer> {
@@ -191,11 +203,15 @@ export class LiveContext implements IntegrationContext {
   /** Result of an attempt, with secrets removed. */
   ended(outcome: Outcome): AttemptResult {
     const { response } = this.scrub({ response: this.response })
+    const secrets = this.secrets()
+    const origins = new Set(textsIn(secrets).map((text) => URL.parse(text)?.origin))
+    const redaction = { clean: scrubber(secrets), isSecretOrigin: (origin: string) => origins.has(origin) }
     return {
       outcome: this.scrub(outcome),
       hung: this.hung,
       answer: oneLine(response, SHOWN_LENGTH),
       called: this.asked,
+      requests: this.exchanges.map((exchange) => describeExchange(exchange, redaction)),
     }
   }
 

@@ -4,6 +4,7 @@ import type { SecretBox } from '../../core/secret-box.ts'
 import { may } from '../../http/permission.ts'
 import type { Principal } from '../../http/principal.ts'
 import { type Db, prepared } from '../../store/database.ts'
+import { type SentRequest, SentRequestSchema } from '../context/sent-request.ts'
 import type { Outcome, TimedAttemptResult } from '../delivery-outcome.ts'
 import { type DeliveryRecord, DeliverySchema, describeDelivery } from './delivery.ts'
 
@@ -28,6 +29,12 @@ const AttemptSchema = Closed({
         'Start of the response, with secrets removed; null without a response and for callers below the admin role',
     }),
   ),
+  requests: Type.Optional(
+    Type.Array(SentRequestSchema, {
+      description:
+        'Requests of the attempt, in order, at most 10; absent for older attempts, and for callers below the admin role',
+    }),
+  ),
 })
 type LoggedAttempt = Static<typeof AttemptSchema>
 
@@ -40,27 +47,72 @@ export const DeliveryDetailSchema = Closed(
     $id: 'DeliveryDetail',
     examples: DeliverySchema.examples.map((delivery: object) => ({
       ...delivery,
-      log: [{ at: 1_767_614_401_000, durMs: 212, outcome: 'delivered', reason: null, answer: 'ok' }],
+      log: [
+        {
+          at: 1_767_614_401_000,
+          durMs: 212,
+          outcome: 'delivered',
+          reason: null,
+          answer: 'ok',
+          requests: [
+            {
+              method: 'POST',
+              target: 'https://hooks.example.com/***',
+              headers: { 'content-type': 'application/json', 'webhook-id': 'dlv_01ke7k3h40c8s5d2w7y1g9f3qn' },
+              body: '{"type":"issue.opened"}',
+              bodyLength: 23,
+              durMs: 209,
+              status: 200,
+              response: 'ok',
+            },
+          ],
+        },
+      ],
     })),
   },
 )
 
 /** Maximum number of attempts stored per delivery. Older ones are deleted. */
 const MAX_LOGGED_ATTEMPTS = 100
+/** Maximum number of attempts per delivery whose requests are stored. */
+const MAX_LOGGED_REQUESTS = 10
 
-/** Logs an attempt, unless it was skipped because of a known rate limit. */
+/**
+ * Logs an attempt for each of these deliveries, which were sent in one message. Attempts that were skipped because of a
+ * known rate limit are not logged.
+ */
 export function logAttempt(
   db: Db,
-  deliveryId: string,
-  { outcome, answer, at, durMs, called: asked }: TimedAttemptResult,
+  deliveryIds: readonly string[],
+  { outcome, answer, at, durMs, called, requests }: TimedAttemptResult,
 ): void {
-  const entry = entryOf(outcome)
-  if (outcome.verdict === 'wait' && !asked) return
+  if (outcome.verdict === 'wait' && !called) return
+  const entry = { at, durMs, answer: answer === '' ? null : answer, ...entryOf(outcome) }
+  let sentWith: number | bigint | null = null
+  for (const deliveryId of deliveryIds) {
+    const isFirst = sentWith === null
+    const stored = isFirst && requests.length > 0 ? JSON.stringify(requests) : null
+    const { changes, lastInsertRowid } = insertAttempt(db, { deliveryId, ...entry, requests: stored, sentWith })
+    if (isFirst && changes > 0) sentWith = lastInsertRowid
+    deleteOldAttempts(db, deliveryId)
+  }
+}
+
+function insertAttempt(db: Db, row: object): { changes: number; lastInsertRowid: number | bigint } {
+  return prepared(
+    db,
+    `INSERT INTO deliveryAttempt (deliveryId, at, durMs, outcome, reason, answer, requests, sentWith)
+     SELECT id, @at, @durMs, @outcome, @reason, @answer, @requests, @sentWith FROM delivery WHERE id = @deliveryId`,
+  ).run(row)
+}
+
+function deleteOldAttempts(db: Db, deliveryId: string): void {
   prepared(
     db,
-    `INSERT INTO deliveryAttempt (deliveryId, at, durMs, outcome, reason, answer)
-     SELECT id, @at, @durMs, @outcome, @reason, @answer FROM delivery WHERE id = @deliveryId`,
-  ).run({ deliveryId, at, durMs, answer: answer === '' ? null : answer, ...entry })
+    `UPDATE deliveryAttempt SET requests = NULL, sentWith = NULL
+     WHERE deliveryId = @deliveryId AND (requests IS NOT NULL OR sentWith IS NOT NULL) AND seq <= (
+       SELECT seq FROM deliveryAttempt WHERE deliveryId = @deliveryId ORDER BY seq DESC LIMIT 1 OFFSET ${MAX_LOGGED_REQUESTS})`,
+  ).run({ deliveryId })
   prepared(
     db,
     `DELETE FROM deliveryAttempt WHERE deliveryId = @deliveryId AND seq <= (
@@ -92,19 +144,24 @@ export function logKilled(db: Db): void {
   ).run()
 }
 
-/** Describes a delivery and its attempts. Responses are visible to admins only. */
+/** Describes a delivery and its attempts. Requests and responses are visible to admins only. */
 export function describeDeliveryDetail(
   { db, box }: { db: Db; box: SecretBox },
   record: DeliveryRecord,
   principal: Principal,
 ) {
-  const log = prepared<[string], LoggedAttempt>(
+  const log = prepared<[string], Omit<LoggedAttempt, 'requests'> & { requests: string | null }>(
     db,
-    'SELECT at, durMs, outcome, reason, answer FROM deliveryAttempt WHERE deliveryId = ? ORDER BY seq',
+    `SELECT at, durMs, outcome, reason, answer,
+       ifnull(requests, (SELECT requests FROM deliveryAttempt AS sent WHERE sent.seq = deliveryAttempt.sentWith)) AS requests
+     FROM deliveryAttempt WHERE deliveryId = ? ORDER BY seq`,
   ).all(record.id)
   const seesAnswers = may(principal, 'seeSettings')
   return {
     ...describeDelivery(box, record, principal),
-    log: seesAnswers ? log : log.map((entry) => ({ ...entry, answer: null })),
+    log: log.map(({ requests, ...entry }): LoggedAttempt => {
+      if (!seesAnswers) return { ...entry, answer: null }
+      return requests === null ? entry : { ...entry, requests: JSON.parse(requests) as SentRequest[] }
+    }),
   }
 }

@@ -75,7 +75,7 @@ export async function attemptDelivery(
   }
 }
 
-const NOT_CALLED = { hung: false, answer: '', called: false }
+const NOT_CALLED = { hung: false, answer: '', called: false, requests: [] }
 const STOPPED: AttemptResult = { outcome: { verdict: 'stopped' }, ...NOT_CALLED }
 const TOO_LATE: Outcome = {
   verdict: 'retry',

@@ -1,7 +1,8 @@
+import { isMaskedUrl, maskUrl, sealedPrefixOf } from '../../alerts/encrypt-channel-target.ts'
 import type { Instant } from '../../core/clock.ts'
 import { AppError } from '../../core/error.ts'
 import { type Page, type PageRequest, readPage } from '../../http/paging.ts'
-import { type Db, tx } from '../../store/database.ts'
+import { type Db, prepared, tx } from '../../store/database.ts'
 import { findOrgRow } from '../../store/org-rows.ts'
 import { RECORD_RETENTION_MS } from '../../store/retention.ts'
 import { DELIVERY_COLUMNS, type DeliveryRecord } from './delivery.ts'
@@ -35,32 +36,86 @@ export function findDelivery(db: Db, orgId: string, id: string): DeliveryRecord 
 
 interface DeliveryFilter {
   issueId?: string
-  status?: DeliveryRecord['status']
+  alertId?: readonly string[]
+  status?: readonly DeliveryRecord['status'][]
+  channelType?: readonly DeliveryRecord['channelType'][]
+  /** Ids of channels, as in `channelIdOf`, or of integrations, which include their targets with a detail. */
+  channel?: readonly string[]
+  /** Includes only deliveries created at or after this time. */
+  from?: Instant
+  /** Includes only deliveries created before this time. */
+  to?: Instant
   /** Includes only deliveries about issues in these domains. Null or absent: all domains. */
   domainIds?: readonly string[] | null
 }
+
+const isOneOf = (column: 'status' | 'alertId' | 'channelType') =>
+  `(@${column} IS NULL OR ${column} IN (SELECT value FROM json_each(@${column})))`
 
 /** Returns a page of the matching deliveries, newest first. */
 export function listDeliveries(
   db: Db,
   orgId: string,
-  { issueId, status, domainIds = null, ...page }: DeliveryFilter & PageRequest,
+  { issueId, alertId, status, channelType, channel, from, to, domainIds = null, ...page }: DeliveryFilter & PageRequest,
 ): Page<DeliveryRecord> {
   return readPage(db, page, {
     sql: `SELECT ${DELIVERY_COLUMNS} FROM delivery
-      WHERE orgId = @orgId AND (@issueId IS NULL OR issueId = @issueId) AND (@status IS NULL OR status = @status)
+      WHERE orgId = @orgId AND (@issueId IS NULL OR issueId = @issueId) AND ${isOneOf('status')}
+        AND ${isOneOf('alertId')} AND ${isOneOf('channelType')}
+        AND (@channel IS NULL OR ${IS_CHANNEL})
+        AND (@from IS NULL OR createdAt >= @from) AND (@to IS NULL OR createdAt < @to)
         AND (@domainIds IS NULL OR issueId IN (
           SELECT id FROM issue WHERE orgId = @orgId AND domainId IN (SELECT value FROM json_each(@domainIds))))`,
     values: {
       orgId,
       issueId: issueId ?? null,
-      status: status ?? null,
+      alertId: alertId ? JSON.stringify(alertId) : null,
+      status: status ? JSON.stringify(status) : null,
+      channelType: channelType ? JSON.stringify(channelType) : null,
+      channel: channel ? JSON.stringify(channel.map(targetsOf)) : null,
+      from: from ?? null,
+      to: to ?? null,
       domainIds: domainIds && JSON.stringify(domainIds),
     },
     sortBy: 'seq',
     descending: true,
     itemOf: (row: DeliveryRecord) => row,
   })
+}
+
+/** Maximum number of channels in the list of channels. */
+const MAX_CHANNELS = 500
+
+/**
+ * Returns the channels that have deliveries, at most 500, ordered by their stored target. Each step seeks the next
+ * channel, because a scan would read every delivery.
+ */
+export function listChannels(db: Db, orgId: string): Pick<DeliveryRecord, 'channelType' | 'channelTarget'>[] {
+  const next = (after: string) => `(SELECT seq FROM delivery
+    WHERE orgId = @orgId ${after} ORDER BY channelTarget, channelType LIMIT 1)`
+  const sql = `WITH RECURSIVE turn(seq) AS (
+      SELECT ${next('')}
+      UNION ALL
+      SELECT ${next('AND (channelTarget, channelType) > (one.channelTarget, one.channelType)')}
+      FROM turn JOIN delivery AS one ON one.seq = turn.seq LIMIT ${MAX_CHANNELS})
+    SELECT channelType, channelTarget FROM turn JOIN delivery ON delivery.seq = turn.seq`
+  return prepared<[object], Pick<DeliveryRecord, 'channelType' | 'channelTarget'>>(db, sql).all({ orgId })
+}
+
+/**
+ * Id of a channel in filters: its target, with the URL masked and with semicolons instead of commas, which separate the
+ * values of a filter.
+ */
+export const channelIdOf = (channelTarget: string): string => maskUrl(channelTarget).replaceAll(',', ';')
+
+const IS_CHANNEL = `EXISTS (SELECT 1 FROM json_each(@channel) AS one
+  WHERE channelTarget = one.value ->> 'target' OR substr(channelTarget, 1, length(one.value ->> 'prefix')) = one.value ->> 'prefix')`
+
+/** Stored targets that a channel id stands for: the one that is equal to `target`, and those that begin with `prefix`. */
+function targetsOf(channel: string): { target: string; prefix: string } {
+  if (isMaskedUrl(channel)) return { target: channel, prefix: sealedPrefixOf(channel) }
+  const target = channel.replaceAll(';', ',')
+  return { target, prefix: `${target}:` }
 }
 
 /** Deletes finished deliveries that have exceeded their retention. */

@@ -33,9 +33,11 @@ export function recordAttempt(
   deps: RecordingDeps,
 ): void {
   const jitter = deps.jitter()
+  const all = [delivery, ...others]
   tx(db, () => {
-    for (const one of [delivery, ...others]) {
-      logAttempt(db, one.id, attempt)
+    const ids = all.map(({ id }) => id)
+    logAttempt(db, ids, attempt)
+    for (const one of all) {
       recordOutcome(db, one, attempt.outcome, { ...deps, jitter: () => jitter })
     }
   })

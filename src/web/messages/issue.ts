@@ -105,6 +105,7 @@ export const issue = {
     last: 'Last seen',
     ticket: 'Ticket',
     notifications: 'Notifications',
+    deliveries: (sent: string) => `${sent} sent, show deliveries`,
   },
   history: 'What happened',
   kinds: {

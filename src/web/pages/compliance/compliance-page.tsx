@@ -1,25 +1,31 @@
 import { Stack, Text } from '@mantine/core'
-import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { getUsageOptions } from '#client/@tanstack/react-query.gen'
 import { FINDING_ACTIONS } from '../../../contract/statuses.ts'
 import { sharedQueries } from '../../api/queries.ts'
-import { FilterBar } from '../../components/filter-bar.tsx'
+import { type Filter, FilterBar } from '../../components/filter-bar.tsx'
 import { formatNumber } from '../../components/format.ts'
+import type { Option } from '../../components/multi-choice.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
+import { QueryState } from '../../components/query-state.tsx'
 import { RoleNotice } from '../../components/role-notice.tsx'
 import { messages } from '../../messages.ts'
 import { SHARED_PARAMS } from '../../url-state/search-params.ts'
-import { useSearchParams } from '../../url-state/use-search-params.ts'
-import { Findings } from './findings.tsx'
-import { COMPLIANCE, findingsQueries } from './queries.ts'
+import { useSearchParams, useSharedParams } from '../../url-state/use-search-params.ts'
+import { SelectedFindings } from './decide-findings.tsx'
+import { FindingGroups } from './finding-groups.tsx'
+import { kindOf } from './finding-texts.tsx'
+import { COMPLIANCE, GROUPINGS, groupsQuery, optionsQuery } from './queries.ts'
+import { useFindingSelection } from './use-finding-selection.ts'
 
 /** `/compliance`: personal data in events, and tags that fired without consent. */
 export function CompliancePage() {
   const [values] = useSearchParams({ ...COMPLIANCE, ...SHARED_PARAMS })
   const t = messages.compliance
-  const lists = findingsQueries(values)
-  const personal = useInfiniteQuery({ ...lists.personal, placeholderData: keepPreviousData })
-  const consent = useInfiniteQuery({ ...lists.consent, placeholderData: keepPreviousData })
+  const groups = useQuery({ ...groupsQuery(values), placeholderData: keepPreviousData })
+  const selection = useFindingSelection()
+  const { q, domainId, vendor, kind, page, action, project } = values
+  const isFiltered = [q, domainId, vendor, kind, page, action, project].some(Boolean)
   return (
     <>
       <PageHeader title={messages.shell.pages.compliance} />
@@ -27,44 +33,69 @@ export function CompliancePage() {
         {t.about}
       </Text>
       <RoleNotice needs="member" what={t.restrictedAction} />
-      <Filters />
-      <Stack gap="xl" className="column">
-        <Findings title={t.personal} query={personal} none={<CheckedEvents />} />
-        <Findings title={t.consent} query={consent} none={<CheckedEvents />} />
-      </Stack>
+      <FilterBar fields={COMPLIANCE} filters={useFilters()} />
+      <QueryState
+        query={groups}
+        isEmpty={({ groups }) => groups.length === 0}
+        empty={isFiltered ? <Text>{messages.components.noneMatch}</Text> : <CheckedEvents />}
+      >
+        {({ groups }) => <FindingGroups params={values} groups={groups} selection={selection} />}
+      </QueryState>
+      <SelectedFindings selection={selection} />
     </>
   )
 }
 
-function Filters() {
-  const { data } = useQuery(sharedQueries.domains())
+function useFilters(): readonly Filter<keyof typeof COMPLIANCE>[] {
+  const domains = useQuery(sharedQueries.domains()).data?.domains ?? []
+  const [{ project }] = useSharedParams()
+  const vendors = useQuery(optionsQuery('vendor', project)).data?.groups ?? []
+  const kinds = useQuery(optionsQuery('kind', project)).data?.groups ?? []
+  const [{ vendor, kind }] = useSearchParams(COMPLIANCE)
   const t = messages.compliance
-  const any = { value: '', label: messages.components.any }
-  return (
-    <FilterBar
-      fields={COMPLIANCE}
-      filters={[
-        {
-          is: 'one',
-          name: 'domainId',
-          label: messages.signals.domain,
-          options: [any, ...(data?.domains ?? []).map(({ id, name }) => ({ value: id, label: name }))],
-        },
-        {
-          is: 'one',
-          name: 'action',
-          label: t.action,
-          options: [any, ...FINDING_ACTIONS.map((value) => ({ value, label: t.actions[value] }))],
-        },
-        { is: 'chip', name: 'vendor', label: t.vendor, options: [] },
-      ]}
-    />
-  )
+  const options = (known: readonly Option[], chosen: string, labelOf = (value: string) => value): Option[] => [
+    { value: '', label: messages.components.any },
+    ...known,
+    // A value from a link that no finding has any more.
+    ...(chosen === '' || known.some(({ value }) => value === chosen) ? [] : [{ value: chosen, label: labelOf(chosen) }]),
+  ]
+  const byName = (one: Option, other: Option) => one.label.localeCompare(other.label)
+  const ofVendors = vendors.map(({ value }) => ({ value, label: value })).toSorted(byName)
+  const ofKinds = kinds.map(({ value }) => ({ value, label: kindOf(value) })).toSorted(byName)
+  return [
+    { is: 'search', name: 'q' },
+    { is: 'one', name: 'vendor', label: t.vendor, options: options(ofVendors, vendor) },
+    { is: 'one', name: 'kind', label: t.kind, options: options(ofKinds, kind, kindOf) },
+    {
+      is: 'one',
+      name: 'domainId',
+      label: messages.signals.domain,
+      options: options(
+        domains.map(({ id, name }) => ({ value: id, label: name })),
+        '',
+      ),
+    },
+    {
+      is: 'one',
+      name: 'action',
+      label: t.action,
+      options: options(
+        FINDING_ACTIONS.map((value) => ({ value, label: t.actions[value] })),
+        '',
+      ),
+    },
+    { is: 'chip', name: 'page', label: t.page, options: [] },
+    { is: 'one', name: 'by', label: t.groupBy, options: GROUPINGS.map((value) => ({ value, label: t.groupings[value] })) },
+  ]
 }
 
 /** The number of checked events. Without it, "no findings" means nothing. */
 function CheckedEvents() {
   const { data } = useQuery(getUsageOptions())
   const total = data?.totalEvents ?? 0
-  return <Text>{total === 0 ? messages.compliance.noneYet : messages.compliance.none(formatNumber(total, 0))}</Text>
+  return (
+    <Stack>
+      <Text>{total === 0 ? messages.compliance.noneYet : messages.compliance.none(formatNumber(total, 0))}</Text>
+    </Stack>
+  )
 }

@@ -3,7 +3,7 @@ import { PAGE_PATHS } from '../../../contract/page-paths.ts'
 import { sharedQueries } from '../../api/queries.ts'
 import { messages } from '../../messages.ts'
 import { lazyViews, page } from '../page.ts'
-import { COMPLIANCE, findingsQueries } from './queries.ts'
+import { COMPLIANCE, groupsQuery } from './queries.ts'
 
 const view = lazyViews(() => import('./compliance-page.tsx'))
 
@@ -16,7 +16,7 @@ export const compliancePages = [
       navigation: { group: 'understand', icon: IconShieldCheck },
     },
     search: COMPLIANCE,
-    queries: (values) => [...Object.values(findingsQueries(values)), sharedQueries.domains()],
+    queries: (values) => [groupsQuery(values), sharedQueries.domains()],
     view: view('CompliancePage'),
   }),
 ] as const

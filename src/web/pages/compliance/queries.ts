@@ -1,32 +1,47 @@
-import { listConsentFindingsInfiniteOptions, listPersonalDataInfiniteOptions } from '#client/@tanstack/react-query.gen'
+import { groupFindingsOptions, listFindingsInfiniteOptions } from '#client/@tanstack/react-query.gen'
 import { FINDING_ACTIONS } from '../../../contract/statuses.ts'
 import type { ValuesOf } from '../../url-state/param-types.ts'
-import { optional, text } from '../../url-state/param-types.ts'
+import { choice, optional, text } from '../../url-state/param-types.ts'
 import type { SharedParams } from '../../url-state/search-params.ts'
+
+/** Properties by which findings are grouped. */
+export const GROUPINGS = ['vendor', 'page', 'kind'] as const
+export type Grouping = (typeof GROUPINGS)[number]
 
 /** Search parameters of the findings. */
 export const COMPLIANCE = {
+  q: text,
   domainId: text,
   vendor: text,
+  kind: text,
+  page: text,
   action: optional(FINDING_ACTIONS),
+  by: choice(GROUPINGS, 'vendor'),
 }
 
-/** Page size; the page has two lists. */
+/** Findings per page of a group. */
 export const FINDINGS_PAGE_SIZE = 50
 
-type FindingsParams = ValuesOf<typeof COMPLIANCE> & Pick<ValuesOf<SharedParams>, 'project'>
+export type FindingsParams = ValuesOf<typeof COMPLIANCE> & Pick<ValuesOf<SharedParams>, 'project'>
 
-/** The queries of both lists of findings. */
-export function findingsQueries({ domainId, vendor, action, project }: FindingsParams) {
-  const query = {
-    limit: FINDINGS_PAGE_SIZE,
-    ...(domainId && { domainId }),
-    ...(vendor && { vendor }),
-    ...(action && { action }),
-    ...(project && { projectId: project }),
-  }
-  return {
-    personal: listPersonalDataInfiniteOptions({ query }),
-    consent: listConsentFindingsInfiniteOptions({ query }),
-  }
-}
+const filterOf = ({ q, domainId, vendor, kind, page, action, project }: FindingsParams) => ({
+  ...(q && { q }),
+  ...(domainId && { domainId }),
+  ...(vendor && { vendor }),
+  ...(kind && { kind }),
+  ...(page && { page }),
+  ...(action && { action }),
+  ...(project && { projectId: project }),
+})
+
+/** The query of the groups of findings that match. */
+export const groupsQuery = (params: FindingsParams) =>
+  groupFindingsOptions({ query: { by: params.by, ...filterOf(params) } })
+
+/** The query of the vendors or kinds of all findings of a project, the options of a filter. */
+export const optionsQuery = (by: Grouping, project: string) =>
+  groupFindingsOptions({ query: { by, ...(project && { projectId: project }) } })
+
+/** The query of the findings in a group. */
+export const findingsQuery = (params: FindingsParams, group: string) =>
+  listFindingsInfiniteOptions({ query: { limit: FINDINGS_PAGE_SIZE, ...filterOf(params), [params.by]: group } })

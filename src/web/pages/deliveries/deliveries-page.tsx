@@ -1,67 +1,49 @@
-import { Anchor, Button, Stack, Text } from '@mantine/core'
+import { Button, Stack, Text } from '@mantine/core'
 import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { replayDelivery } from '#client/sdk.gen'
+import { listAlertsOptions } from '#client/@tanstack/react-query.gen'
 import type { Delivery } from '#client/types.gen'
-import { mutate } from '../../api/mutate.ts'
+import { MAX_PAGE_SIZE } from '../../../contract/limits.ts'
+import { STALE_MS } from '../../api/queries.ts'
 import { useHasRole } from '../../api/whoami.ts'
 import { Card } from '../../components/card.tsx'
 import { ChannelTarget } from '../../components/channel-target.tsx'
 import { Data, Dot, Sentence } from '../../components/data-text.tsx'
-import { FilterBar } from '../../components/filter-bar.tsx'
+import { ClearFilters, type Filter, FilterBar, useIsFiltered } from '../../components/filter-bar.tsx'
+import { integrationNamesQuery } from '../../components/integration-names-query.ts'
+import type { Option } from '../../components/multi-choice.tsx'
 import { Num } from '../../components/numbers.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
 import { QueryState, SkeletonRows } from '../../components/query-state.tsx'
 import { RoleNotice } from '../../components/role-notice.tsx'
-import { type StatusIcon, StatusMark } from '../../components/status-mark.tsx'
+import { StatusMark } from '../../components/status-mark.tsx'
 import { DateTime, TimeAgo } from '../../components/time-ago.tsx'
 import { type Column, VirtualTable } from '../../components/virtual-table.tsx'
 import { messages } from '../../messages.ts'
 import { SHARED_PARAMS } from '../../url-state/search-params.ts'
 import { useSearchParams } from '../../url-state/use-search-params.ts'
-import classes from './inbox.module.css'
-import { DELIVERIES, deliveriesQuery, inboxQuery } from './queries.ts'
-
-/** The mark of each status. */
-const STATUS_MARKS: Record<Delivery['status'], StatusIcon> = {
-  pending: 'learning',
-  sending: 'learning',
-  delivered: 'resolved',
-  failed: 'failed',
-  withdrawn: 'muted',
-}
+import classes from './deliveries.module.css'
+import { DELIVERY_MARKS, NextAttempt, Replay, typeOf } from './delivery-parts.tsx'
+import { channelsQuery, DELIVERIES, deliveriesQuery, inboxQuery } from './queries.ts'
 
 /** `/deliveries`: the log of notifications. */
 export function DeliveriesPage() {
-  const [values] = useSearchParams({ ...DELIVERIES, ...SHARED_PARAMS })
+  const [values] = useSearchParams({ ...SHARED_PARAMS, ...DELIVERIES })
   const query = useInfiniteQuery({ ...deliveriesQuery(values), placeholderData: keepPreviousData })
+  const filters = useDeliveryFilters()
   const columns = useColumns()
   const t = messages.deliveries
-  const isFiltered = [values.status, values.issueId, values.project].some(Boolean)
+  const isFiltered = useIsFiltered({ fields: DELIVERIES, filters }) || values.project !== '' || values.from !== null
   return (
     <>
       <PageHeader title={messages.shell.pages.deliveries} />
       <RoleNotice needs="member" what={t.restrictedAction} />
-      <FilterBar
-        fields={DELIVERIES}
-        filters={[
-          {
-            is: 'one',
-            name: 'status',
-            label: t.status,
-            options: [
-              { value: '', label: messages.components.any },
-              ...Object.entries(t.statuses).map(([value, label]) => ({ value, label })),
-            ],
-          },
-          { is: 'chip', name: 'issueId', label: t.issue, options: [] },
-        ]}
-      />
+      <FilterBar fields={DELIVERIES} filters={filters} />
       <QueryState
         query={query}
         skeleton={<SkeletonRows />}
         isEmpty={({ pages }) => pages[0]?.deliveries.length === 0}
-        empty={isFiltered ? <Text>{messages.components.noneMatch}</Text> : <NoDeliveries />}
+        empty={isFiltered ? <NoMatches filters={filters} /> : <NoDeliveries />}
       >
         {({ pages }) => (
           <VirtualTable
@@ -69,12 +51,55 @@ export function DeliveriesPage() {
             rows={pages.flatMap(({ deliveries }) => deliveries)}
             columns={columns}
             idOf={({ id }) => id}
+            linkOf={({ id }) => ({ to: '/deliveries/$id', params: { id } }) as const}
             pages={query}
           />
         )}
       </QueryState>
       <Inbox />
     </>
+  )
+}
+
+type DeliveryFilters = readonly Filter<Exclude<keyof typeof DELIVERIES, 'range'>>[]
+
+const optionsOf = (names: Readonly<Record<string, string>>): Option[] =>
+  Object.entries(names).map(([value, label]) => ({ value, label }))
+
+/** Adds chosen values that have no option, so that they can be seen and removed. */
+const withChosen = (options: readonly Option[], chosen: readonly string[]): Option[] => [
+  ...options,
+  ...chosen.filter((id) => !options.some(({ value }) => value === id)).map((id) => ({ value: id, label: id })),
+]
+
+/** Filters of the list. Viewers can't see targets, so they can't filter by channel. */
+function useDeliveryFilters(): DeliveryFilters {
+  const seesTargets = useHasRole('member')
+  const [{ channel, alertId }] = useSearchParams(DELIVERIES)
+  const alerts = useQuery({ ...listAlertsOptions({ query: { limit: MAX_PAGE_SIZE } }), staleTime: STALE_MS.insight })
+  const channels = useQuery({ ...channelsQuery(), enabled: seesTargets })
+  const integrations = useQuery({ ...integrationNamesQuery(), enabled: seesTargets }).data?.integrations ?? []
+  const t = messages.deliveries
+  const labelOf = (target: string) => integrations.find(({ id }) => id === target)?.label ?? target
+  const known = (channels.data?.channels ?? []).map(({ id, target }) => ({ value: id, label: labelOf(target) }))
+  const chosenChannels = withChosen(known, channel).map(({ value, label }) => ({ value, label: labelOf(label) }))
+  const named = (alerts.data?.alerts ?? []).map(({ id, name }) => ({ value: id, label: name }))
+  const byChannel = { is: 'several', name: 'channel', label: t.channel, options: chosenChannels, isData: true } as const
+  return [
+    { is: 'several', name: 'status', label: t.status, options: optionsOf(t.statuses) },
+    { is: 'several', name: 'channelType', label: t.channelType, options: optionsOf(t.channels) },
+    ...(seesTargets ? [byChannel] : []),
+    { is: 'several', name: 'alertId', label: t.alert, options: withChosen(named, alertId), isData: true },
+    { is: 'chip', name: 'issueId', label: t.issue, options: [] },
+  ]
+}
+
+function NoMatches({ filters }: { filters: DeliveryFilters }) {
+  return (
+    <Stack align="flex-start" gap="sm">
+      <Text>{messages.deliveries.noneMatch}</Text>
+      <ClearFilters fields={DELIVERIES} filters={filters} />
+    </Stack>
   )
 }
 
@@ -101,9 +126,15 @@ function useColumns(): Column<Delivery>[] {
       head: t.status,
       width: '130px',
       isUnderMain: true,
-      cell: ({ status }) => <StatusMark status={STATUS_MARKS[status]} word={t.statuses[status]} />,
+      cell: ({ status }) => <StatusMark status={DELIVERY_MARKS[status]} word={t.statuses[status]} />,
     },
-    { id: 'what', head: t.transition, isMain: true, cell: (delivery) => <Subject delivery={delivery} /> },
+    {
+      id: 'what',
+      head: t.transition,
+      isLink: true,
+      cell: (delivery) => <Subject delivery={delivery} />,
+      below: (delivery) => <Reason delivery={delivery} />,
+    },
     {
       id: 'channel',
       head: t.channel,
@@ -143,61 +174,29 @@ function useColumns(): Column<Delivery>[] {
   ]
 }
 
-/** Type of a notification. */
-const typeOf = ({ transition, escalationStep }: Delivery): string =>
-  escalationStep === undefined
-    ? messages.deliveries.transitions[transition]
-    : messages.escalation.delivery(escalationStep)
-
 function Subject({ delivery }: { delivery: Delivery }) {
-  const { issueId, alertName, lastError, dueAt, status } = delivery
-  const t = messages.deliveries
   return (
-    <div>
-      <div className="line">
-        {issueId === null ? (
-          typeOf(delivery)
-        ) : (
-          <Anchor component={Link} to={`/issues/${issueId}`} c="inherit">
-            {typeOf(delivery)}
-          </Anchor>
-        )}
-        {alertName && (
-          <>
-            {t.separator} <Data>{alertName}</Data>
-          </>
-        )}
-      </div>
-      {lastError !== null && status !== 'delivered' && (
-        <div className="under">
-          {status === 'pending' && dueAt !== null && (
-            <>
-              {t.nextAttempt} <TimeAgo at={dueAt} isQuiet />
-              <Dot />
-            </>
-          )}
-          <Data>{lastError}</Data>
-        </div>
+    <span className="line">
+      {typeOf(delivery)}
+      {delivery.alertName && (
+        <>
+          {messages.deliveries.separator} <Data>{delivery.alertName}</Data>
+        </>
       )}
-    </div>
+    </span>
   )
 }
 
-/** Sends a finished delivery again: the same message under the same id. */
-function Replay({ delivery }: { delivery: Delivery }) {
-  const { id, status } = delivery
-  const t = messages.deliveries
-  if (status !== 'failed' && status !== 'delivered') return null
-  const replay = () =>
-    mutate({
-      send: () => replayDelivery({ path: { id } }),
-      invalidates: ['listDeliveries'],
-      message: t.replayed,
-    })
+/** Why the delivery failed or was withdrawn, in full, and when it is tried again. */
+function Reason({ delivery }: { delivery: Delivery }) {
+  const { lastError, status } = delivery
+  if (lastError === null || status === 'delivered') return null
   return (
-    <Button size="compact-sm" variant="default" aria-description={typeOf(delivery)} onClick={() => void replay()}>
-      {t.replay}
-    </Button>
+    <div className={classes.reason}>
+      <NextAttempt delivery={delivery} isQuiet />
+      {status === 'pending' && <Dot />}
+      <Data>{lastError}</Data>
+    </div>
   )
 }
 

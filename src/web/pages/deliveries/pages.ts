@@ -3,9 +3,9 @@ import { PAGE_PATHS } from '../../../contract/page-paths.ts'
 import { integrationNamesQuery } from '../../components/integration-names-query.ts'
 import { messages } from '../../messages.ts'
 import { lazyViews, page } from '../page.ts'
-import { DELIVERIES, deliveriesQuery, inboxQuery } from './queries.ts'
+import { DELIVERIES, deliveriesQuery, deliveryQuery, inboxQuery } from './queries.ts'
 
-const view = lazyViews(() => import('./deliveries-page.tsx'))
+const view = lazyViews(() => import('./views.ts'))
 
 export const deliveriesPages = [
   page({
@@ -18,5 +18,10 @@ export const deliveriesPages = [
     search: DELIVERIES,
     queries: (values) => [deliveriesQuery(values), inboxQuery, integrationNamesQuery()],
     view: view('DeliveriesPage'),
+  }),
+  page({
+    path: PAGE_PATHS.deliveries.item,
+    queries: ({ id }) => [deliveryQuery(id), integrationNamesQuery()],
+    view: view('DeliveryPage'),
   }),
 ] as const

@@ -1,27 +1,58 @@
 import { queryOptions } from '@tanstack/react-query'
-import { listDeliveriesInfiniteOptions } from '#client/@tanstack/react-query.gen'
+import {
+  getDeliveryOptions,
+  listDeliveriesInfiniteOptions,
+  listDeliveryChannelsOptions,
+} from '#client/@tanstack/react-query.gen'
+import { CHANNEL_TYPES } from '../../../contract/products.ts'
 import { DELIVERY_STATUSES } from '../../../contract/statuses.ts'
 import { PAGE_SIZE } from '../../api/pagination.ts'
+import { STALE_MS } from '../../api/queries.ts'
 import type { ValuesOf } from '../../url-state/param-types.ts'
-import { optional, text } from '../../url-state/param-types.ts'
-import type { SharedParams } from '../../url-state/search-params.ts'
+import { choice, multiple, nameList, text } from '../../url-state/param-types.ts'
+import { RANGES, type SharedParams } from '../../url-state/search-params.ts'
+import { RANGE_HOURS } from '../../url-state/use-search-params.ts'
 
-/** Search parameters of the deliveries. */
+/** Search parameters of the deliveries. `channel`: ids of channels or integrations. */
 export const DELIVERIES = {
-  status: optional(DELIVERY_STATUSES),
+  range: choice(RANGES, '30d'),
+  status: multiple(DELIVERY_STATUSES, []),
+  channelType: multiple(CHANNEL_TYPES, []),
+  channel: nameList,
+  alertId: nameList,
   issueId: text,
 }
 
-/** The query of the notification log. */
-export function deliveriesQuery({ status, issueId, project }: ValuesOf<typeof DELIVERIES & SharedParams>) {
-  const query = {
-    limit: PAGE_SIZE,
-    ...(status && { status }),
-    ...(issueId && { issueId }),
-    ...(project && { projectId: project }),
-  }
-  return listDeliveriesInfiniteOptions({ query })
+type DeliveriesParams = ValuesOf<typeof DELIVERIES & Omit<SharedParams, 'range'>>
+
+const HOUR_MS = 3_600_000
+/** The API rejects empty lists, so an empty filter is omitted. */
+const nonEmpty = <T>(values: readonly T[]): T[] | undefined => (values.length === 0 ? undefined : [...values])
+
+/** The query of the notification log. A range begins with a full hour, so that the query stays the same for a while. */
+export function deliveriesQuery(params: DeliveriesParams) {
+  const { range, from, to, status, channelType, channel, alertId, issueId, project } = params
+  const start = Math.floor((to ?? Date.now()) / HOUR_MS - RANGE_HOURS[range]) * HOUR_MS
+  return listDeliveriesInfiniteOptions({
+    query: {
+      limit: PAGE_SIZE,
+      from: from ?? start,
+      ...(to !== null && { to }),
+      status: nonEmpty(status),
+      channelType: nonEmpty(channelType),
+      alertId: nonEmpty(alertId),
+      channel: nonEmpty(channel),
+      ...(issueId && { issueId }),
+      ...(project && { projectId: project }),
+    },
+  })
 }
+
+/** The query of a delivery with its attempts. */
+export const deliveryQuery = (id: string) => getDeliveryOptions({ path: { id } })
+
+/** The query of the channels that have deliveries. Only members and above can see them. */
+export const channelsQuery = () => ({ ...listDeliveryChannelsOptions(), staleTime: STALE_MS.dictionary })
 
 /** A message received by the demo's mail server or webhook receiver. */
 interface Message {

@@ -17,7 +17,7 @@ import { useNavigateIfMounted } from '../../components/use-is-mounted.ts'
 import { messages } from '../../messages.ts'
 import { notices } from '../../state/notices.ts'
 import { IntegrationForm } from './integration-form.tsx'
-import { INTEGRATION_MARKS, TestButton, titleOf } from './integration-parts.tsx'
+import { DeliveriesLink, INTEGRATION_MARKS, TestButton, titleOf } from './integration-parts.tsx'
 import { PROVIDER_ACTIONS } from './provider-actions.tsx'
 
 /** `/integrations/{id}`: status and settings of an integration. */
@@ -54,6 +54,7 @@ function Detail({ integration }: { integration: IntegrationDetail }) {
     <>
       <PageHeader title={label} isData>
         <StatusMark status={INTEGRATION_MARKS[status]} word={t.statuses[status]} />
+        <DeliveriesLink id={id} provider={provider} label={label} />
         {may && <TestButton id={id} label={label} />}
       </PageHeader>
       <RoleNotice needs="admin" what={t.restrictedAction} />

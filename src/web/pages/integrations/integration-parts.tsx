@@ -1,7 +1,10 @@
-import { Button } from '@mantine/core'
+import { Anchor, Button } from '@mantine/core'
+import { Link } from '@tanstack/react-router'
 import { testIntegration } from '#client/sdk.gen'
 import type { Integration } from '#client/types.gen'
+import { CHANNEL_TYPES } from '../../../contract/products.ts'
 import { mutate } from '../../api/mutate.ts'
+import { useHasRole } from '../../api/whoami.ts'
 import type { StatusIcon } from '../../components/status-mark.tsx'
 import { messages } from '../../messages.ts'
 
@@ -18,6 +21,17 @@ export const INTEGRATION_MARKS: Record<Integration['status'], StatusIcon> = {
 export function titleOf(provider: string): string {
   const known: Readonly<Record<string, string>> = messages.integrations.providers
   return known[provider] ?? provider
+}
+
+/** Link to the deliveries through an integration; nothing for providers that send no notifications, and for viewers. */
+export function DeliveriesLink({ id, provider, label }: { id: string; provider: string; label: string }) {
+  const seesTargets = useHasRole('member')
+  if (!seesTargets || !CHANNEL_TYPES.some((type) => type === provider)) return null
+  return (
+    <Anchor component={Link} to="/deliveries" search={{ channel: [id] } as never} aria-description={label}>
+      {messages.shell.pages.deliveries}
+    </Anchor>
+  )
 }
 
 /** Sends a test message. Errors from the provider are shown verbatim. */

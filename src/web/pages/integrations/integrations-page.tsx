@@ -14,7 +14,7 @@ import { RoleNotice } from '../../components/role-notice.tsx'
 import { StatusMark } from '../../components/status-mark.tsx'
 import { TimeAgo } from '../../components/time-ago.tsx'
 import { messages } from '../../messages.ts'
-import { INTEGRATION_MARKS, TestButton, titleOf } from './integration-parts.tsx'
+import { DeliveriesLink, INTEGRATION_MARKS, TestButton, titleOf } from './integration-parts.tsx'
 import classes from './integrations.module.css'
 import { integrationsQuery } from './queries.ts'
 
@@ -74,6 +74,7 @@ function Connected({ integrations }: { integrations: readonly Integration[] }) {
               </div>
               <Group gap="md">
                 <StatusMark status={INTEGRATION_MARKS[status]} word={t.statuses[status]} />
+                <DeliveriesLink id={id} provider={provider} label={label} />
                 {may && <TestButton id={id} label={label} />}
               </Group>
             </Group>

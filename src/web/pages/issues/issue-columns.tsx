@@ -1,7 +1,8 @@
 import type { Issue } from '#client/types.gen'
 import { useMemberNames } from '../../api/members.ts'
-import { Data, Sentence } from '../../components/data-text.tsx'
+import { Data } from '../../components/data-text.tsx'
 import { formatNumber } from '../../components/format.ts'
+import { AlertName, IssueTitle } from '../../components/issue-title.tsx'
 import { MaintenanceNote } from '../../components/maintenance-note.tsx'
 import { Money } from '../../components/numbers.tsx'
 import { SeverityMark } from '../../components/severity-mark.tsx'
@@ -22,7 +23,7 @@ export function issueColumns(): readonly Column<Issue>[] {
       hideBelow: 768,
       cell: ({ severity }) => <SeverityMark severity={severity} />,
     },
-    { id: 'title', head: issues.issue, isLink: true, cell: ({ title }) => <Title title={title} />, below: Details },
+    { id: 'title', head: issues.issue, isLink: true, cell: ({ title }) => <IssueTitle title={title} />, below: Details },
     {
       id: 'value',
       head: issues.value,
@@ -62,16 +63,9 @@ function AssigneeName({ id }: { id: string }) {
   return name !== null && <Data>{name}</Data>
 }
 
-const Title = ({ title }: { title: string }) => (
-  // `dir` applies to the whole line, so that it is truncated at the end of the text.
-  <span className={classes.title} title={title} dir="auto" translate="no">
-    <Sentence>{title}</Sentence>
-  </span>
-)
-
-/** Host, type and occurrences. On narrow screens, includes the fields without a column. */
+/** Alert, host, type and occurrences. On narrow screens, includes the fields without a column. */
 function Details(issue: Issue) {
-  const { alertType, occurrences, hosts } = issue
+  const { alertType, occurrences, hosts, title } = issue
   const [host, ...others] = hosts ?? []
   return (
     <span className={`${classes.details} under`}>
@@ -80,6 +74,7 @@ function Details(issue: Issue) {
         <StatusMark status={issue.status} word={messages.displayNames.statuses[issue.status]} />
         <TimeAgo at={issue.lastSeenAt} isQuiet />
       </span>
+      <AlertName title={title} />
       {host !== undefined && (
         <span className={classes.host}>
           <Data>{host}</Data> {others.length > 0 && messages.issues.moreHosts(others.length)}

@@ -118,7 +118,8 @@ function IssueTable({ latest, question, pages }: IssueTableProps) {
           rows={issues}
           selection={mayChange ? selection : null}
           acts={mayChange ? acts : {}}
-          narrowRowHeight={88}
+          rowHeight={64}
+          narrowRowHeight={96}
         />
       </div>
       {mayChange && chosen.length > 0 && <SelectedIssues issues={chosen} selection={selection} />}

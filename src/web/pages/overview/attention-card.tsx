@@ -4,7 +4,8 @@ import { Link } from '@tanstack/react-router'
 import type { CauseList, Issue } from '#client/types.gen'
 import { useHasRole } from '../../api/whoami.ts'
 import { Card } from '../../components/card.tsx'
-import { Data, Sentence } from '../../components/data-text.tsx'
+import { Data, Dot, Sentence } from '../../components/data-text.tsx'
+import { AlertName, IssueTitle } from '../../components/issue-title.tsx'
 import { MaintenanceNote } from '../../components/maintenance-note.tsx'
 import { Money } from '../../components/numbers.tsx'
 import { QueryState } from '../../components/query-state.tsx'
@@ -78,9 +79,10 @@ function Row({ issue }: { issue: Issue }) {
       <SeverityMark severity={severity} />
       <div>
         <Anchor component={Link} to={`/issues/${id}`} className={classes.title}>
-          <Sentence>{title}</Sentence>
+          <IssueTitle title={title} />
         </Anchor>
         <div className={classes.under}>
+          <AlertName title={title} after={<Dot />} />
           {host && (
             <>
               <Data>{host}</Data> ·{' '}

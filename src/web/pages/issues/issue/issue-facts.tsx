@@ -4,6 +4,7 @@ import type { IssueDetail, IssueEvidence } from '#client/types.gen'
 import { useHasRole } from '../../../api/whoami.ts'
 import { joinIsolated } from '../../../bidi-isolation.ts'
 import { Data } from '../../../components/data-text.tsx'
+import { formatNumber } from '../../../components/format.ts'
 import { Help } from '../../../components/help-tooltip.tsx'
 import { Money, Num } from '../../../components/numbers.tsx'
 import { PathLink } from '../../../components/path-link.tsx'
@@ -71,7 +72,9 @@ export function Facts({ issue, evidence }: { issue: IssueDetail; evidence: Issue
           <TimeAgo at={issue.lastSeenAt} />
         </Fact>
         <Fact name={detail.notifications}>
-          <Num value={issue.notificationsSent} />
+          <PathLink path="/deliveries" search={{ issueId: issue.id, from: String(issue.firstSeenAt) }}>
+            {detail.deliveries(formatNumber(issue.notificationsSent))}
+          </PathLink>
         </Fact>
         {trackerKey && (
           <Fact name={detail.ticket}>

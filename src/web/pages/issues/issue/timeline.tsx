@@ -3,6 +3,7 @@ import type { Delivery } from '#client/types.gen'
 import { useMemberNames } from '../../../api/members.ts'
 import { ChannelTarget } from '../../../components/channel-target.tsx'
 import { Data, Sentence } from '../../../components/data-text.tsx'
+import { PathLink } from '../../../components/path-link.tsx'
 import { DateTime, TimeAgo } from '../../../components/time-ago.tsx'
 import { messages } from '../../../messages.ts'
 import { EscalationChannels } from './next-escalation.tsx'
@@ -40,7 +41,7 @@ export function IssueTimeline({ history, deliveries }: TimelineProps) {
         <Timeline.Item
           key={id}
           role="listitem"
-          title={<Message type={channel.type} how={messages.issue.waiting} target={channel.target} />}
+          title={<Message type={channel.type} how={messages.issue.waiting} target={channel.target} id={id} />}
         >
           <Small>
             <TimeAgo at={createdAt} /> {lastError && <Data>{lastError}</Data>}
@@ -60,8 +61,11 @@ const Small = ({ children }: { children: React.ReactNode }) => (
 function Head({ line: { entry, fired } }: { line: Line }) {
   const channel = channelOf(entry)
   if (fired > 0) return messages.issue.seenAgain(fired)
-  if (channel && entry.kind === 'notified') return <Message {...channel} how={messages.issue.sent} />
-  if (channel && entry.kind === 'delivery_failed') return <Message {...channel} how={messages.issue.failedToSend} />
+  const deliveryId = textOf(entry, 'deliveryId')
+  if (channel && entry.kind === 'notified') return <Message {...channel} how={messages.issue.sent} id={deliveryId} />
+  if (channel && entry.kind === 'delivery_failed') {
+    return <Message {...channel} how={messages.issue.failedToSend} id={deliveryId} />
+  }
   if (entry.kind === 'escalated') return messages.escalation.escalated(Number(entry.payload?.step))
   if (isWithheld(entry)) return messages.maintenance.withheld
   if (entry.kind === 'held_back') return messages.issue.heldBackCount(1)
@@ -69,11 +73,13 @@ function Head({ line: { entry, fired } }: { line: Line }) {
   return known ?? <Data>{entry.kind}</Data>
 }
 
-function Message({ type, how, target }: { type: string; how: string; target: string }) {
+/** A notification, linked to its delivery. */
+function Message({ type, how, target, id }: { type: string; how: string; target: string; id: string | null }) {
   const channel = messages.deliveries.channels[type as keyof typeof messages.deliveries.channels] ?? <Data>{type}</Data>
   return (
     <span style={{ overflowWrap: 'anywhere', lineHeight: 1.4 }}>
-      {channel} {how} <ChannelTarget target={target} />
+      {channel} {id === null ? how : <PathLink path={`/deliveries/${id}`}>{how}</PathLink>}{' '}
+      <ChannelTarget target={target} />
     </span>
   )
 }

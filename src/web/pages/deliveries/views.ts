@@ -1,0 +1,2 @@
+export { DeliveriesPage } from './deliveries-page.tsx'
+export { DeliveryPage } from './delivery-page.tsx'
