@@ -220,3 +220,101 @@ describe('finding actions', () => {
     expect((await act({ ...about, action: 'ignore' }, people.mallory.key)).status).toBe(404)
   })
 })
+
+describe('all findings', () => {
+  const body = (findings: object[], action = 'ignore') => ({ action, findings })
+
+  test('are grouped by vendor, page and kind, those with most undecided findings first', async () => {
+    const { see, call, people, act, shop } = setUp()
+    see(
+      { key: 'a', paths: ['/product/4711', '/product/4712', '/cart'] },
+      { key: 'b', paths: ['/cart'] },
+      { vendor: 'Meta', key: 'c', kind: 'phone', example: '+1 506 234 5678', paths: [null] },
+      { vendor: 'Meta', key: '$consent', kind: 'no_signal', example: 'no signal' },
+    )
+    await act({ action: 'ignore', vendor: 'Meta', key: 'c' })
+    const groups = async (query: string) =>
+      (await call('GET', `/v1/compliance/groups?${query}`, { as: people.vera.key })).body.groups.map(
+        ({ value, findings, undecided }: Record<string, unknown>) => [value, findings, undecided],
+      )
+    expect(await groups('by=vendor')).toEqual([
+      ['GA4', 2, 2],
+      ['Meta', 2, 1],
+    ])
+    expect(await groups('by=page')).toEqual([
+      ['/cart', 2, 2],
+      ['', 2, 1],
+      ['/product/:id', 1, 1],
+    ])
+    expect(await groups('by=kind&vendor=Meta')).toEqual([
+      ['no_signal', 1, 1],
+      ['phone', 1, 0],
+    ])
+    expect(await groups(`by=page&page=/cart&domainId=${shop}`)).toEqual([['/cart', 2, 2]])
+    expect(await groups('by=vendor&action=ignore')).toEqual([['Meta', 1, 0]])
+    expect((await call('GET', '/v1/compliance/groups?by=colour', { as: people.vera.key })).status).toBe(400)
+    expect((await call('GET', '/v1/compliance/groups?by=vendor', { as: people.mallory.key })).body.groups).toEqual([])
+  })
+
+  test('are listed together and filtered by page and text', async () => {
+    const { see, list } = setUp()
+    see(
+      { key: 'a', paths: ['/cart', '/thanks'] },
+      { vendor: 'Meta', key: 'b_c' },
+      { key: '$consent', kind: 'no_signal', example: '12 % of requests', paths: ['/cart'] },
+    )
+    const keys = async (query: string) =>
+      (await list(query, 'findings')).findings.map(({ key }: { key: string }) => key).sort()
+    expect(await keys('')).toEqual(['$consent', 'a', 'b_c'])
+    expect(await keys('?page=/cart')).toEqual(['$consent', 'a'])
+    expect(await keys('?page=')).toEqual(['b_c'])
+    expect(await keys('?q=META')).toEqual(['b_c'])
+    expect(await keys('?q=b_')).toEqual(['b_c'])
+    expect(await keys('?q=b%25')).toEqual([])
+    expect(await keys('?q=thank')).toEqual(['a'])
+    expect(await keys('?q=12')).toEqual(['$consent'])
+    const { findings } = await list('?q=thank', 'findings')
+    expect(findings[0].pages.toSorted()).toEqual(['/cart', '/thanks'])
+  })
+
+  test('have at most 50 pages, of which the five most recent are listed, masked', async () => {
+    const { see, list, clock, db } = setUp()
+    for (let n = 0; n < 60; n++) {
+      clock.advance(1000)
+      see({ paths: [`/section-${'abcdefghij'[n % 10]}${'abcdefghij'[Math.floor(n / 10)]}`] })
+    }
+    clock.advance(1000)
+    see({ paths: ['/section-aa'] })
+    const { pages } = (await list()).findings[0]
+    expect(pages).toHaveLength(5)
+    expect(pages[0]).toBe('/section-aa')
+    expect(db.prepare('SELECT count(*) AS count FROM findingPage').get()).toEqual({ count: 50 })
+    see({ key: 'other', paths: ['/of/jane.doe@mail.example.com'] })
+    expect((await list('?q=other')).findings.find(({ key }: { key: string }) => key === 'other').pages).toEqual([
+      '/of/:id',
+    ])
+  })
+
+  test('are decided in bulk, each independently of the others', async () => {
+    const { see, list, call, people, changed } = setUp()
+    see({ key: 'a' }, { key: 'b' }, { key: 'c', vendor: 'Meta' })
+    const bulk = (input: object, as = people.bob.key) =>
+      call('POST', '/v1/compliance/findings/bulk', { as, body: input })
+    const [a, b, gone] = ['a', 'b', 'gone'].map((key) => ({ vendor: 'GA4', key, kind: 'email' }))
+    const answer = await bulk({ ...body([a, gone, b] as object[]), note: 'test accounts' })
+    expect(answer.body).toEqual({ updated: 2, failed: 1, errors: [{ index: 1, error: 'no such finding' }] })
+    const ofAction = async (action: string) =>
+      (await list(`?action=${action}`)).findings.map(({ key, note }: Record<string, unknown>) => [key, note]).sort()
+    expect(await ofAction('ignore')).toEqual([
+      ['a', 'test accounts'],
+      ['b', 'test accounts'],
+    ])
+    const filed = await bulk(body([a, { vendor: 'Meta', key: 'c', kind: 'email' }] as object[], 'file'))
+    expect(filed.body).toEqual({ updated: 2, failed: 0, errors: [] })
+    expect(new Set(changed).size).toBe(2)
+    expect((await ofAction('file')).map(([key]: unknown[]) => key)).toEqual(['a', 'c'])
+    expect((await bulk(body([a] as object[]), people.vera.key)).status).toBe(403)
+    expect((await bulk(body([a] as object[]), people.mallory.key)).body).toMatchObject({ updated: 0, failed: 1 })
+    expect((await bulk(body([]))).status).toBe(400)
+  })
+})

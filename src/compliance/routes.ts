@@ -31,11 +31,17 @@ const filterFields = {
     Type.String({ maxLength: 200, description: 'Only findings seen on this page; empty: those without a known page' }),
   ),
   q: Type.Optional(
-    Type.String({ maxLength: 200, description: 'Text in the vendor, key, example, note or a page; not case-sensitive' }),
+    Type.String({
+      maxLength: 200,
+      description: 'Text in the vendor, key, example, note or a page; not case-sensitive',
+    }),
   ),
 }
 const ListQuery = Closed({ ...filterFields, ...pagingFields })
-const GroupQuery = Closed({ by: OneOf(GROUPINGS, { description: 'Property by which findings are grouped' }), ...filterFields })
+const GroupQuery = Closed({
+  by: OneOf(GROUPINGS, { description: 'Property by which findings are grouped' }),
+  ...filterFields,
+})
 
 const GroupList = Closed(
   {
@@ -51,9 +57,7 @@ const GroupList = Closed(
   },
   {
     $id: 'ComplianceGroupList',
-    examples: [
-      { groups: [{ value: 'Google Analytics 4', findings: 3, undecided: 2, lastSeenAt: 1_767_616_200_000 }] },
-    ],
+    examples: [{ groups: [{ value: 'Google Analytics 4', findings: 3, undecided: 2, lastSeenAt: 1_767_616_200_000 }] }],
   },
 )
 
@@ -74,9 +78,7 @@ const BulkInputSchema = Closed(
   },
   {
     $id: 'ComplianceBulkInput',
-    examples: [
-      { action: 'ignore', findings: [{ vendor: 'Google Analytics 4', key: 'ep.user_name', kind: 'email' }] },
-    ],
+    examples: [{ action: 'ignore', findings: [{ vendor: 'Google Analytics 4', key: 'ep.user_name', kind: 'email' }] }],
   },
 )
 const BulkResultSchema = Closed(

@@ -74,7 +74,11 @@ const pagesOf = ({ paths = [] }: Sighting): string[] => [
 ]
 
 /** Adds pages to a finding. A finding that has the maximum number of pages gets no further ones. */
-function notePages(db: Db, findingId: number, { pages, lastSeenAt }: { pages: readonly string[]; lastSeenAt: Instant }) {
+function notePages(
+  db: Db,
+  findingId: number,
+  { pages, lastSeenAt }: { pages: readonly string[]; lastSeenAt: Instant },
+) {
   const insert = prepared(
     db,
     `INSERT INTO findingPage (findingId, page, lastSeenAt)
@@ -194,7 +198,7 @@ export function groupFindings(db: Db, filter: FindingFilter, by: Grouping): Find
        max(finding.lastSeenAt) AS lastSeenAt
      FROM finding ${by === 'page' ? 'LEFT JOIN findingPage ON findingPage.findingId = finding.id' : ''}
      WHERE ${MATCHES} GROUP BY value ${by === 'page' ? 'HAVING @page IS NULL OR value = @page' : ''}
-     ORDER BY undecided DESC, findings DESC, value LIMIT ${MAX_GROUPS}`,
+     ORDER BY undecided DESC, findings DESC, value = '', value LIMIT ${MAX_GROUPS}`,
   ).all(valuesOf(db, filter))
 }
 

@@ -10,6 +10,7 @@ const LISTS: Record<string, [path: string, noun: string]> = {
   '/tests/runs': ['/v1/flows/runs', 'runs'],
   '/audits': ['/v1/audits', 'audits'],
   '/integrations': ['/v1/integrations', 'integrations'],
+  '/deliveries': ['/v1/notifications/deliveries', 'deliveries'],
 }
 const PATHS: readonly PagePath[] = Object.values(PAGE_PATHS).flatMap((paths) => Object.values(paths))
 /** Pages for users who are not signed in. */

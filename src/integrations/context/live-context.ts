@@ -204,7 +204,9 @@ export class LiveContext implements IntegrationContext {
   ended(outcome: Outcome): AttemptResult {
     const { response } = this.scrub({ response: this.response })
     const secrets = this.secrets()
-    const origins = new Set(textsIn(secrets).map((text) => URL.parse(text)?.origin))
+    // A direct address is itself a secret, whatever the product declares.
+    const secretUrls = textsIn(this.integrationId === null ? [secrets, this.settings] : secrets)
+    const origins = new Set(secretUrls.map((text) => URL.parse(text)?.origin))
     const redaction = { clean: scrubber(secrets), isSecretOrigin: (origin: string) => origins.has(origin) }
     return {
       outcome: this.scrub(outcome),

@@ -15,7 +15,8 @@ export const SentRequestSchema = Closed(
   {
     method: Type.String({ description: 'HTTP method; `SMTP` for an e-mail' }),
     target: Type.String({
-      description: 'URL or e-mail addresses. Queries, paths of URLs that are secret, and addresses are masked with `***`',
+      description:
+        'URL or e-mail addresses. Queries, paths of URLs that are secret, and addresses are masked with `***`',
     }),
     headers: Type.Record(Type.String(), Type.String(), {
       description: 'Headers; values that may be secret are `***`',

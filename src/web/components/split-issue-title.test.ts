@@ -7,8 +7,16 @@ test.each<[string, string, string | null]>([
     'Google Analytics 4 purchase events break the rule on shop.example',
     'Purchases have a value',
   ],
-  ['Unusual volume (Meta Pixel Purchase): 3 events, expected 120', 'Meta Pixel Purchase: 3 events, expected 120', 'Unusual volume'],
-  ['Journey (EU): sessions do not follow the journey on a.example', 'EU: sessions do not follow the journey on a.example', 'Journey'],
+  [
+    'Unusual volume (Meta Pixel Purchase): 3 events, expected 120',
+    'Meta Pixel Purchase: 3 events, expected 120',
+    'Unusual volume',
+  ],
+  [
+    'Journey (EU): sessions do not follow the journey on a.example',
+    'EU: sessions do not follow the journey on a.example',
+    'Journey',
+  ],
   ['Checkout: has a value: events break the rule', 'has a value: events break the rule', 'Checkout'],
   ['No colon at all', 'No colon at all', null],
   ['Ends with a colon:', 'Ends with a colon:', null],

@@ -71,6 +71,8 @@ export interface VirtualTableProps<Row> {
   rowHeight?: number
   /** Row height below 768 px, where names have two lines. */
   narrowRowHeight?: number
+  /** True if rows grow with their text, so that it is never cut off. The row height is then a minimum. */
+  isGrowing?: boolean
 }
 
 /** Lists up to this length are rendered completely, so that they can be printed and searched in the browser. */
@@ -87,8 +89,8 @@ const AHEAD = 30
  * `Enter` opens a row, and `x` selects it.
  */
 export function VirtualTable<Row>(props: VirtualTableProps<Row>) {
-  const { name, columns, rows, idOf, selection = null, pages = null, total = null } = props
-  const { body, range, height, above, below, showRow } = useWindow(props)
+  const { name, columns, rows, idOf, selection = null, pages = null, total = null, isGrowing = false } = props
+  const { body, range, height, above, below, showRow, measure } = useWindow(props)
   const keys = useRowKeys({ ...props, body, showRow })
   const known = total ?? (pages?.hasNextPage ? null : rows.length)
   const linkOf = props.linkOf ?? null
@@ -99,6 +101,7 @@ export function VirtualTable<Row>(props: VirtualTableProps<Row>) {
         style={{ '--row-height': `${height}px` } as CSSProperties}
         aria-label={name}
         aria-rowcount={known === null ? -1 : known + 1}
+        data-growing={isGrowing || undefined}
       >
         <Head columns={columns} rows={rows} idOf={idOf} selection={selection} />
         <tbody ref={body} onFocus={keys.onFocus} onPointerOver={showFullName}>
@@ -117,6 +120,7 @@ export function VirtualTable<Row>(props: VirtualTableProps<Row>) {
                 name={selection ? (props.nameOf?.(row) ?? id) : null}
                 isSelected={selection?.ids.has(id) ?? false}
                 select={keys.select}
+                measure={isGrowing ? measure : null}
               />
             )
           })}
@@ -166,13 +170,13 @@ function useWindow<Row>({
   }, [isNearEnd, pages])
   const isWhole = rows.length <= ALL_UP_TO
   const range = isWhole ? rows.map((_, index) => index) : near.map(({ index }) => index)
-  const first = range[0] ?? 0
   return {
     body,
     range,
     height,
-    above: first * height,
-    below: isWhole ? 0 : (rows.length - 1 - last) * height,
+    above: isWhole ? 0 : (near[0]?.start ?? top) - top,
+    below: isWhole ? 0 : virtualizer.getTotalSize() - ((near.at(-1)?.end ?? top) - top),
+    measure: virtualizer.measureElement,
     showRow: (index: number) => virtualizer.scrollToIndex(index, { align: 'auto' }),
   }
 }
@@ -260,13 +264,17 @@ interface RowProps<Row> {
   name: string | null
   isSelected: boolean
   select(id: string, isRange: boolean): void
+  /** Measures the row; null if all rows have the same height. */
+  measure: ((row: HTMLTableRowElement | null) => void) | null
 }
 
 const TableRow = memo(function TableRow<Row>(props: RowProps<Row>) {
-  const { row, id, index, columns, link, name, isSelected, select } = props
+  const { row, id, index, columns, link, name, isSelected, select, measure } = props
   const under = columns.filter(({ isUnderMain }) => isUnderMain)
   return (
     <tr
+      ref={measure}
+      data-index={measure ? index : undefined}
       aria-rowindex={index + 2}
       data-id={id}
       data-selected={isSelected || undefined}

@@ -10,7 +10,6 @@ export const compliance = {
   groupCount: (count: number, undecided: number) =>
     `${count === 1 ? '1 finding' : `${count} findings`}, ${undecided} without a decision`,
   groupEmpty: 'These findings have changed. Other groups may list them.',
-  lastSeenShort: 'last seen',
   selectShown: (count: number) => `Select all ${count} shown`,
   selectedFindings: 'Selected findings',
   selected: (count: number) => (count === 1 ? '1 selected' : `${count} selected`),
@@ -47,8 +46,8 @@ export const compliance = {
   },
   example: 'Masked example:',
   on: 'on',
-  firstSeen: 'First seen',
-  lastSeen: 'Last seen',
+  firstSeen: 'first seen',
+  lastSeen: 'last seen',
   actions: { watch: 'Watched', file: 'Filed as an issue', ignore: 'Ignored' },
   file: 'File an issue',
   ignore: 'Ignore',

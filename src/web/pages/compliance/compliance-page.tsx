@@ -57,7 +57,9 @@ function useFilters(): readonly Filter<keyof typeof COMPLIANCE>[] {
     { value: '', label: messages.components.any },
     ...known,
     // A value from a link that no finding has any more.
-    ...(chosen === '' || known.some(({ value }) => value === chosen) ? [] : [{ value: chosen, label: labelOf(chosen) }]),
+    ...(chosen === '' || known.some(({ value }) => value === chosen)
+      ? []
+      : [{ value: chosen, label: labelOf(chosen) }]),
   ]
   const byName = (one: Option, other: Option) => one.label.localeCompare(other.label)
   const ofVendors = vendors.map(({ value }) => ({ value, label: value })).toSorted(byName)
@@ -85,7 +87,12 @@ function useFilters(): readonly Filter<keyof typeof COMPLIANCE>[] {
       ),
     },
     { is: 'chip', name: 'page', label: t.page, options: [] },
-    { is: 'one', name: 'by', label: t.groupBy, options: GROUPINGS.map((value) => ({ value, label: t.groupings[value] })) },
+    {
+      is: 'one',
+      name: 'by',
+      label: t.groupBy,
+      options: GROUPINGS.map((value) => ({ value, label: t.groupings[value] })),
+    },
   ]
 }
 

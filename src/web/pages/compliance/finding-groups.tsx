@@ -10,8 +10,8 @@ import { QueryState } from '../../components/query-state.tsx'
 import { TimeAgo } from '../../components/time-ago.tsx'
 import { messages } from '../../messages.ts'
 import { kindOf } from './finding-texts.tsx'
-import { FindingList } from './findings.tsx'
 import classes from './findings.module.css'
+import { FindingList } from './findings.tsx'
 import { FINDINGS_PAGE_SIZE, type FindingsParams, findingsQuery, type Grouping } from './queries.ts'
 import type { FindingSelection } from './use-finding-selection.ts'
 
@@ -81,7 +81,7 @@ function GroupSection({ params, group, isOpen, toggle, selection }: GroupProps) 
           </UnstyledButton>
         </Title>
         <Text c="dimmed" fz="sm" component="div">
-          {t.groupCount(findings, undecided)} · {t.lastSeenShort} <TimeAgo at={lastSeenAt} />
+          {t.groupCount(findings, undecided)} · {t.lastSeen} <TimeAgo at={lastSeenAt} />
         </Text>
       </Group>
       {isOpen && <GroupFindings params={params} group={group} title={title ?? t.pageUnknown} selection={selection} />}
@@ -94,7 +94,11 @@ function GroupFindings({ params, group, title, selection }: Omit<GroupProps, 'is
   const may = useHasRole('member')
   const t = messages.compliance
   return (
-    <QueryState query={query} isEmpty={({ pages }) => pages[0]?.findings.length === 0} empty={<Text>{t.groupEmpty}</Text>}>
+    <QueryState
+      query={query}
+      isEmpty={({ pages }) => pages[0]?.findings.length === 0}
+      empty={<Text>{t.groupEmpty}</Text>}
+    >
       {({ pages }) => (
         <Paginated rows={pages.flatMap(({ findings }) => findings)} pages={query} size={FINDINGS_PAGE_SIZE}>
           {(findings) => (

@@ -72,9 +72,12 @@ function Finding({ finding, by, selection }: Omit<ListProps, 'findings'> & { fin
               </>
             )}
           </Text>
-          {pages.length > 0 && <Pages pages={pages} />}
-          <Text component="div" fz="xs" c="dimmed">
-            {t.firstSeen} <TimeAgo at={firstSeenAt} /> · {t.lastSeen} <TimeAgo at={lastSeenAt} /> · {t.actions[action]}
+          <Text component="div" fz="xs" c="dimmed" className={classes.seen}>
+            <span>
+              {t.actions[action]} · {t.firstSeen} <TimeAgo at={firstSeenAt} /> · {t.lastSeen}{' '}
+              <TimeAgo at={lastSeenAt} />
+            </span>
+            {pages.length > 0 && <Pages pages={pages} />}
           </Text>
           {note && (
             <Text fz="sm">
@@ -101,14 +104,14 @@ function Domains({ ids }: { ids: readonly string[] }) {
 
 function Pages({ pages }: { pages: readonly string[] }) {
   return (
-    <Text component="div" fz="sm" className={classes.pages}>
+    <>
       {messages.compliance.pages(pages.length)}
       {pages.map((page) => (
         <Anchor key={page} component={Link} to="/compliance" search={{ page } as never} fz="inherit">
           <Code>{page}</Code>
         </Anchor>
       ))}
-    </Text>
+    </>
   )
 }
 

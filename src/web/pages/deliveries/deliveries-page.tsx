@@ -53,6 +53,7 @@ export function DeliveriesPage() {
             idOf={({ id }) => id}
             linkOf={({ id }) => ({ to: '/deliveries/$id', params: { id } }) as const}
             pages={query}
+            isGrowing
           />
         )}
       </QueryState>

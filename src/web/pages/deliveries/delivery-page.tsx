@@ -5,7 +5,7 @@ import { type ReactNode, useId } from 'react'
 import type { DeliveryDetail } from '#client/types.gen'
 import { useHasRole } from '../../api/whoami.ts'
 import { ChannelTarget } from '../../components/channel-target.tsx'
-import { Code, Data } from '../../components/data-text.tsx'
+import { Code, Data, Dot } from '../../components/data-text.tsx'
 import { formatDuration, formatNumber } from '../../components/format.ts'
 import { NotFoundNotice } from '../../components/not-found-notice.tsx'
 import { Num } from '../../components/numbers.tsx'
@@ -81,6 +81,7 @@ function Detail({ delivery }: { delivery: DeliveryDetail }) {
           {log.length === 0 && <Text>{t.noAttempts}</Text>}
           <ol className={classes.attempts} reversed aria-label={t.attempts}>
             {log.toReversed().map((attempt, index) => (
+              // biome-ignore lint/suspicious/noArrayIndexKey: attempts can begin at the same time
               <li key={`${attempt.at} ${log.length - index}`}>
                 <AttemptCard attempt={attempt} isLatest={index === 0} />
               </li>
@@ -100,8 +101,14 @@ function Facts({ delivery }: { delivery: DeliveryDetail }) {
     <Paper component="section" aria-label={messages.issue.details}>
       <dl className="facts">
         <Fact name={t.channel}>
-          {t.channels[channel.type]} {seesTarget && <ChannelTarget target={channel.target} />}{' '}
-          {seesTarget && <OthersOfChannel channel={channel} />}
+          {t.channels[channel.type]}
+          {seesTarget && (
+            <>
+              <Dot />
+              <ChannelTarget target={channel.target} />
+              <OthersOfChannel channel={channel} />
+            </>
+          )}
         </Fact>
         {issueId !== null && (
           <Fact name={t.issue}>
@@ -152,9 +159,12 @@ function OthersOfChannel({ channel: { type, target } }: Pick<DeliveryDetail, 'ch
   const id = data?.channels.find((one) => one.type === type && one.target === target)?.id
   if (id === undefined) return null
   return (
-    <Anchor component={Link} to="/deliveries" search={{ channel: [id] } as never} fz="sm">
-      {messages.deliveries.allOfChannel}
-    </Anchor>
+    <>
+      <Dot />
+      <Anchor component={Link} to="/deliveries" search={{ channel: [id] } as never}>
+        {messages.deliveries.allOfChannel}
+      </Anchor>
+    </>
   )
 }
 
@@ -204,7 +214,9 @@ function Request({ request, isOpen }: { request: SentRequest; isOpen: boolean })
           {status === null ? t.noResponse : t.responded(status)} {t.took(formatDuration(durMs))}
         </Text>
       </summary>
-      {names.length > 0 && <Block name={t.headers} text={names.map((name) => `${name}: ${headers[name]}`).join('\n')} />}
+      {names.length > 0 && (
+        <Block name={t.headers} text={names.map((name) => `${name}: ${headers[name]}`).join('\n')} />
+      )}
       {body !== '' && (
         <Block
           name={isCut ? t.bodyStart(formatNumber(body.length), formatNumber(bodyLength)) : t.body}
@@ -236,9 +248,9 @@ function Block({ name, text }: { name: string; text: string }) {
         {name}
       </Text>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: scrolling by keyboard requires focus */}
-      <pre className={classes.text} tabIndex={0} aria-labelledby={id} role="group" translate="no">
-        {text}
-      </pre>
+      <section className={classes.text} tabIndex={0} aria-labelledby={id} translate="no">
+        <pre>{text}</pre>
+      </section>
     </>
   )
 }

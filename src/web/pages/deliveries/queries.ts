@@ -32,7 +32,7 @@ const nonEmpty = <T>(values: readonly T[]): T[] | undefined => (values.length ==
 /** The query of the notification log. A range begins with a full hour, so that the query stays the same for a while. */
 export function deliveriesQuery(params: DeliveriesParams) {
   const { range, from, to, status, channelType, channel, alertId, issueId, project } = params
-  const start = Math.floor((to ?? Date.now()) / HOUR_MS - RANGE_HOURS[range]) * HOUR_MS
+  const start = Math.max(0, Math.floor((to ?? Date.now()) / HOUR_MS - RANGE_HOURS[range])) * HOUR_MS
   return listDeliveriesInfiniteOptions({
     query: {
       limit: PAGE_SIZE,

@@ -23,7 +23,13 @@ export function issueColumns(): readonly Column<Issue>[] {
       hideBelow: 768,
       cell: ({ severity }) => <SeverityMark severity={severity} />,
     },
-    { id: 'title', head: issues.issue, isLink: true, cell: ({ title }) => <IssueTitle title={title} />, below: Details },
+    {
+      id: 'title',
+      head: issues.issue,
+      isLink: true,
+      cell: ({ title }) => <IssueTitle title={title} />,
+      below: Details,
+    },
     {
       id: 'value',
       head: issues.value,

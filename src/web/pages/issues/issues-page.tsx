@@ -118,8 +118,9 @@ function IssueTable({ latest, question, pages }: IssueTableProps) {
           rows={issues}
           selection={mayChange ? selection : null}
           acts={mayChange ? acts : {}}
-          rowHeight={64}
-          narrowRowHeight={96}
+          isGrowing
+          rowHeight={72}
+          narrowRowHeight={104}
         />
       </div>
       {mayChange && chosen.length > 0 && <SelectedIssues issues={chosen} selection={selection} />}
