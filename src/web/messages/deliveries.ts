@@ -3,7 +3,7 @@ import { CHANNEL_TITLES } from '../../contract/products.ts'
 /** `/deliveries`: notifications and the status of their delivery. */
 export const deliveries = {
   restrictedAction: 'Replaying deliveries',
-  none: 'No notifications yet. Notifications are sent when an alert with a channel opens an issue.',
+  none: 'No notifications in this time range. Notifications are sent when an alert with a channel opens an issue.',
   newAlert: 'New alert',
   noneMatch: 'No deliveries match these filters in this time range.',
   notFound: 'There is no such delivery',

@@ -115,6 +115,7 @@ export const PAGES: Record<string, readonly string[]> = {
   '/integrations': ['heading Integrations', 'link Connect'],
   '/integrations/new': ['heading Connect', 'field Provider'],
   '/deliveries': ['heading Deliveries', 'table Deliveries', 'region Inbox'],
+  '/deliveries/{id}': ['list Attempts', 'button Replay'],
   '/report': ['heading Weekly report', 'button Print'],
   '/settings/organization': ['heading Organization', 'field Name', 'field Currency', 'button Save'],
   '/settings/projects': ['heading Projects'],

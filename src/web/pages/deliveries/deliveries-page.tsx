@@ -33,7 +33,8 @@ export function DeliveriesPage() {
   const filters = useDeliveryFilters()
   const columns = useColumns()
   const t = messages.deliveries
-  const isFiltered = useIsFiltered({ fields: DELIVERIES, filters }) || values.project !== '' || values.from !== null
+  const { project, from, to } = values
+  const isFiltered = useIsFiltered({ fields: DELIVERIES, filters }) || project !== '' || from !== null || to !== null
   return (
     <>
       <PageHeader title={messages.shell.pages.deliveries} />
