@@ -1,6 +1,6 @@
 /** An issue's title in two parts. */
 export interface TitleParts {
-  /** What was found, which differs between the issues of an alert: `purchase: 3 events, expected 120`. */
+  /** The finding, such as `purchase: 3 events, expected 120`. It differs between the issues of an alert. */
   finding: string
   /** Name of the alert, flow test or audit. Null if the title has no name. */
   name: string | null
