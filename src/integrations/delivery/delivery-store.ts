@@ -49,7 +49,7 @@ interface DeliveryFilter {
   domainIds?: readonly string[] | null
 }
 
-const isOneOf = (column: 'status' | 'alertId' | 'channelType') =>
+const isOneOf = (column: 'status' | 'alertId' | 'channelType' | 'channelTarget') =>
   `(@${column} IS NULL OR ${column} IN (SELECT value FROM json_each(@${column})))`
 
 /** Returns a page of the matching deliveries, newest first. */
@@ -60,10 +60,9 @@ export function listDeliveries(
 ): Page<DeliveryRecord> {
   return readPage(db, page, {
     sql: `SELECT ${DELIVERY_COLUMNS} FROM delivery
-      WHERE orgId = @orgId AND (@issueId IS NULL OR issueId = @issueId) AND ${isOneOf('status')}
-        AND ${isOneOf('alertId')} AND ${isOneOf('channelType')}
-        AND (@channel IS NULL OR ${IS_CHANNEL})
-        AND (@from IS NULL OR createdAt >= @from) AND (@to IS NULL OR createdAt < @to)
+      WHERE orgId = @orgId AND (@from IS NULL OR createdAt >= @from) AND (@to IS NULL OR createdAt < @to)
+        AND ${isOneOf('channelTarget')} AND ${isOneOf('channelType')} AND ${isOneOf('status')} AND ${isOneOf('alertId')}
+        AND (@issueId IS NULL OR issueId = @issueId)
         AND (@domainIds IS NULL OR issueId IN (
           SELECT id FROM issue WHERE orgId = @orgId AND domainId IN (SELECT value FROM json_each(@domainIds))))`,
     values: {
@@ -72,7 +71,7 @@ export function listDeliveries(
       alertId: alertId ? JSON.stringify(alertId) : null,
       status: status ? JSON.stringify(status) : null,
       channelType: channelType ? JSON.stringify(channelType) : null,
-      channel: channel ? JSON.stringify(channel.map(targetsOf)) : null,
+      channelTarget: channel ? JSON.stringify(targetsOf(db, orgId, channel)) : null,
       from: from ?? null,
       to: to ?? null,
       domainIds: domainIds && JSON.stringify(domainIds),
@@ -108,14 +107,14 @@ export function listChannels(db: Db, orgId: string): Pick<DeliveryRecord, 'chann
  */
 export const channelIdOf = (channelTarget: string): string => maskUrl(channelTarget).replaceAll(',', ';')
 
-const IS_CHANNEL = `EXISTS (SELECT 1 FROM json_each(@channel) AS one
-  WHERE channelTarget = one.value ->> 'target' OR substr(channelTarget, 1, length(one.value ->> 'prefix')) = one.value ->> 'prefix')`
-
-/** Stored targets that a channel id stands for: the one that is equal to `target`, and those that begin with `prefix`. */
-function targetsOf(channel: string): { target: string; prefix: string } {
-  if (isMaskedUrl(channel)) return { target: channel, prefix: sealedPrefixOf(channel) }
-  const target = channel.replaceAll(';', ',')
-  return { target, prefix: `${target}:` }
+/** Stored targets of these channels and integrations. */
+function targetsOf(db: Db, orgId: string, ids: readonly string[]): string[] {
+  const known = listChannels(db, orgId).map(({ channelTarget }) => channelTarget)
+  return ids.flatMap((id) => {
+    if (isMaskedUrl(id)) return known.filter((target) => target.startsWith(sealedPrefixOf(id)))
+    const target = id.replaceAll(';', ',')
+    return [target, ...known.filter((one) => one.startsWith(`${target}:`))]
+  })
 }
 
 /** Deletes finished deliveries that have exceeded their retention. */
