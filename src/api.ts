@@ -32,7 +32,7 @@ export function openApi({ db, clock, config, publicUrl, report }: Base, { routes
   const pages = webPages({ bundle: webBundle, describe: () => openApiDocument(routes) })
   const app = answerErrors(new Elysia({ normalize: false }), report, pages.missing)
     .all('/mcp', ({ request }) => mcp(request), { parse: 'none' })
-    .use(router(routes, { authenticate, perform }))
+    .use(router(routes, { authenticate, perform, report }))
   return (request) => pages.answer(request) ?? Promise.resolve(app.handle(request))
 }
 

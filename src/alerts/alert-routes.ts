@@ -210,6 +210,7 @@ function readingRoutes({ db, box, openIssues, lateShareOf }: AlertRouteDeps): Ro
       tool: true,
       query: ListQuery,
       answer: AlertList,
+      exports: 'alerts',
       handle({ principal, query }) {
         const { orgId } = principal
         const { items, nextCursor } = listAlerts(db, orgId, listQueryOf(db, orgId, query))

@@ -63,6 +63,7 @@ export function auditRoutes(parts: AuditRouteDeps): Route[] {
       tool: true,
       query: ListQuery,
       answer: AuditListSchema,
+      exports: 'audits',
       handle({ principal, query }) {
         const { items, nextCursor } = listAudits(db, principal.orgId, query)
         const privacy = privacyOf(principal.orgId)
@@ -140,6 +141,7 @@ export function auditRoutes(parts: AuditRouteDeps): Route[] {
       params: ById,
       query: Closed(pagingFields),
       answer: AuditPageListSchema,
+      exports: 'pages',
       handle({ principal: { orgId }, params: { id }, query }) {
         findAudit(db, { orgId, id })
         const { items, nextCursor } = listAuditPages(db, id, query)

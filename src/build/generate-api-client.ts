@@ -93,9 +93,12 @@ function readOperation(api: OpenApiDocument, path: string, method: string, opera
   }
   const body = requestBody?.content['application/json']
   const bodyPart = body ? [`body${requestBody?.required ? '' : '?'}: ${typeOf(body.schema)}`] : []
-  const answers = Object.entries(operation.responses).flatMap(([status, response]) =>
+  const contents = Object.entries(operation.responses).flatMap(([status, response]) =>
     status.startsWith('2') && 'content' in response ? Object.entries(response.content ?? {}) : [],
   )
+  // The client requests JSON wherever there is JSON.
+  const json = contents.filter(([type]) => type === 'application/json')
+  const answers = json.length > 0 ? json : contents
   const isStream = answers.some(([type]) => type === 'text/event-stream')
   return {
     id,

@@ -28,6 +28,7 @@ export function calendarRoutes({ db, clock }: { db: Db; clock: Clock }): Route[]
       tool: true,
       query: Closed(pagingFields),
       answer: CalendarListSchema,
+      exports: 'calendars',
       handle({ principal: { orgId }, query }) {
         const { items, nextCursor } = listCalendars(db, clock, orgId, query)
         return { calendars: items, nextCursor }

@@ -48,6 +48,7 @@ export function changeRoutes(parts: ChangeRouteDeps): Route[] {
       tool: true,
       query: ListQuery,
       answer: ChangeList,
+      exports: 'changes',
       handle({ principal: { orgId }, query }) {
         requireScope(parts, orgId, query)
         const { items, nextCursor } = listChanges(parts.db, orgId, query)

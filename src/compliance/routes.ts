@@ -185,6 +185,7 @@ function listRoute(
     tool: consent !== null,
     query: ListQuery,
     answer: FindingListSchema,
+    exports: 'findings',
     handle({ principal: { orgId }, query }) {
       const { cursor, limit = DEFAULT_LIMIT } = query
       const [lastSeenAt, id] = decodeCursor(cursor, 2) ?? []

@@ -25,6 +25,7 @@ export function projectRoutes({ db, clock }: { db: Db; clock: Clock }): Route[] 
       tool: true,
       query: Closed(pagingFields),
       answer: ProjectList,
+      exports: 'projects',
       handle({ principal: { orgId }, query }) {
         const { items, nextCursor } = listProjects(db, orgId, query)
         return { projects: items, nextCursor }

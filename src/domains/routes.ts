@@ -134,6 +134,7 @@ function readingRoutes(parts: DomainRouteDeps): Route[] {
       tool: true,
       query: DomainQuery,
       answer: DomainList,
+      exports: 'domains',
       handle: ({ principal, query }) => show.list(principal, query),
     }),
     route({
@@ -259,6 +260,7 @@ function hostnameRoutes(parts: DomainRouteDeps): Route[] {
       params: ById,
       query: Closed(pagingFields),
       answer: HostnameList,
+      exports: 'hostnames',
       handle: ({ principal: { orgId }, params: { id }, query }) => show.hostnames({ orgId, id }, query),
     }),
     route({

@@ -36,6 +36,7 @@ export const issueSegments = insight({
   refusals: ['unavailable'],
   params: Closed({ id: Type.String() }),
   output: AffectedSegmentsSchema,
+  exports: 'segments',
   async answer(sources, { id }, { principal: { orgId }, now }) {
     const detail = findIssue(sources.db, orgId, id)
     return segmentsOfIssue(sources, problemOf(sources, detail, { orgId, now }))

@@ -114,6 +114,7 @@ function readingRoutes(parts: FlowTestDeps): Route[] {
       tool: true,
       query: Closed(pagingFields),
       answer: FlowTestList,
+      exports: 'tests',
       handle({ principal, query }) {
         const { items, nextCursor } = listFlowTests(db, principal.orgId, query)
         return { tests: items.map((test) => describe(parts, test, principal)), nextCursor }

@@ -69,6 +69,7 @@ function listingRoutes({ db, privacyOf, sharesOf }: RunRouteDeps): Route[] {
         ...pagingFields,
       }),
       answer: RunList,
+      exports: 'runs',
       handle({ principal: { orgId }, query }) {
         const { items, nextCursor } = listRuns(db, orgId, query)
         return { runs: items.map((run) => maskedRun(shownRun(run), privacyOf(orgId))), nextCursor }
@@ -83,6 +84,7 @@ function listingRoutes({ db, privacyOf, sharesOf }: RunRouteDeps): Route[] {
       summary: 'List the 100 most recently finished runs, newest first, with a summary in words',
       tool: true,
       answer: ReportListSchema,
+      exports: 'reports',
       handle({ principal: { orgId } }) {
         const runs = endedRuns(db, orgId, MAX_REPORTS)
         const privacy = privacyOf(orgId)

@@ -3,6 +3,7 @@ import { Closed, type Static, type TObject, type TSchema, Type } from '../core/s
 import type { Origin } from './client-info.ts'
 import type { Permission } from './permission.ts'
 import type { Principal } from './principal.ts'
+import { itemsOf, type RowExport } from './row-export.ts'
 
 /** A call of a route, already validated against the route's schemas. */
 export interface Call<P = unknown, Q = unknown, B = unknown, C = Principal | null> {
@@ -102,6 +103,8 @@ export interface Route extends Description {
   query: TObject | null
   body: TSchema | null
   answer: TSchema
+  /** Set when the response can be requested as CSV and NDJSON, without paging. */
+  exports?: RowExport
   handle(call: Call): unknown
   /**
    * Handles a request from a browser that another site has redirected, with any query that the site adds. Of the
@@ -133,11 +136,16 @@ export interface Route extends Description {
 type None = Record<never, never>
 type InputOf<T, E> = T extends TSchema ? Static<T> : E
 
+/** What a route with this response exports. */
+export type ExportOf<A extends TSchema> = (keyof Static<A> & string) | RowExport<Static<A>>
+
 interface Typed<P, Q, B, A extends TSchema, C> extends Description {
   params?: P
   query?: Q
   body?: B
   answer: A
+  /** Name of the list in the response whose items are the rows of an export, or a description of these rows. */
+  exports?: ExportOf<A>
   handle(call: Call<InputOf<P, None>, InputOf<Q, None>, InputOf<B, undefined>, C>): Static<A> | Promise<Static<A>>
   before?(call: Call<InputOf<P, None>, InputOf<Q, None>, InputOf<B, undefined>, C>): Promise<void>
   note?(call: Call<InputOf<P, None>, InputOf<Q, None>, InputOf<B, undefined>, C>): Record<string, unknown>
@@ -147,8 +155,10 @@ interface Typed<P, Q, B, A extends TSchema, C> extends Description {
   after?(call: Call<InputOf<P, None>, InputOf<Q, None>, InputOf<B, undefined>, C>, answer: Static<A>): void
 }
 
-const erase = <P, Q, B, A extends TSchema, C>(typed: Typed<P, Q, B, A, C>): Route =>
-  ({ params: null, query: null, body: null, ...typed }) as unknown as Route
+const erase = <P, Q, B, A extends TSchema, C>({ exports, ...typed }: Typed<P, Q, B, A, C>): Route => {
+  const rows = typeof exports === 'string' ? itemsOf(typed.answer, exports) : exports
+  return { params: null, query: null, body: null, ...(rows ? { exports: rows } : {}), ...typed } as unknown as Route
+}
 
 /** Creates a route that requires a credential. */
 export function route<

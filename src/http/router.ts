@@ -2,6 +2,7 @@ import { Elysia } from 'elysia'
 import { Yielder } from '../core/yield-to-event-loop.ts'
 import { maxBodyBytesOf } from './body-limit.ts'
 import { originOf } from './client-info.ts'
+import { refusalOf } from './error-responses.ts'
 import { API_HEADERS } from './headers.ts'
 import { readBytes, readJson, readJsonText } from './json-body.ts'
 import type { Perform } from './perform-call.ts'
@@ -10,7 +11,8 @@ import type { Principal } from './principal.ts'
 import { readQuery } from './query-string.ts'
 import { receiveText } from './read-body.ts'
 import { requestSignal } from './request-abort-signal.ts'
-import { EVENT_STREAM, type Route } from './route.ts'
+import { type Call, EVENT_STREAM, type Route } from './route.ts'
+import { contentTypeOf, type ExportType, exportStream, exportTypeOf } from './row-export.ts'
 
 /**
  * Returns the principal of a request. Throws `unauthorized`, or `invalid` when `X-Org-Id` is missing. With `anyOrg`, a
@@ -22,6 +24,8 @@ export type Authenticate = (headers: Headers, options?: { anyOrg?: boolean; agai
 export interface RouterDeps {
   authenticate: Authenticate
   perform: Perform
+  /** Reports an unexpected error that occurs after the response has begun. */
+  report?(error: unknown, route: string): void
 }
 
 /** Returns an app that serves these routes. It throws the errors of the routes and of `authenticate`. */
@@ -36,7 +40,8 @@ export function router(routes: readonly Route[], parts: RouterDeps): Elysia {
   return app as unknown as Elysia
 }
 
-async function answer(route: Route, request: Request, params: unknown, { authenticate, perform }: RouterDeps) {
+async function answer(route: Route, request: Request, params: unknown, parts: RouterDeps) {
+  const { authenticate, perform } = parts
   const caller = (again: boolean) => {
     if (PERMISSIONS[route.access].from === null) return null
     const principal = authenticate(request.headers, { anyOrg: route.anyOrg === true, again })
@@ -54,7 +59,7 @@ async function answer(route: Route, request: Request, params: unknown, { authent
   // Receiving the body may have taken minutes. In that time, the credential may have expired or the role may have
   // changed.
   const principal = route.body === null ? first : caller(true)
-  const result = await perform(route, {
+  const call = {
     principal,
     params,
     query,
@@ -63,13 +68,52 @@ async function answer(route: Route, request: Request, params: unknown, { authent
     ...(route.produces === EVENT_STREAM ? { lastEventId: request.headers.get('last-event-id') } : {}),
     origin: originOf(request),
     signal: requestSignal(request),
-  })
+  }
+  const type = route.exports ? exportTypeOf(request.headers.get('accept')) : null
+  if (type) return exportedRows(route, type, call, parts, () => caller(true))
+  const result = await perform(route, call)
   // Yields before a large response is written, so that other requests are handled in between.
   if (yielder.isDue) await yielder.yieldNow()
   const { produces = 'application/json' } = route
   const status = route.repeats?.(result) ? 200 : (route.status ?? 200)
-  const headers = { ...API_HEADERS, 'content-type': produces, ...route.headers?.(result) }
+  const headers = {
+    ...API_HEADERS,
+    ...(route.exports ? VARY : {}),
+    'content-type': produces,
+    ...route.headers?.(result),
+  }
   return new Response(sentOf(route, result), { status, headers })
+}
+
+const VARY = { vary: 'Accept' }
+
+/**
+ * Returns the response of a route as a file of rows, read page by page while the caller receives it. Before each page,
+ * the caller's credential and role are checked again.
+ */
+async function exportedRows(
+  route: Route,
+  type: ExportType,
+  call: Call,
+  { perform, report }: RouterDeps,
+  callerAgain: () => Principal | null,
+): Promise<Response> {
+  const { exports, query } = route
+  if (!exports) throw new Error(`${route.id} has no rows`)
+  const isPaged = query?.properties.cursor !== undefined
+  const limit = query?.properties.limit?.maximum
+  const readPage = async (cursor: string | null) => {
+    call.signal.throwIfAborted()
+    const page = isPaged ? { limit, ...(cursor === null ? {} : { cursor }) } : {}
+    const principal = cursor === null ? call.principal : callerAgain()
+    return perform(route, { ...call, principal, query: { ...(call.query as object), ...page } })
+  }
+  const body = await exportStream(exports, type, readPage, (error) => {
+    const refusal = refusalOf(error)
+    if (!refusal && !call.signal.aborted) report?.(error, `${route.method} ${route.path}`)
+    return refusal?.message ?? 'internal error; see the server log'
+  })
+  return new Response(body, { headers: { ...API_HEADERS, ...VARY, 'content-type': contentTypeOf(type) } })
 }
 
 function sentOf({ produces }: Route, result: unknown): BodyInit {

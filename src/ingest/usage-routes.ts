@@ -117,6 +117,7 @@ export function usageRoutes({ db, clock, storageOf, maskTextOf }: UsageRouteDeps
       tool: true,
       query: UsageQuery,
       answer: UsageSchema,
+      exports: 'days',
       async handle({ principal: { orgId }, query: { days = 30, projectId } }) {
         const today = Math.floor(clock.now() / DAY_MS) * DAY_MS
         const used = usageOf(db, orgId, today - (days - 1) * DAY_MS, domainIdsNamed(db, orgId, { projectId }))
@@ -135,6 +136,7 @@ export function usageRoutes({ db, clock, storageOf, maskTextOf }: UsageRouteDeps
       tool: true,
       query: RejectionQuery,
       answer: RejectionListSchema,
+      exports: 'rejections',
       handle({ principal: { orgId }, query: { limit = DEFAULT_LIMIT, cursor, ...asked } }) {
         const domainIds = domainIdsNamed(db, orgId, asked)
         const rows = rejectionsOf(db, { orgId, domainIds, limit: limit + 1 }, cursor)

@@ -59,6 +59,7 @@ export const causes = insight({
   refusals: ['notFound', 'unavailable'],
   input: Closed(domainFields),
   output: CauseListSchema,
+  exports: 'causes',
   async answer(sources, input, { principal: { orgId }, now }) {
     const named = domainsNamed(sources, orgId, input)
     const all = unresolvedIssues(sources.db, orgId)

@@ -145,6 +145,10 @@ export const eventDictionary = insight({
   refusals: ['notFound', 'unavailable'],
   input: Input,
   output: Output,
+  exports: {
+    row: Closed({ vendor: Type.String(), ...KeySchema.properties }),
+    rowsOf: ({ vendors }) => vendors.flatMap(({ vendor, keys }) => keys.map((key) => ({ vendor, ...key }))),
+  },
   async answer(sources, input, caller) {
     const window = dictionaryWindow(input, caller)
     const windowHours = hoursIn(window)

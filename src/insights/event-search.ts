@@ -131,6 +131,7 @@ export const eventSearch = insight({
   refusals: ['notFound'],
   input: Input,
   output: Output,
+  exports: 'events',
   async answer({ db, history: stored, privacy }, input, caller) {
     const { principal } = caller
     const history = may(principal, 'seePersonal') ? stored : maskedHistory(stored, privacy())

@@ -78,6 +78,7 @@ export const flatDictionary = insight({
   refusals: ['notFound', 'unavailable'],
   input: Closed(scopeFields),
   output: Output,
+  exports: 'rows',
   async answer(sources, input, caller) {
     const window = dictionaryWindow(input, caller)
     const windowHours = hoursIn(window)

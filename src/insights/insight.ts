@@ -5,6 +5,8 @@ import type { ErrorCode } from '../core/error.ts'
 import type { Static, TObject } from '../core/schema.ts'
 import type { Permission } from '../http/permission.ts'
 import type { Principal } from '../http/principal.ts'
+import type { ExportOf } from '../http/route.ts'
+import type { RowExport } from '../http/row-export.ts'
 import type { SeriesScope, Span } from '../signals/series.ts'
 import type { SeriesMonitor } from '../signals/series-monitor.ts'
 import type { SeriesChart } from '../signals/verdict-row.ts'
@@ -72,6 +74,8 @@ export interface Insight<
   /** Query parameters. Default: none. */
   input?: I
   output: O
+  /** Name of the list in the response whose items are the rows of an export, or a description of these rows. */
+  exports?: ExportOf<O>
   /**
    * Returns the response. `input` contains the path and query parameters. Every query must include the caller's
    * `orgId`, so that no other organization's data is read.
@@ -89,9 +93,10 @@ export function insight<
 }
 
 /** Any insight, for use in lists. `answer` only receives input that is valid according to the insight's own schemas. */
-export type AnyInsight = Omit<Insight, 'params' | 'input' | 'output' | 'answer'> & {
+export type AnyInsight = Omit<Insight, 'params' | 'input' | 'output' | 'exports' | 'answer'> & {
   params?: TObject
   input?: TObject
   output: TObject
+  exports?: string | RowExport
   answer(sources: Sources, input: never, caller: Caller): Promise<Static<TObject>>
 }

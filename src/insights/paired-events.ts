@@ -103,6 +103,7 @@ export const pairedEvents = insight({
       ],
     },
   ),
+  exports: 'events',
   async answer(sources, { days = DEFAULT_DAYS, from, to, ...asked }, { principal: { orgId }, now }) {
     const { privacy, retentionMs } = sources
     const domainIds = requestedDomains(sources, orgId, asked).map(({ id }) => id)

@@ -63,6 +63,7 @@ export const performanceStats = insight({
   refusals: ['notFound', 'unavailable'],
   input: Input,
   output: Output,
+  exports: 'vendors',
   async answer(sources, input, { principal, now }) {
     const window = windowOf(input, { byDefault: DEFAULT_HOURS, maximum: MAX_HOURS.performance, now })
     const windowHours = hoursIn(window)

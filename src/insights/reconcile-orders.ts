@@ -140,6 +140,10 @@ export const reconcileOrders = insight({
   refusals: ['notFound', 'unavailable'],
   input: Input,
   output: Output,
+  exports: {
+    row: Closed({ day: Type.String(), ...VendorTallySchema.properties }),
+    rowsOf: ({ days }) => days.flatMap(({ day, vendors }) => vendors.map((tally) => ({ day, ...tally }))),
+  },
   async answer(sources, { domainId, projectId, days = DEFAULT_DAYS, ...period }, { principal: { orgId }, now }) {
     const { db, privacy, retentionMs } = sources
     const asked = daysOf({ days, ...period }, { maximum: MAX_ORDER_DAYS, now })

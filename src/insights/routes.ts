@@ -23,7 +23,7 @@ export interface InsightRouteDeps {
 
 /** Returns one `GET` route per insight. */
 export function insightRoutes(parts: InsightRouteDeps, insights: readonly AnyInsight[]): Route[] {
-  return insights.map(({ path, params, input, output, answer, isQuick = false, isTool = true, ...rest }) =>
+  return insights.map(({ path, params, input, output, exports, answer, isQuick = false, isTool = true, ...rest }) =>
     route({
       access: 'read',
       tag: 'Insights',
@@ -35,6 +35,8 @@ export function insightRoutes(parts: InsightRouteDeps, insights: readonly AnyIns
       ...(params ? { params } : {}),
       ...(input ? { query: input } : {}),
       answer: output,
+      // An insight without a list is exported as one row.
+      exports: exports ?? { row: output, rowsOf: (row) => [row] },
       handle({ principal, params, query, signal }) {
         const sources = sourcesFor(parts, principal.orgId, signal, isQuick ? 'search' : 'insights')
         const asked = may(principal, 'seePersonal') ? query : withMaskedNames(query, sources.privacy())

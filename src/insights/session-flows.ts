@@ -85,6 +85,10 @@ export const sessionFlows = insight({
   refusals: ['notFound', 'unavailable'],
   input: Input,
   output: FlowsSchema,
+  exports: {
+    row: Closed({ step: Int(), ...NodeSchema.properties }),
+    rowsOf: ({ steps }) => steps.flatMap(({ index, nodes }) => nodes.map((node) => ({ step: index, ...node }))),
+  },
   async answer(sources, { maxSteps = 4, ...asked }, { principal: { orgId }, now }) {
     const { history, privacy } = sources
     const window = windowOf(asked, { byDefault: DEFAULT_HOURS, maximum: MAX_HOURS.journeys, now })

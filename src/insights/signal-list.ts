@@ -109,6 +109,7 @@ export const signalList = insight({
   refusals: ['notFound', 'unavailable'],
   input: SignalQuerySchema,
   output: SignalList,
+  exports: 'signals',
   async answer(sources, query, { principal: { orgId }, now }) {
     const { signals, nextCursor } = await listSignals({ ...sources, now }, orgId, query)
     const privacy = sources.privacy()

@@ -50,6 +50,7 @@ export const silentLibraries = insight({
   path: '/domains/{id}/silent-libraries',
   params: ById,
   output: SilentLibraries,
+  exports: 'libraries',
   async answer({ db, history }, { id }, { principal: { orgId }, now }) {
     requireDomain(db, { orgId, id })
     const rows = await history.query<KindRow>(kindsQuery({ orgId, id }, now))

@@ -100,6 +100,7 @@ export const suggestions = insight({
     ),
   }),
   output: SuggestionListSchema,
+  exports: 'suggestions',
   async answer(sources, { days = DEFAULT_DAYS, ...asked }, { principal: { orgId }, now }) {
     const domainIds = requestedDomains(sources, orgId, asked).map(({ id }) => id)
     const { drafts, window } = await draftsOf(sources, orgId, domainIds, { days, now })

@@ -102,6 +102,7 @@ export const tagPerformance = insight({
   refusals: ['notFound', 'unavailable'],
   input: Input,
   output: Output,
+  exports: 'vendors',
   async answer(sources, input, { principal: { orgId }, now }) {
     const { history, privacy } = sources
     const window = windowOf(input, { byDefault: DEFAULT_HOURS, maximum: MAX_HOURS.performance, now })

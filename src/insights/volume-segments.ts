@@ -40,6 +40,7 @@ export const volumeSegments = insight({
   refusals: ['notFound', 'unavailable', 'invalid'],
   input: Input,
   output: AffectedSegmentsSchema,
+  exports: 'segments',
   async answer(sources, input, { principal: { orgId }, now }) {
     const { history, privacy } = sources
     const domainIds = domainsNamed(sources, orgId, input) ?? []

@@ -122,6 +122,7 @@ export const volumeSeries = insight({
   refusals: ['notFound', 'unavailable'],
   input: Input,
   output: Output,
+  exports: 'series',
   async answer(sources, input, caller) {
     const { principal, now } = caller
     const domains = requestedDomains(sources, principal.orgId, input)

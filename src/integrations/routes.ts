@@ -95,6 +95,7 @@ function readingRoutes(deps: Pick<IntegrationRoutesDeps, 'db' | 'box'>): Route[]
       tool: true,
       query: Closed(pagingFields),
       answer: IntegrationList,
+      exports: 'integrations',
       handle({ principal: { orgId }, query }) {
         const { items, nextCursor } = listIntegrations(db, orgId, query)
         return { integrations: items.map(describeIntegration), nextCursor }

@@ -39,6 +39,7 @@ export function commentRoutes({ db, clock, enqueue }: CommentRouteDeps): Route[]
       params: ById,
       query: Closed(pagingFields),
       answer: IssueCommentListSchema,
+      exports: 'comments',
       handle: ({ principal: { orgId }, params: { id }, query }) => pageOf(orgId, id, query),
     }),
     route({

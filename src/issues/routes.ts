@@ -94,6 +94,7 @@ export function issueRoutes({ db, box, clock, enqueue }: IssueRoutesDeps): Route
       tool: true,
       query: IssueQuerySchema,
       answer: IssueListSchema,
+      exports: 'issues',
       handle({ principal: { orgId, userId }, query }) {
         const assigneeId = query.assigneeId?.map((id) => (id === 'me' ? userId : id))
         const { items, nextCursor } = listIssues(db, orgId, assigneeId ? { ...query, assigneeId } : query, clock.now())

@@ -36,6 +36,7 @@ export function labelRoutes({ db, clock, changed }: LabelRouteDeps): Route[] {
       tool: true,
       query: Closed(pagingFields),
       answer: LabelListSchema,
+      exports: 'labels',
       handle({ principal: { orgId }, query }) {
         const { items, nextCursor } = listLabels(db, orgId, query)
         return { labels: items, nextCursor }

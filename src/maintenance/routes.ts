@@ -44,6 +44,7 @@ export function maintenanceRoutes({ db, clock, changed }: MaintenanceRouteDeps):
       tool: true,
       query: Closed(pagingFields),
       answer: MaintenanceListSchema,
+      exports: 'maintenance',
       handle({ principal: { orgId }, query }) {
         const { items, nextCursor } = listMaintenance(db, orgId, query, clock.now())
         return { maintenance: items, nextCursor }

@@ -4,6 +4,7 @@ import { maxBodyBytesOf } from '../http/body-limit.ts'
 import { MAX_BODY_BYTES } from '../http/json-body.ts'
 import { needsFullKey, PERMISSIONS, type Permission } from '../http/permission.ts'
 import { EVENT_STREAM, type Route } from '../http/route.ts'
+import { CSV, type ExportType, formatOf, NDJSON, type RowExport } from '../http/row-export.ts'
 import { STATUS } from '../http/status-codes.ts'
 import { exampleOf, type JsonSchema, type SchemaBook, schemaBook } from './json-schema.ts'
 import { introduction, TAGS } from './openapi-text.ts'
@@ -194,7 +195,10 @@ function descriptionOf(route: Route): string {
     'At most two such queries run at the same time. Others wait for up to 10 s and then receive 503.'
   const maxBytes = route.body === null ? MAX_BODY_BYTES : maxBodyBytesOf(route)
   const size = maxBytes !== MAX_BODY_BYTES && `The body can have at most ${maxBytes} bytes.`
-  const more = [turns, lane, size].filter(Boolean).join(' ')
+  const files =
+    route.exports &&
+    'With `Accept: text/csv` or `application/x-ndjson`, the response contains all rows, without paging.'
+  const more = [files, turns, lane, size].filter(Boolean).join(' ')
   return [description, more, `${who}${needsFullKey(access) ? ' Read-only keys are not accepted.' : ''}`]
     .filter(Boolean)
     .join('\n\n')
@@ -206,9 +210,27 @@ function securityOf({ access, credential }: Route): Pick<Operation, 'security'> 
   return { security: credential ? [{ [credential.name]: [] }] : [] }
 }
 
-function successOf({ answer, produces, redirect, status }: Route, book: SchemaBook): Answer {
+function successOf({ answer, exports, produces, redirect, status }: Route, book: SchemaBook): Answer {
   if (redirect) return { description: 'The browser is redirected', headers: { Location: header('Location') } }
-  return { description: status === 201 ? 'Created' : 'Success', content: contentOf(answer, book, produces) }
+  const content = {
+    ...contentOf(answer, book, produces),
+    ...(exports ? exportContent(exports, exampleOf(answer), book) : {}),
+  }
+  return { description: status === 201 ? 'Created' : 'Success', content }
+}
+
+/** Describes the content types of an export, each with the rows of the example response. */
+function exportContent({ row, rowsOf }: RowExport, example: unknown, book: SchemaBook): Content {
+  const rows = example === undefined ? [] : rowsOf(example)
+  const described = (type: ExportType, description: string) => {
+    const { head, lineOf } = formatOf(type, row)
+    const value = head + rows.map(lineOf).join('')
+    return { schema: book.refer(Type.String({ description })), examples: { example: { value } } }
+  }
+  return {
+    [CSV]: described(CSV, `Columns: ${Object.keys(row.properties).join(', ')}`),
+    [NDJSON]: described(NDJSON, 'One JSON object per line'),
+  }
 }
 
 function operationOf(route: Route, book: SchemaBook): Operation {

@@ -122,6 +122,7 @@ function listRoute({ db }: MemberRouteDeps): Route {
     description: 'E-mail addresses are null for callers below admin.',
     query: Closed(pagingFields),
     answer: MemberList,
+    exports: 'members',
     handle({ principal, query }) {
       const { items, nextCursor } = listMembers(db, principal.orgId, query)
       const describe = (member: MemberRecord) => (may(principal, 'seeSettings') ? member : { ...member, email: null })

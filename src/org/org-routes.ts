@@ -65,7 +65,13 @@ export interface OrganizationRouteDeps {
 
 /** Returns the routes for organizations: settings, memberships, deletion, audit log. */
 export function organizationRoutes(parts: OrganizationRouteDeps): Route[] {
-  return [...membershipRoutes(parts), ...settingsRoutes(parts), deleteRoute(parts), auditLogRoute(parts)]
+  return [
+    ...membershipRoutes(parts),
+    ...settingsRoutes(parts),
+    deleteRoute(parts),
+    auditLogRoute(parts, 'listAuditEntries', '/v1/audit-log', 'Entries are kept for 400 days.'),
+    auditLogRoute(parts, 'listOrganizationAuditEntries', '/v1/org/audit-log', 'Earlier path of `GET /v1/audit-log`.'),
+  ]
 }
 
 /** Returns the organization without the fields that the caller may not see. */
@@ -98,6 +104,7 @@ function membershipRoutes({ db, box, clock }: OrganizationRouteDeps): Route[] {
       summary: "List the caller's organizations; for an API key, only its own",
       query: Closed(pagingFields),
       answer: OrgList,
+      exports: 'orgs',
       handle({ principal: { userId, orgId, via }, query }) {
         // A key acts only in its own organization, so no other organizations are listed.
         const { items, nextCursor } = listMemberships(db, { userId, orgId: via === 'key' ? orgId : null }, query)
@@ -203,17 +210,18 @@ function deleteRoute({ db, clock, deleted }: OrganizationRouteDeps): Route {
   })
 }
 
-function auditLogRoute({ db }: OrganizationRouteDeps): Route {
+function auditLogRoute({ db }: OrganizationRouteDeps, id: string, path: string, description: string): Route {
   return route({
-    id: 'listAuditEntries',
+    id,
     method: 'GET',
-    path: '/v1/org/audit-log',
+    path,
     access: 'seeSettings',
     tag,
     summary: 'List security-relevant actions in the organization, newest first',
-    description: 'Entries are kept for 400 days.',
+    description,
     query: AuditQuery,
     answer: AuditEntryList,
+    exports: 'entries',
     handle({ principal: { orgId }, query }) {
       const { items, nextCursor } = listAuditEntries(db, orgId, query)
       return { entries: items, nextCursor }

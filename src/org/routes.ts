@@ -77,6 +77,7 @@ function keyRoutes({ db, clock }: { db: Db; clock: Clock }): Route[] {
       summary: 'List your own API keys in this organization; for admins, those of all members',
       query: Closed(pagingFields),
       answer: KeyList,
+      exports: 'keys',
       handle({ principal, query }) {
         const { items, nextCursor } = listKeys(db, manageableKeys(principal), query)
         return { keys: items, nextCursor }

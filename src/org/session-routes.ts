@@ -58,6 +58,7 @@ export function sessionRoutes(parts: SessionRouteDeps): Route[] {
       description: 'Requires a session: API keys cannot list the sessions of their user.',
       refusals: ['conflict'],
       answer: SessionList,
+      exports: 'sessions',
       handle({ principal }) {
         const current = sessionOf(principal)
         const sessions = listSessions(db, clock, principal.userId)

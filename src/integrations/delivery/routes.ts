@@ -68,6 +68,7 @@ export function deliveryRoutes({ db, box, clock }: { db: Db; box: SecretBox; clo
       tool: true,
       query: DeliveryQuery,
       answer: DeliveryList,
+      exports: 'deliveries',
       handle({ principal, query: { projectId, ...query } }) {
         const { orgId } = principal
         if (query.channel !== undefined) requirePermission(principal, 'seeTokens')

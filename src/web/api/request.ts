@@ -36,6 +36,8 @@ export interface Operation<Data extends RequestData, Answer> {
   (...options: Arguments<Data>): Promise<{ data: Answer }>
   /** The operation's id, with which query keys start. */
   id: OperationId
+  method: string
+  path: string
 }
 
 /** Returns the function for an operation with a JSON response. */
@@ -43,7 +45,7 @@ export function operation<Data extends RequestData, Answer>(definition: Operatio
   const call = async (options?: RequestOptions) => {
     return { data: (await readJson(await send(definition, options))) as Answer }
   }
-  return Object.assign(call, { id: definition.id }) as Operation<Data, Answer>
+  return Object.assign(call, definition) as Operation<Data, Answer>
 }
 
 /** Sends a request of the session. Returns a successful response; throws an `ApiError` for any other. */

@@ -14,6 +14,11 @@ export const components = {
   next: 'Next',
   position: (first: string, last: string, of: string | null) =>
     of === null ? `${first} to ${last} of many` : `${first} to ${last} of ${of}`,
+  export: 'Export',
+  exportFormats: { csv: 'CSV', json: 'JSON' },
+  exported: 'Export complete',
+  exportCutOff: 'The export was cut off. Nothing was saved.',
+  columns: 'Columns',
   noneMatch: 'No results match these filters.',
   parameter: 'Parameter',
   differs: 'differs',

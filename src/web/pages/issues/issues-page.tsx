@@ -3,11 +3,13 @@ import { IconCircleCheck } from '@tabler/icons-react'
 import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { type ComponentProps, useEffect, useMemo, useRef, useState } from 'react'
 import { listAlertsOptions, listSignalsOptions } from '#client/@tanstack/react-query.gen'
+import { listIssues } from '#client/sdk.gen'
 import type { Issue } from '#client/types.gen'
 import { MAX_PAGE_SIZE } from '../../../contract/limits.ts'
 import { memberName, useMembers } from '../../api/members.ts'
 import { STALE_MS, sharedQueries } from '../../api/queries.ts'
 import { useHasRole } from '../../api/whoami.ts'
+import { ExportMenu } from '../../components/export-menu.tsx'
 import type { Filter } from '../../components/filter-bar.tsx'
 import { ClearFilters, FilterBar, useIsFiltered } from '../../components/filter-bar.tsx'
 import type { Option } from '../../components/multi-choice.tsx'
@@ -44,7 +46,9 @@ export function IssuesPage() {
   const issues = useMemo(() => query.data?.pages.flatMap((page) => page.issues) ?? [], [query.data])
   return (
     <>
-      <PageHeader title={messages.shell.pages.issues} count={open > 0 ? String(open) : null} />
+      <PageHeader title={messages.shell.pages.issues} count={open > 0 ? String(open) : null}>
+        <ExportMenu of={listIssues} queryKey={listQuery.queryKey} name="issues" />
+      </PageHeader>
       <RoleNotice what={messages.issues.restrictedAction} needs="member" />
       <FilterBar fields={ISSUES} filters={filters} />
       <QueryState
