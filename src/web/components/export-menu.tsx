@@ -11,10 +11,12 @@ interface ExportMenuProps {
   queryKey: QueryKey
   /** Start of the file name. */
   name: string
+  /** Default: Export. */
+  label?: string
 }
 
 /** A menu that downloads everything that the page's filters select. */
-export function ExportMenu({ of, queryKey, name }: ExportMenuProps) {
+export function ExportMenu({ of, queryKey, name, label = messages.components.export }: ExportMenuProps) {
   const [isBusy, setBusy] = useState(false)
   const t = messages.components
   const run = async (format: ExportFormat) => {
@@ -26,7 +28,7 @@ export function ExportMenu({ of, queryKey, name }: ExportMenuProps) {
     <Menu position="bottom-end" width={160}>
       <Menu.Target>
         <Button variant="default" loading={isBusy}>
-          {t.export}
+          {label}
         </Button>
       </Menu.Target>
       <Menu.Dropdown>

@@ -5,6 +5,7 @@ export const alerts = {
   new: 'New alert',
   import: 'Import',
   export: 'Export',
+  exportList: 'Export list',
   exported: (count: number) => (count === 1 ? '1 alert exported.' : `${count} alerts exported.`),
   status: 'Status',
   statusFilters: { all: 'Any', true: 'Enabled', false: 'Disabled' },

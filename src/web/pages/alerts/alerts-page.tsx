@@ -2,9 +2,12 @@ import { Button, Stack, Text } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
+import { listAlerts } from '#client/sdk.gen'
 import { errorMessage } from '../../api/api-error.ts'
+import { save } from '../../api/download-export.ts'
 import { sharedQueries } from '../../api/queries.ts'
 import { useHasRole } from '../../api/whoami.ts'
+import { ExportMenu } from '../../components/export-menu.tsx'
 import { ClearFilters, type Filter, FilterBar, useIsFiltered } from '../../components/filter-bar.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
 import { QueryState, SkeletonRows } from '../../components/query-state.tsx'
@@ -22,7 +25,8 @@ import { SuggestedAlerts } from './suggested-alerts.tsx'
 /** `/alerts`: the alerts, each with a switch, and suggested rules. */
 export function AlertsPage() {
   const [values] = useSearchParams({ ...ALERTS, ...SHARED_PARAMS })
-  const query = useInfiniteQuery({ ...alertsQuery(values), placeholderData: keepPreviousData })
+  const listQuery = alertsQuery(values)
+  const query = useInfiniteQuery({ ...listQuery, placeholderData: keepPreviousData })
   const domains = useDomainNames()
   const filters = useFilters(domains)
   const isFiltered = useIsFiltered({ fields: ALERTS, filters }) || values.project !== ''
@@ -37,6 +41,7 @@ export function AlertsPage() {
   return (
     <>
       <PageHeader title={messages.shell.pages.alerts}>
+        <ExportMenu of={listAlerts} queryKey={listQuery.queryKey} name="alerts" label={messages.alerts.exportList} />
         <Actions />
       </PageHeader>
       <RoleNotice needs="member" what={messages.alerts.restrictedAction} />
@@ -91,12 +96,7 @@ function Actions() {
 async function exportAll(): Promise<void> {
   try {
     const alerts = await loadAlertsForExport()
-    const file = new Blob([`${JSON.stringify(alerts, null, 2)}\n`], { type: 'application/json' })
-    const link = document.createElement('a')
-    link.href = URL.createObjectURL(file)
-    link.download = 'tagwarden-alerts.json'
-    link.click()
-    setTimeout(() => URL.revokeObjectURL(link.href))
+    save(new Blob([`${JSON.stringify(alerts, null, 2)}\n`], { type: 'application/json' }), 'tagwarden-alerts.json')
     notices.say(messages.alerts.exported(alerts.length))
   } catch (error) {
     notices.refuse(errorMessage(error), () => void exportAll())

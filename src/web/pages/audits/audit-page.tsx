@@ -3,12 +3,13 @@ import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
 import { useState } from 'react'
 import { getAuditOptions, listAuditPagesInfiniteOptions } from '#client/@tanstack/react-query.gen'
-import { cancelAudit } from '#client/sdk.gen'
+import { cancelAudit, listAuditPages } from '#client/sdk.gen'
 import type { AuditDetail } from '#client/types.gen'
 import { PAGE_SIZE } from '../../api/pagination.ts'
 import { invalidate } from '../../api/queries.ts'
 import { useHasRole } from '../../api/whoami.ts'
 import { Data } from '../../components/data-text.tsx'
+import { ExportMenu } from '../../components/export-menu.tsx'
 import { NotFoundNotice } from '../../components/not-found-notice.tsx'
 import { Duration, Num } from '../../components/numbers.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
@@ -150,12 +151,14 @@ function Differences({ differences: { pages } }: { differences: NonNullable<Audi
 }
 
 function Pages({ id }: { id: string }) {
-  const query = useInfiniteQuery(listAuditPagesInfiniteOptions({ path: { id }, query: { limit: PAGE_SIZE } }))
+  const options = listAuditPagesInfiniteOptions({ path: { id }, query: { limit: PAGE_SIZE } })
+  const query = useInfiniteQuery(options)
   return (
     <section>
-      <Title order={2} mb="sm">
-        {messages.tests.pages}
-      </Title>
+      <Group justify="space-between" mb="sm">
+        <Title order={2}>{messages.tests.pages}</Title>
+        <ExportMenu of={listAuditPages} queryKey={options.queryKey} name="audit-pages" />
+      </Group>
       <QueryState query={query}>
         {({ pages }) => <PageTable pages={pages.flatMap(({ pages }) => pages)} query={query} />}
       </QueryState>

@@ -2,9 +2,11 @@ import { Button, Text } from '@mantine/core'
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { listAuditsInfiniteOptions } from '#client/@tanstack/react-query.gen'
+import { listAudits } from '#client/sdk.gen'
 import type { Audit } from '#client/types.gen'
 import { useHasRole } from '../../api/whoami.ts'
 import { Data } from '../../components/data-text.tsx'
+import { ExportMenu } from '../../components/export-menu.tsx'
 import { Num } from '../../components/numbers.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
 import { QueryState, SkeletonRows } from '../../components/query-state.tsx'
@@ -20,7 +22,8 @@ const PAGE_SIZE = 50
 
 /** `/audits`: the list of audits. */
 export function AuditsPage() {
-  const query = useInfiniteQuery(listAuditsInfiniteOptions({ query: { limit: PAGE_SIZE } }))
+  const listQuery = listAuditsInfiniteOptions({ query: { limit: PAGE_SIZE } })
+  const query = useInfiniteQuery(listQuery)
   const may = useHasRole('member')
   const t = messages.tests
   const create = may && (
@@ -30,7 +33,10 @@ export function AuditsPage() {
   )
   return (
     <>
-      <PageHeader title={t.audits}>{create}</PageHeader>
+      <PageHeader title={t.audits}>
+        <ExportMenu of={listAudits} queryKey={listQuery.queryKey} name="audits" />
+        {create}
+      </PageHeader>
       <SectionLinks here="audits" />
       <RoleNotice needs="member" what={t.restrictedAction} />
       <QueryState

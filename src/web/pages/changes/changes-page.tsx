@@ -2,11 +2,12 @@ import { Button, Group, Modal, NativeSelect, Paper, Stack, Text, TextInput } fro
 import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
-import { postChange } from '#client/sdk.gen'
+import { listChanges, postChange } from '#client/sdk.gen'
 import type { Change } from '#client/types.gen'
 import { invalidate, sharedQueries } from '../../api/queries.ts'
 import { useHasRole } from '../../api/whoami.ts'
 import { Data, dataOption } from '../../components/data-text.tsx'
+import { ExportMenu } from '../../components/export-menu.tsx'
 import { FilterBar } from '../../components/filter-bar.tsx'
 import { Form } from '../../components/form.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
@@ -31,7 +32,8 @@ const SOURCE = 'by_hand'
 /** `/changes`: releases and container versions with the issues they caused, most recent first. */
 export function ChangesPage() {
   const [values] = useSearchParams({ ...CHANGES, ...SHARED_PARAMS })
-  const query = useInfiniteQuery({ ...changesQuery(values), placeholderData: keepPreviousData })
+  const listQuery = changesQuery(values)
+  const query = useInfiniteQuery({ ...listQuery, placeholderData: keepPreviousData })
   const may = useHasRole('member')
   const [isRecording, record] = useState(false)
   const t = messages.changes
@@ -46,7 +48,10 @@ export function ChangesPage() {
   )
   return (
     <>
-      <PageHeader title={messages.shell.pages.changes}>{may && button}</PageHeader>
+      <PageHeader title={messages.shell.pages.changes}>
+        <ExportMenu of={listChanges} queryKey={listQuery.queryKey} name="changes" />
+        {may && button}
+      </PageHeader>
       <RoleNotice needs="member" what={t.restrictedAction} />
       <Filters />
       <QueryState query={query} isEmpty={({ pages }) => pages[0]?.changes.length === 0} empty={empty}>

@@ -2,6 +2,7 @@ import { Button, Stack, Text } from '@mantine/core'
 import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { listAlertsOptions } from '#client/@tanstack/react-query.gen'
+import { listDeliveries } from '#client/sdk.gen'
 import type { Delivery } from '#client/types.gen'
 import { MAX_PAGE_SIZE } from '../../../contract/limits.ts'
 import { STALE_MS } from '../../api/queries.ts'
@@ -9,6 +10,7 @@ import { useHasRole } from '../../api/whoami.ts'
 import { Card } from '../../components/card.tsx'
 import { ChannelTarget } from '../../components/channel-target.tsx'
 import { Data, Dot, Sentence } from '../../components/data-text.tsx'
+import { ExportMenu } from '../../components/export-menu.tsx'
 import { ClearFilters, type Filter, FilterBar, useIsFiltered } from '../../components/filter-bar.tsx'
 import { integrationNamesQuery } from '../../components/integration-names-query.ts'
 import type { Option } from '../../components/multi-choice.tsx'
@@ -29,7 +31,8 @@ import { channelsQuery, DELIVERIES, deliveriesQuery, inboxQuery } from './querie
 /** `/deliveries`: the log of notifications. */
 export function DeliveriesPage() {
   const [values] = useSearchParams({ ...SHARED_PARAMS, ...DELIVERIES })
-  const query = useInfiniteQuery({ ...deliveriesQuery(values), placeholderData: keepPreviousData })
+  const listQuery = deliveriesQuery(values)
+  const query = useInfiniteQuery({ ...listQuery, placeholderData: keepPreviousData })
   const filters = useDeliveryFilters()
   const columns = useColumns()
   const t = messages.deliveries
@@ -37,7 +40,9 @@ export function DeliveriesPage() {
   const isFiltered = useIsFiltered({ fields: DELIVERIES, filters }) || project !== '' || from !== null || to !== null
   return (
     <>
-      <PageHeader title={messages.shell.pages.deliveries} />
+      <PageHeader title={messages.shell.pages.deliveries}>
+        <ExportMenu of={listDeliveries} queryKey={listQuery.queryKey} name="deliveries" />
+      </PageHeader>
       <RoleNotice needs="member" what={t.restrictedAction} />
       <FilterBar fields={DELIVERIES} filters={filters} />
       <QueryState

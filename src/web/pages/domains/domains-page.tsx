@@ -1,9 +1,11 @@
 import { Anchor, Button, Stack, Text } from '@mantine/core'
 import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
+import { listDomains } from '#client/sdk.gen'
 import type { Domain } from '#client/types.gen'
 import { useHasRole } from '../../api/whoami.ts'
 import { Data } from '../../components/data-text.tsx'
+import { ExportMenu } from '../../components/export-menu.tsx'
 import { FilterBar } from '../../components/filter-bar.tsx'
 import { Num } from '../../components/numbers.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
@@ -23,7 +25,8 @@ const NARROW_ROW_PX = 76
 export function DomainsPage() {
   const [{ q }] = useSearchParams(DOMAINS)
   const [{ project }] = useSharedParams()
-  const query = useInfiniteQuery({ ...domainsQuery({ q, project }), placeholderData: keepPreviousData })
+  const listQuery = domainsQuery({ q, project })
+  const query = useInfiniteQuery({ ...listQuery, placeholderData: keepPreviousData })
   const may = useHasRole('admin')
   const t = messages.domains
   const isFiltered = q !== '' || project !== ''
@@ -40,7 +43,10 @@ export function DomainsPage() {
   )
   return (
     <>
-      <PageHeader title={messages.shell.pages.domains}>{may && add}</PageHeader>
+      <PageHeader title={messages.shell.pages.domains}>
+        <ExportMenu of={listDomains} queryKey={listQuery.queryKey} name="domains" />
+        {may && add}
+      </PageHeader>
       <RoleNotice needs="admin" what={t.restrictedAction} />
       <FilterBar fields={DOMAINS} filters={[{ is: 'search', name: 'q' }]} />
       <QueryState

@@ -20,15 +20,16 @@ interface ExploreHeaderProps {
   name: PageName
   /** The period of the page's data; absent if the page names it elsewhere. */
   period?: Period
+  acts?: ReactNode
   children?: ReactNode
 }
 
-/** The head of an Explore page: title, links to the other pages, filters and the period. */
-export function ExploreHeader({ name, period, children }: ExploreHeaderProps) {
+/** The head of an Explore page: title, actions (`acts`), links to the other pages, filters and the period. */
+export function ExploreHeader({ name, period, acts, children }: ExploreHeaderProps) {
   const [{ domainId }] = useSearchParams(EXPLORE)
   return (
     <>
-      <PageHeader title={messages.explore.pages[name]} />
+      <PageHeader title={messages.explore.pages[name]}>{acts}</PageHeader>
       <TabLinks
         name={messages.explore.nav}
         links={TAB_NAMES.map((one) => ({

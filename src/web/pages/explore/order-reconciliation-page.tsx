@@ -1,10 +1,12 @@
 import { Paper, Stack, Text, Title } from '@mantine/core'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { listPairedEventsOptions, reconcileOrdersOptions } from '#client/@tanstack/react-query.gen'
+import { reconcileOrders } from '#client/sdk.gen'
 import type { PairedEvent, Reconciliation, VendorReconciliation } from '#client/types.gen'
 import { MAX_ORDER_DAYS, MAX_PAIRED_DAYS } from '../../../contract/limits.ts'
 import { STALE_MS } from '../../api/queries.ts'
 import { Code, Data } from '../../components/data-text.tsx'
+import { ExportMenu } from '../../components/export-menu.tsx'
 import { formatIsoDay, formatNumber, formatPercent, formatSpan } from '../../components/format.ts'
 import { Money, Num, Pct } from '../../components/numbers.tsx'
 import { QueryState } from '../../components/query-state.tsx'
@@ -28,8 +30,9 @@ const MAX_BY_DAY = 5
 export function OrdersPage() {
   const domains = useDomains()
   const domainId = useOrdersDomain()
+  const options = reconcileOrdersOptions({ query: { domainId, ...daysIn(usePeriod(MAX_ORDER_HOURS)) } })
   const query = useQuery({
-    ...reconcileOrdersOptions({ query: { domainId, ...daysIn(usePeriod(MAX_ORDER_HOURS)) } }),
+    ...options,
     enabled: domainId !== '',
     staleTime: STALE_MS.insight,
     placeholderData: keepPreviousData,
@@ -38,7 +41,10 @@ export function OrdersPage() {
   const hasNone = ({ days }: Reconciliation) => days.every(({ orders }) => orders === 0)
   return (
     <>
-      <ExploreHeader name="orders" />
+      <ExploreHeader
+        name="orders"
+        acts={domainId !== '' && <ExportMenu of={reconcileOrders} queryKey={options.queryKey} name="orders" />}
+      />
       <Text c="dimmed" mb="md">
         {t.about}
       </Text>

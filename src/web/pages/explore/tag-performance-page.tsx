@@ -1,7 +1,9 @@
 import { Paper, Text } from '@mantine/core'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { getTagPerformance } from '#client/sdk.gen'
 import type { TagPerformance } from '#client/types.gen'
 import { Data } from '../../components/data-text.tsx'
+import { ExportMenu } from '../../components/export-menu.tsx'
 import { formatNumber, formatPercent } from '../../components/format.ts'
 import { Duration, Num } from '../../components/numbers.tsx'
 import { QueryState } from '../../components/query-state.tsx'
@@ -17,10 +19,15 @@ type Vendor = TagPerformance['vendors'][number]
 /** `/explore/performance`: the performance cost of each vendor's code on the pages that load it. */
 export function PerformancePage() {
   const params = useExploreParams()
-  const query = useQuery({ ...exploreQueries.performance(params), placeholderData: keepPreviousData })
+  const options = exploreQueries.performance(params)
+  const query = useQuery({ ...options, placeholderData: keepPreviousData })
   return (
     <>
-      <ExploreHeader name="performance" period={periodOn('performance', params)} />
+      <ExploreHeader
+        name="performance"
+        period={periodOn('performance', params)}
+        acts={<ExportMenu of={getTagPerformance} queryKey={options.queryKey} name="performance" />}
+      />
       <Paper>
         <QueryState
           query={query}

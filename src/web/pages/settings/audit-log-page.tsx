@@ -1,11 +1,13 @@
 import { Text } from '@mantine/core'
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { listAuditEntriesInfiniteOptions } from '#client/@tanstack/react-query.gen'
+import { listAuditEntries } from '#client/sdk.gen'
 import type { AuditEntry } from '#client/types.gen'
 import type { Role } from '../../../contract/roles.ts'
 import { PAGE_SIZE } from '../../api/pagination.ts'
 import { useHasRole, useWhoamiQuery } from '../../api/whoami.ts'
 import { Code, Data } from '../../components/data-text.tsx'
+import { ExportMenu } from '../../components/export-menu.tsx'
 import { QueryState } from '../../components/query-state.tsx'
 import { RoleNotice } from '../../components/role-notice.tsx'
 import { SimpleTable } from '../../components/simple-table.tsx'
@@ -13,13 +15,18 @@ import { DateTime } from '../../components/time-ago.tsx'
 import { messages } from '../../messages.ts'
 import { SettingsLayout } from './settings-layout.tsx'
 
+const entriesQuery = listAuditEntriesInfiniteOptions({ query: { limit: PAGE_SIZE } })
+
 /** `/settings/audit-log`: changes and the users who made them, most recent first. */
 export function AuditLogPage() {
   const who = useWhoamiQuery()
   const may = useHasRole('admin')
   const t = messages.settings.auditLog
   return (
-    <SettingsLayout name="audit-log">
+    <SettingsLayout
+      name="audit-log"
+      acts={may && <ExportMenu of={listAuditEntries} queryKey={entriesQuery.queryKey} name="audit-log" />}
+    >
       <Text c="dimmed" mb="md">
         {t.intro}
       </Text>
@@ -30,7 +37,7 @@ export function AuditLogPage() {
 }
 
 function Entries() {
-  const query = useInfiniteQuery(listAuditEntriesInfiniteOptions({ query: { limit: PAGE_SIZE } }))
+  const query = useInfiniteQuery(entriesQuery)
   const t = messages.settings.auditLog
   return (
     <QueryState query={query} isEmpty={({ pages }) => pages[0]?.entries.length === 0} empty={<Text>{t.none}</Text>}>

@@ -2,8 +2,10 @@ import { Group, Paper, Stack, Text, Title } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { lazy, type ReactNode, Suspense } from 'react'
 import { getUsageOptions } from '#client/@tanstack/react-query.gen'
+import { getUsage } from '#client/sdk.gen'
 import { sharedQueries } from '../../api/queries.ts'
 import { Data } from '../../components/data-text.tsx'
+import { ExportMenu } from '../../components/export-menu.tsx'
 import { formatIsoDay, formatNumber } from '../../components/format.ts'
 import { Num, Pct } from '../../components/numbers.tsx'
 import { QueryState } from '../../components/query-state.tsx'
@@ -32,7 +34,7 @@ export function UsagePage() {
     return name === undefined ? t.deleted : <Data>{name}</Data>
   }
   return (
-    <SettingsLayout name="usage">
+    <SettingsLayout name="usage" acts={<ExportMenu of={getUsage} queryKey={getUsageOptions().queryKey} name="usage" />}>
       <Text c="dimmed" mb="md">
         {t.intro}
       </Text>

@@ -1,10 +1,12 @@
 import { Button, Stack, Text } from '@mantine/core'
 import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
+import { listSignals } from '#client/sdk.gen'
 import type { Signal } from '#client/types.gen'
 import { SIGNAL_MODES } from '../../../contract/statuses.ts'
 import { sharedQueries } from '../../api/queries.ts'
 import { useHasRole } from '../../api/whoami.ts'
+import { ExportMenu } from '../../components/export-menu.tsx'
 import { FilterBar } from '../../components/filter-bar.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
 import { QueryState, SkeletonRows } from '../../components/query-state.tsx'
@@ -21,13 +23,16 @@ const ROW_PX = 64
 /** `/signals`: automatically monitored series, most severe state first. */
 export function SignalsPage() {
   const [values] = useSearchParams({ ...SIGNALS, ...SHARED_PARAMS })
-  const query = useInfiniteQuery({ ...signalsQuery(values), placeholderData: keepPreviousData })
+  const listQuery = signalsQuery(values)
+  const query = useInfiniteQuery({ ...listQuery, placeholderData: keepPreviousData })
   const columns = useColumns()
   const t = messages.signals
   const isFiltered = [values.state, values.mode, values.domainId, values.vendor, values.project].some(Boolean)
   return (
     <>
-      <PageHeader title={messages.shell.pages.signals} />
+      <PageHeader title={messages.shell.pages.signals}>
+        <ExportMenu of={listSignals} queryKey={listQuery.queryKey} name="signals" />
+      </PageHeader>
       <RoleNotice needs="member" what={t.restrictedAction} />
       <Text c="dimmed" mb="md" maw="72ch">
         {t.intro}

@@ -1,7 +1,9 @@
 import { Button, Paper, Skeleton, Table, Text } from '@mantine/core'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { getFlatDictionary } from '#client/sdk.gen'
 import type { EventDictionary } from '#client/types.gen'
 import { MAX_HOURS } from '../../../../contract/limits.ts'
+import { ExportMenu } from '../../../components/export-menu.tsx'
 import { FilterBar } from '../../../components/filter-bar.tsx'
 import { formatHours, formatNumber } from '../../../components/format.ts'
 import { Num } from '../../../components/numbers.tsx'
@@ -24,7 +26,17 @@ export function DictionaryPage() {
   const t = messages.explore
   return (
     <>
-      <ExploreHeader name="dictionary" period={period}>
+      <ExploreHeader
+        name="dictionary"
+        period={period}
+        acts={
+          <ExportMenu
+            of={getFlatDictionary}
+            queryKey={exploreQueries.flatDictionary(params).queryKey}
+            name="dictionary"
+          />
+        }
+      >
         <FilterBar
           fields={DICTIONARY}
           filters={[

@@ -2,10 +2,12 @@ import { Drawer, Text, TextInput } from '@mantine/core'
 import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { lazy, Suspense, useState } from 'react'
 import { getVolumeOptions } from '#client/@tanstack/react-query.gen'
+import { searchEvents } from '#client/sdk.gen'
 import type { Event } from '#client/types.gen'
 import { MAX_HOURS } from '../../../../contract/limits.ts'
 import { STALE_MS } from '../../../api/queries.ts'
 import { Data } from '../../../components/data-text.tsx'
+import { ExportMenu } from '../../../components/export-menu.tsx'
 import { UNKNOWN } from '../../../components/format.ts'
 import { QueryState, SkeletonRows } from '../../../components/query-state.tsx'
 import { TimeAgo } from '../../../components/time-ago.tsx'
@@ -27,15 +29,17 @@ export function EventsPage() {
   const [values] = useSearchParams(EVENTS)
   const [{ project }] = useSharedParams()
   const moments = useTimeRange()
-  const query = useInfiniteQuery({
-    ...eventsQuery({ ...values, project, ...moments }),
-    placeholderData: keepPreviousData,
-  })
+  const listQuery = eventsQuery({ ...values, project, ...moments })
+  const query = useInfiniteQuery({ ...listQuery, placeholderData: keepPreviousData })
   const [opened, open] = useState<Event | null>(null)
   const t = messages.explore.events
   return (
     <>
-      <ExploreHeader name="events" period={usePeriod(MAX_HOURS.series)}>
+      <ExploreHeader
+        name="events"
+        period={usePeriod(MAX_HOURS.series)}
+        acts={<ExportMenu of={searchEvents} queryKey={listQuery.queryKey} name="events" />}
+      >
         <Field name="q" label={messages.shell.search} type="search" />
         <Field name="vendor" label={messages.explore.vendor} />
         <Field name="event" label={messages.explore.event} />
