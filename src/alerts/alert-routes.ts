@@ -4,7 +4,7 @@ import { AppError, checkAll } from '../core/error.ts'
 import { Closed, Int, SeveralOf, SeveralTexts, type Static, Type } from '../core/schema.ts'
 import type { SecretBox } from '../core/secret-box.ts'
 import { domainIdsNamed } from '../domains/project-store.ts'
-import { NextCursorSchema, type PageRequest, pagingFields } from '../http/paging.ts'
+import { NextCursorSchema, type PageRequest, pagingFields, sortField } from '../http/paging.ts'
 import type { Principal } from '../http/principal.ts'
 import { ById, OK, OkSchema, type Route, route } from '../http/route.ts'
 import type { Db } from '../store/database.ts'
@@ -12,6 +12,7 @@ import type { Alert, AlertChannel, AlertInput, Escalation } from './alert.ts'
 import { AlertBulkInputSchema, RawAlertInputSchema, readAlertInput, withPathPrefix } from './alert-input.ts'
 import { AlertSchema } from './alert-schema.ts'
 import {
+  ALERT_SORTS,
   type AlertFilter,
   checkDomains,
   createAlert,
@@ -35,6 +36,7 @@ const ListQuery = Closed({
     SeveralTexts({ description: 'Alerts that watch this domain, including those that watch all domains' }),
   ),
   projectId: Type.Optional(Type.String({ maxLength: 100, description: 'Alerts that watch a domain of this project' })),
+  sort: sortField(ALERT_SORTS, 'createdAt'),
   ...pagingFields,
 })
 const AlertList = Closed(
@@ -186,7 +188,11 @@ export function alertRoutes(parts: AlertRouteDeps): Route[] {
 }
 
 /** Throws `AppError('notFound')` when the project does not exist. */
-function listQueryOf(db: Db, orgId: string, query: Static<typeof ListQuery>): AlertFilter & PageRequest {
+function listQueryOf(
+  db: Db,
+  orgId: string,
+  query: Static<typeof ListQuery>,
+): AlertFilter & PageRequest & { sort?: string } {
   const { alertType, domainId, projectId, ...rest } = query
   const domainIds = domainIdsNamed(db, orgId, { domainId, projectId })
   return { ...rest, ...(alertType ? { alertTypes: alertType } : {}), ...(domainIds ? { domainIds } : {}) }
@@ -204,7 +210,7 @@ function readingRoutes({ db, box, openIssues, lateShareOf }: AlertRouteDeps): Ro
       path: '/v1/alerts',
       access: 'read',
       tag,
-      summary: 'List alerts, oldest first',
+      summary: 'List alerts, oldest first by default',
       description: 'Channel targets are masked for viewers and read-only keys.',
       refusals: ['notFound'],
       tool: true,

@@ -110,13 +110,25 @@ const WATCHES = `(
   OR EXISTS (SELECT 1 FROM json_each(input, '$.domainIds') AS own
     WHERE own.value IN (SELECT value FROM json_each(@domainIds))))`
 
-/** Returns a page of the matching alerts, oldest first. */
+/** SQL expressions by which alerts can be sorted. Severities are sorted from low to critical. */
+const ALERT_ORDERS = {
+  name: "lower(input ->> '$.name')",
+  alertType: 'alertType',
+  severity: `CASE input ->> '$.severity' WHEN 'critical' THEN 3 WHEN 'high' THEN 2 WHEN 'medium' THEN 1 ELSE 0 END`,
+  enabled: 'enabled',
+  createdAt: 'createdAt',
+}
+export const ALERT_SORTS = Object.keys(ALERT_ORDERS) as (keyof typeof ALERT_ORDERS)[]
+
+/** Returns a page of the matching alerts, oldest first by default. */
 export function listAlerts(
   db: Db,
   orgId: string,
-  { q, enabled, alertTypes, domainIds, ...page }: AlertFilter & PageRequest,
+  { q, enabled, alertTypes, domainIds, sort, ...page }: AlertFilter & PageRequest & { sort?: string },
 ): Page<Alert> {
   return readPage(db, page, {
+    sort,
+    orders: ALERT_ORDERS,
     sql: `SELECT * FROM alert WHERE orgId = @orgId AND (@enabled IS NULL OR enabled = @enabled)
         AND (@alertTypes IS NULL OR alertType IN (SELECT value FROM json_each(@alertTypes)))
         AND (@q IS NULL OR id = @q OR input ->> '$.name' LIKE @pattern ESCAPE '\\')

@@ -8,7 +8,7 @@ import { AppError } from '../core/error.ts'
 import { Closed, OneOf, Type } from '../core/schema.ts'
 import type { SecretBox } from '../core/secret-box.ts'
 import { requireDomain } from '../domains/store.ts'
-import { pagingFields } from '../http/paging.ts'
+import { pagingFields, sortField } from '../http/paging.ts'
 import type { Principal } from '../http/principal.ts'
 import { ById, OK, OkSchema, type Route, route } from '../http/route.ts'
 import type { Db } from '../store/database.ts'
@@ -16,7 +16,16 @@ import type { Audit, AuditPage, Differences } from './audit.ts'
 import { AUDIT_STATUSES, AuditDetailSchema, AuditInputSchema, AuditListSchema, AuditPageListSchema } from './audit.ts'
 import { readAudit } from './audit-input.ts'
 import type { AuditRuns } from './audit-runs.ts'
-import { cancelAudit, findAudit, listAuditPages, listAudits, queueAudit, type StoredAudit } from './store.ts'
+import {
+  AUDIT_SORTS,
+  cancelAudit,
+  findAudit,
+  listAuditPages,
+  listAudits,
+  PAGE_SORTS,
+  queueAudit,
+  type StoredAudit,
+} from './store.ts'
 
 export interface AuditRouteDeps {
   db: Db
@@ -38,6 +47,7 @@ const PAGES_SHOWN = 200
 const ListQuery = Closed({
   name: Type.Optional(Type.String({ maxLength: 200, description: 'Only audits with this name' })),
   status: Type.Optional(OneOf(AUDIT_STATUSES)),
+  sort: sortField(AUDIT_SORTS, '-createdAt'),
   ...pagingFields,
 })
 
@@ -59,7 +69,7 @@ export function auditRoutes(parts: AuditRouteDeps): Route[] {
       path: '/v1/audits',
       access: 'read',
       tag,
-      summary: 'List audits, newest first',
+      summary: 'List audits, newest first by default',
       tool: true,
       query: ListQuery,
       answer: AuditListSchema,
@@ -136,10 +146,10 @@ export function auditRoutes(parts: AuditRouteDeps): Route[] {
       path: '/v1/audits/{id}/pages',
       access: 'read',
       tag,
-      summary: 'List the pages of an audit in the order in which they were visited',
+      summary: 'List the pages of an audit, by default in the order in which they were visited',
       tool: true,
       params: ById,
-      query: Closed(pagingFields),
+      query: Closed({ sort: sortField(PAGE_SORTS), ...pagingFields }),
       answer: AuditPageListSchema,
       exports: 'pages',
       handle({ principal: { orgId }, params: { id }, query }) {

@@ -139,13 +139,26 @@ export function findAudit(db: Db, audit: OrgRowKey): StoredAudit {
   return storedAuditOf(findOrgRow<AuditRow>(db, 'SELECT * FROM audit', audit, 'no such audit'))
 }
 
-/** Returns a page of the matching audits, newest first. */
+/** SQL expressions by which audits can be sorted. */
+const AUDIT_ORDERS = {
+  createdAt: 'createdAt',
+  name: 'lower(name)',
+  status: 'status',
+  pagesTotal: "summary ->> '$.pagesTotal'",
+  missing: "summary ->> '$.missing'",
+  beforeConsent: "summary ->> '$.beforeConsent'",
+}
+export const AUDIT_SORTS = Object.keys(AUDIT_ORDERS) as (keyof typeof AUDIT_ORDERS)[]
+
+/** Returns a page of the matching audits, newest first by default. */
 export function listAudits(
   db: Db,
   orgId: string,
-  { name, status, ...page }: { name?: string; status?: AuditStatus } & PageRequest,
+  { name, status, sort, ...page }: { name?: string; status?: AuditStatus; sort?: string } & PageRequest,
 ): Page<Audit> {
   return readPage(db, page, {
+    sort,
+    orders: AUDIT_ORDERS,
     sql: `SELECT * FROM audit
       WHERE orgId = @orgId AND (@name IS NULL OR name = @name) AND (@status IS NULL OR status = @status)`,
     values: { orgId, name: name ?? null, status: status ?? null },
@@ -226,9 +239,23 @@ export function failInterruptedAudits(db: Db, now: Instant): void {
   ).run(now)
 }
 
-/** Returns a page of the list of an audit's pages, in the order in which they were visited. */
-export function listAuditPages(db: Db, auditId: string, page: PageRequest): Page<AuditPage> {
+/** SQL expressions by which an audit's pages can be sorted. */
+const PAGE_ORDERS = {
+  url: "page ->> '$.url'",
+  status: "ifnull(page ->> '$.status', -1)",
+  loadMs: "ifnull(page ->> '$.loadMs', -1)",
+}
+export const PAGE_SORTS = Object.keys(PAGE_ORDERS) as (keyof typeof PAGE_ORDERS)[]
+
+/** Returns a page of the list of an audit's pages, by default in the order in which they were visited. */
+export function listAuditPages(
+  db: Db,
+  auditId: string,
+  { sort, ...page }: PageRequest & { sort?: string },
+): Page<AuditPage> {
   return readPage(db, page, {
+    sort,
+    orders: PAGE_ORDERS,
     sql: 'SELECT number, page FROM auditPage WHERE auditId = @auditId',
     values: { auditId },
     sortBy: 'number',

@@ -1,6 +1,6 @@
 import { AppError } from '../core/error.ts'
 import { Closed, InstantSchema, Int, OneOf, type Static, Type } from '../core/schema.ts'
-import { NextCursorSchema, type PageRequest, pagingFields } from '../http/paging.ts'
+import { NextCursorSchema, type PageRequest, pagingFields, sortField } from '../http/paging.ts'
 import { may } from '../http/permission.ts'
 import type { Principal } from '../http/principal.ts'
 import { ById, OK, OkSchema, type Route, route } from '../http/route.ts'
@@ -24,6 +24,7 @@ import { pageViewRoutes } from './page-view-sampling-routes.ts'
 import { findProject } from './project-store.ts'
 import {
   createDomain,
+  DOMAIN_SORTS,
   deleteDomain,
   findDomain,
   listDomains,
@@ -39,6 +40,7 @@ const tag = 'Domains'
 const DomainQuery = Closed({
   q: Type.Optional(Type.String({ maxLength: 200, description: 'Part of the name, or the id' })),
   projectId: Type.Optional(Type.String({ maxLength: 100, description: 'Only domains of this project' })),
+  sort: sortField(DOMAIN_SORTS, 'createdAt'),
   ...pagingFields,
 })
 const DomainList = Closed(

@@ -81,14 +81,25 @@ export interface DomainFilter {
   projectId?: string
 }
 
-/** Returns a page of the matching domains, oldest first, without screenshots. */
+/** SQL expressions by which domains can be sorted. */
+const DOMAIN_ORDERS = {
+  name: 'lower(name)',
+  events24h: 'events24h',
+  lastEventAt: 'ifnull(lastEventAt, -1)',
+  createdAt: 'createdAt',
+}
+export const DOMAIN_SORTS = Object.keys(DOMAIN_ORDERS) as (keyof typeof DOMAIN_ORDERS)[]
+
+/** Returns a page of the matching domains, oldest first by default, without screenshots. */
 export function listDomains(
   db: Db,
   orgId: string,
-  { q, projectId, ...page }: DomainFilter & PageRequest,
+  { q, projectId, sort, ...page }: DomainFilter & PageRequest & { sort?: string },
   now: Instant,
 ): Page<DomainRecord> {
   return readPage(db, page, {
+    sort,
+    orders: DOMAIN_ORDERS,
     sql: `${SELECT_DOMAIN}, NULL AS screenshotBase64 FROM domain
       WHERE orgId = @orgId AND (@projectId IS NULL OR projectId = @projectId)
         AND (@q IS NULL OR id = @q OR name LIKE @pattern ESCAPE '\\')`,

@@ -3,7 +3,15 @@ import fc from 'fast-check'
 import { memoryDb } from '../../test/fixtures.ts'
 import { AppError } from '../core/error.ts'
 import { Closed, parser } from '../core/schema.ts'
-import { DEFAULT_LIMIT, decodeCursor, encodeCursor, type PageRequest, pagingFields, readPage } from './paging.ts'
+import {
+  DEFAULT_LIMIT,
+  decodeCursor,
+  encodeCursor,
+  type PageRequest,
+  pagingFields,
+  readPage,
+  sortField,
+} from './paging.ts'
 
 const aPart = fc.oneof(
   fc.string({ unit: 'binary' }),
@@ -126,5 +134,84 @@ describe('the paging fields of a list query', () => {
     [{ offset: 1 }, 'offset: '],
   ])('reject %j', (query, where) => {
     expect(() => parse(query)).toThrow(where)
+  })
+})
+
+describe('a sorted list', () => {
+  interface Row {
+    id: number
+    name: string
+    at: number | null
+  }
+  const aRow = fc.record({
+    name: fc.constantFrom('a', 'B', 'b', 'é', '', '-1'),
+    at: fc.option(fc.integer({ min: -2, max: 2 })),
+  })
+  const orders = { name: 'lower(name)', at: 'ifnull(at, -9)' }
+  const valuesBy = { name: ({ name }: Row) => name.replace('B', 'b'), at: ({ at }: Row) => at ?? -9 }
+  const inOrder = (a: string | number, b: string | number) =>
+    typeof a === 'string' ? Buffer.compare(Buffer.from(a), Buffer.from(String(b))) : a - Number(b)
+
+  test('has every row once in order, and rows added or removed meanwhile do not move others', () => {
+    const cases = fc.record({
+      rows: fc.array(aRow, { maxLength: 30 }),
+      sort: fc.constantFrom('name', '-name', 'at', '-at'),
+      limit: fc.integer({ min: 1, max: 7 }),
+      added: aRow,
+    })
+    fc.assert(
+      fc.property(cases, ({ rows, sort, limit, added }) => {
+        const db = memoryDb()
+        db.exec('CREATE TABLE thing (id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL, at INTEGER)')
+        const insert = db.prepare('INSERT INTO thing (name, at) VALUES (@name, @at)')
+        for (const row of rows) insert.run(row)
+        const sql = 'SELECT * FROM thing WHERE id > @least'
+        const read = (page: PageRequest) =>
+          readPage(db, page, { sql, values: { least: 0 }, sortBy: 'id', sort, orders, itemOf: (row: Row) => row })
+        const field = sort.replace('-', '') as 'name' | 'at'
+        const sign = sort.startsWith('-') ? -1 : 1
+        const compare = (a: Row, b: Row) => sign * (inOrder(valuesBy[field](a), valuesBy[field](b)) || a.id - b.id)
+        const expected = rows.map((row, index): Row => ({ id: index + 1, ...row })).sort(compare)
+        const found: Row[] = []
+        let cursor: string | null | undefined
+        do {
+          const { items, nextCursor } = read({ limit, cursor: cursor ?? undefined })
+          found.push(...items)
+          // The last row of the page is removed, and another one is added.
+          const last = items.at(-1)
+          if (last) db.prepare('DELETE FROM thing WHERE id = ?').run(last.id)
+          if (cursor === undefined) insert.run(added)
+          cursor = nextCursor
+        } while (cursor !== null)
+        const isOld = ({ id }: Row) => id <= rows.length
+        expect(found.filter(isOld)).toEqual(expected)
+        expect(found).toEqual(found.toSorted(compare))
+        db.close()
+      }),
+      { numRuns: 60 },
+    )
+  })
+
+  test('rejects the cursor of another order', () => {
+    const db = memoryDb()
+    db.exec(`CREATE TABLE thing (id INTEGER PRIMARY KEY, name TEXT); INSERT INTO thing (name) VALUES ('a'), ('b')`)
+    const read = (sort: string | undefined, page: PageRequest) =>
+      readPage(db, page, {
+        sql: 'SELECT * FROM thing WHERE id > 0',
+        values: {},
+        sortBy: 'id',
+        sort,
+        orders,
+        itemOf: (row: Row) => row,
+      })
+    const cursorOf = (sort: string | undefined) => read(sort, { limit: 1 }).nextCursor ?? undefined
+    expect(() => read('-name', { cursor: cursorOf('name') })).toThrow('cursor: is not valid for a list sorted by -name')
+    expect(() => read('name', { cursor: cursorOf(undefined) })).toThrow('cursor: is not valid')
+    expect(() => read(undefined, { cursor: cursorOf('name') })).toThrow('cursor: is not valid')
+  })
+
+  test('names its fields when another one is requested', () => {
+    const parse = parser(Closed({ sort: sortField(['name', 'at'], 'name') }))
+    expect(() => parse({ sort: 'id' }, 'query')).toThrow('query.sort: must be one of name, -name, at, -at')
   })
 })

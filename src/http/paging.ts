@@ -1,6 +1,6 @@
 import { MAX_PAGE_SIZE } from '../contract/limits.ts'
 import { AppError } from '../core/error.ts'
-import { Int, Nullable, Type } from '../core/schema.ts'
+import { Int, Nullable, OneOf, Type } from '../core/schema.ts'
 import { type Db, prepared } from '../store/database.ts'
 
 export const DEFAULT_LIMIT = 50
@@ -9,6 +9,26 @@ export const DEFAULT_LIMIT = 50
 export const pagingFields = {
   limit: Type.Optional(Int({ minimum: 1, maximum: MAX_PAGE_SIZE, default: DEFAULT_LIMIT })),
   cursor: Type.Optional(Type.String({ maxLength: 500 })),
+}
+
+type Reversible<Field extends string> = Field | `-${Field}`
+
+/** Query parameter `sort` of a list that can be sorted by these fields. */
+export const sortField = <const Field extends string>(fields: readonly Field[], byDefault?: Reversible<Field>) =>
+  Type.Optional(
+    OneOf(
+      fields.flatMap((field): Reversible<Field>[] => [field, `-${field}`]),
+      {
+        ...(byDefault === undefined ? {} : { default: byDefault }),
+        description: 'Field to sort by; with `-` in descending order. Missing values are the lowest',
+      },
+    ),
+  )
+
+/** Returns the field in a value of `sort`, and whether the order is descending. */
+export function fieldOfSort<Field extends string>(sort: Reversible<Field>): { field: Field; descending: boolean } {
+  const descending = sort.startsWith('-')
+  return { field: (descending ? sort.slice(1) : sort) as Field, descending }
 }
 
 /** Schema of the field `nextCursor`, which the response of every list has. */
@@ -38,6 +58,10 @@ export interface ListQuery<Row, Item> {
   sortBy: keyof Row & string
   /** True when the list is sorted in descending order. Default: ascending. */
   descending?: boolean
+  /** The requested `sort`; rows with the same value are sorted by `sortBy`. Default: sorted only by `sortBy`. */
+  sort?: string | undefined
+  /** SQL expression of each field in `sort`, over the selected columns. Must not be null. */
+  orders?: Readonly<Record<string, string>>
   itemOf(row: Row): Item
 }
 
@@ -45,8 +69,9 @@ export interface ListQuery<Row, Item> {
 export function readPage<Row, Item>(
   db: Db,
   { cursor, limit = DEFAULT_LIMIT }: PageRequest,
-  { sql, values, sortBy, descending = false, itemOf }: ListQuery<Row, Item>,
+  { sql, values, sortBy, descending = false, sort, orders = {}, itemOf }: ListQuery<Row, Item>,
 ): Page<Item> {
+  if (sort !== undefined) return sortedPage(db, { cursor, limit }, { sql, values, sortBy, sort, orders, itemOf })
   const after = decodeCursor(cursor, 1)?.[0] ?? null
   const [follows, order] = descending ? ['<', 'DESC'] : ['>', 'ASC']
   const rows = prepared<[object], Row>(
@@ -55,6 +80,35 @@ export function readPage<Row, Item>(
   ).all({ ...values, after, limit })
   const { items, nextCursor } = page(rows, limit, (row) => [row[sortBy] as string | number])
   return { items: items.map(itemOf), nextCursor }
+}
+
+/** Reads a page of a list that is sorted by an expression, and by the unique column for equal values. */
+function sortedPage<Row, Item>(
+  db: Db,
+  { cursor, limit }: { cursor: string | undefined; limit: number },
+  {
+    sql,
+    values,
+    sortBy,
+    sort,
+    orders,
+    itemOf,
+  }: Required<Omit<ListQuery<Row, Item>, 'descending' | 'sort'>> & { sort: string },
+): Page<Item> {
+  const { field, descending } = fieldOfSort(sort)
+  const order = orders[field]
+  if (order === undefined) throw new Error(`no order for ${field}`)
+  const place = decodeCursor(cursor, 3)
+  if (place && place[0] !== sort) throw new AppError('invalid', `cursor: is not valid for a list sorted by ${sort}`)
+  const [follows, direction] = descending ? ['<', 'DESC'] : ['>', 'ASC']
+  const after = place ? `WHERE (${order}, ${sortBy}) ${follows} (@afterValue, @after)` : ''
+  const rows = prepared<[object], Row & { sortValue: string | number }>(
+    db,
+    `SELECT *, ${order} AS sortValue FROM (${sql}) ${after}
+     ORDER BY ${order} ${direction}, ${sortBy} ${direction} LIMIT @limit + 1`,
+  ).all({ ...values, limit, ...(place ? { afterValue: place[1], after: place[2] } : {}) })
+  const { items, nextCursor } = page(rows, limit, (row) => [sort, row.sortValue, row[sortBy] as string | number])
+  return { items: items.map(({ sortValue: _, ...row }) => itemOf(row as Row)), nextCursor }
 }
 
 /** Returns an opaque cursor that contains the sort values of the last item of a page. */

@@ -3,14 +3,15 @@ import type { Instant } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
 import { Closed, InstantInput, OneOf, SeveralOf, SeveralTexts, type Static, Type } from '../core/schema.ts'
 import { findProject } from '../domains/project-store.ts'
-import { DEFAULT_LIMIT, decodeCursor, type Page, page, pagingFields } from '../http/paging.ts'
+import { DEFAULT_LIMIT, decodeCursor, fieldOfSort, type Page, page, pagingFields } from '../http/paging.ts'
 import { windowsInForce } from '../maintenance/store.ts'
 import { type Db, likePattern } from '../store/database.ts'
 import { ISSUE_STATUSES, type Issue, type IssueRecord } from './issue.ts'
 import { ISSUE_KINDS } from './issue-kinds.ts'
 import { ISSUE_COLUMNS, type IssueRow, issueOf, recordOf } from './store.ts'
 
-const SORTS = ['severity', 'impactValue', 'lastSeenAt', 'firstSeenAt', 'occurrences'] as const
+const SORTS = ['severity', 'impactValue', 'lastSeenAt', 'firstSeenAt', 'occurrences', 'status', 'title'] as const
+type Sort = (typeof SORTS)[number]
 
 export const IssueQuerySchema = Closed({
   status: Type.Optional(SeveralOf(ISSUE_STATUSES)),
@@ -26,7 +27,13 @@ export const IssueQuerySchema = Closed({
     SeveralTexts({ description: 'Ids of members; `me`: the caller; `none`: issues that are assigned to nobody' }),
   ),
   since: Type.Optional(InstantInput({ description: 'Only issues last seen since this Unix time in milliseconds' })),
-  sort: Type.Optional(OneOf(SORTS, { default: 'severity' })),
+  sort: Type.Optional(
+    OneOf([...SORTS, ...SORTS.map((name): `-${Sort}` => `-${name}`)], {
+      default: 'severity',
+      description:
+        'Field to sort by, in descending order, such as the most severe or most recent first. With `-`, the order is reversed',
+    }),
+  ),
   ...pagingFields,
 })
 export type IssueQuery = Static<typeof IssueQuerySchema>
@@ -34,13 +41,18 @@ export type IssueQuery = Static<typeof IssueQuerySchema>
 /** Number of open issues by severity. */
 type OpenCounts = Record<Severity, number>
 
-/** Columns of each sort order, whose values also form the cursor. Sorted in descending order; unique per issue. */
-const ORDER: Record<(typeof SORTS)[number], readonly string[]> = {
+/**
+ * Columns of each sort order, whose values also form the cursor. Sorted in descending order, or in ascending order with
+ * `-`. Unique per issue.
+ */
+const ORDER: Record<Sort, readonly string[]> = {
   severity: ['severityRank', 'ifnull(impactValue, -1)', 'lastSeenAt', 'id'],
   impactValue: ['ifnull(impactValue, -1)', 'severityRank', 'lastSeenAt', 'id'],
   lastSeenAt: ['lastSeenAt', 'severityRank', 'ifnull(impactValue, -1)', 'id'],
   firstSeenAt: ['firstSeenAt', 'severityRank', 'ifnull(impactValue, -1)', 'id'],
   occurrences: ['occurrences', 'severityRank', 'lastSeenAt', 'id'],
+  status: ['status', 'severityRank', 'lastSeenAt', 'id'],
+  title: ['lower(title)', 'id'],
 }
 
 type Conditions = { sql: string[]; values: Statement['values'] }
@@ -82,19 +94,21 @@ type Statement = { sql: string; values: (string | number | null)[] }
 /** Selects one row more than the page size, to detect whether there is a next page. */
 export function listStatement(orgId: string, query: IssueQuery): Statement {
   const { sort = 'severity', limit = DEFAULT_LIMIT } = query
-  const order = ORDER[sort]
+  const { field, descending: isReversed } = fieldOfSort<Sort>(sort)
+  const order = ORDER[field]
+  const [follows, direction] = isReversed ? ['>', 'ASC'] : ['<', 'DESC']
   const { sql, values } = conditionsOf(orgId, query)
   const place = decodeCursor(query.cursor, order.length + 1)
   if (place) {
     const [placeSort, ...after] = place
     if (placeSort !== sort) throw new AppError('invalid', `cursor: is not valid for a list sorted by ${sort}`)
-    sql.push(`(${order.join(', ')}) < (${order.map(() => '?').join(', ')})`)
+    sql.push(`(${order.join(', ')}) ${follows} (${order.map(() => '?').join(', ')})`)
     values.push(...after)
   }
   const places = order.map((expression, index) => `${expression} AS place${index}`).join(', ')
   return {
     sql: `SELECT ${ISSUE_COLUMNS}, ${places} FROM issue WHERE ${sql.join(' AND ')}
-          ORDER BY ${order.map((expression) => `${expression} DESC`).join(', ')} LIMIT ?`,
+          ORDER BY ${order.map((expression) => `${expression} ${direction}`).join(', ')} LIMIT ?`,
     values: [...values, limit + 1],
   }
 }
@@ -112,7 +126,7 @@ export function listIssues(db: Db, orgId: string, query: IssueQuery, now?: Insta
   const rows = db.prepare<unknown[], IssueRow & Record<`place${number}`, string | number>>(sql).all(...values)
   const { items, nextCursor } = page(rows, limit, (row) => [
     sort,
-    ...ORDER[sort].map((_, index) => row[`place${index}`] ?? null),
+    ...ORDER[fieldOfSort<Sort>(sort).field].map((_, index) => row[`place${index}`] ?? null),
   ])
   const inMaintenance = now === undefined ? undefined : windowsInForce(db, orgId, now)
   return { items: items.map((row) => issueOf(recordOf(row), inMaintenance)), nextCursor }

@@ -104,7 +104,7 @@ test.each([
   ['GET', '/issues?status=closed', undefined, 400, 'query.status: must be one of open, acknowledged, resolved, muted'],
   ['GET', '/issues?severity=worst', undefined, 400, 'query.severity'],
   ['GET', '/issues?alertType=other', undefined, 400, 'query.alertType'],
-  ['GET', '/issues?sort=title', undefined, 400, 'query.sort'],
+  ['GET', '/issues?sort=notes', undefined, 400, 'query.sort'],
   ['GET', '/issues?since=yesterday', undefined, 400, 'query.since'],
   ['GET', '/issues?colour=red', undefined, 400, 'query.colour'],
   ['GET', '/issues?status=open,closed', undefined, 400, 'query.status: must be one of open, acknowledged'],

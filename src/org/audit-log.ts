@@ -77,23 +77,31 @@ export function writeAuditEntry(db: Db, clock: Clock, entry: NewAuditEntry): voi
 
 type AuditEntryRow = Omit<AuditEntry, 'id' | 'note'> & { seq: number; note: string }
 
-/** Returns a page of the matching entries, newest first. */
+/** SQL: the name of the target in an entry of the subquery. */
+const NAME = "COALESCE(named.note ->> 'name', named.note ->> 'label', named.note ->> 'email')"
+
+/** SQL expressions by which entries can be sorted. Later entries have a higher number. */
+const AUDIT_ORDERS = { at: 'seq', act: 'act' }
+export const AUDIT_SORTS = Object.keys(AUDIT_ORDERS) as (keyof typeof AUDIT_ORDERS)[]
+
+/** Returns a page of the matching entries, newest first by default. */
 export function listAuditEntries(
   db: Db,
   orgId: string,
-  { act, userId, from, to, ...page }: AuditFilter & PageRequest,
+  { act, userId, from, to, sort, ...page }: AuditFilter & PageRequest & { sort?: string },
 ): Page<AuditEntry> {
   return readPage(db, page, {
-    // In SQLite, the other selected columns come from the row with the `max` value.
-    sql: `WITH said AS (
-        SELECT target, seq, COALESCE(note ->> 'name', note ->> 'label', note ->> 'email') AS name
-        FROM auditEntry WHERE orgId = @orgId),
-      named AS (SELECT target, max(seq), name FROM said WHERE name IS NOT NULL GROUP BY target)
-      SELECT seq, at, act, userId, user.email, keyId, address, auditEntry.target,
-        COALESCE(subject.email, (SELECT name FROM org WHERE id = auditEntry.target), named.name) AS targetName, note
-      FROM auditEntry LEFT JOIN user ON user.id = auditEntry.userId
-        LEFT JOIN user AS subject ON subject.id = auditEntry.target
-        LEFT JOIN named ON named.target = auditEntry.target
+    sort,
+    orders: AUDIT_ORDERS,
+    // The names are subqueries, so that they are read only for the entries of the page.
+    sql: `SELECT seq, at, act, userId, (SELECT email FROM user WHERE id = auditEntry.userId) AS email, keyId, address, target,
+        COALESCE(
+          (SELECT email FROM user WHERE id = auditEntry.target),
+          (SELECT name FROM org WHERE id = auditEntry.target),
+          (SELECT ${NAME} FROM auditEntry AS named
+           WHERE named.orgId = @orgId AND named.target = auditEntry.target AND ${NAME} IS NOT NULL
+           ORDER BY named.seq DESC LIMIT 1)) AS targetName, note
+      FROM auditEntry
       WHERE orgId = @orgId
         AND (@act IS NULL OR act = @act) AND (@userId IS NULL OR userId = @userId)
         AND (@from IS NULL OR at >= @from) AND (@to IS NULL OR at < @to)`,

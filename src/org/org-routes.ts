@@ -3,12 +3,12 @@ import { AppError } from '../core/error.ts'
 import { Closed, Text, Type } from '../core/schema.ts'
 import type { SecretBox } from '../core/secret-box.ts'
 import { checkTimezone } from '../core/timezone.ts'
-import { NextCursorSchema, pagingFields } from '../http/paging.ts'
+import { NextCursorSchema, pagingFields, sortField } from '../http/paging.ts'
 import { may } from '../http/permission.ts'
 import type { Principal } from '../http/principal.ts'
 import { OK, OkSchema, type Route, route } from '../http/route.ts'
 import type { Db } from '../store/database.ts'
-import { AuditEntrySchema, auditFilterFields, listAuditEntries, writeAuditEntry } from './audit-log.ts'
+import { AUDIT_SORTS, AuditEntrySchema, auditFilterFields, listAuditEntries, writeAuditEntry } from './audit-log.ts'
 import {
   checkCurrency,
   checkName,
@@ -41,7 +41,7 @@ import {
 const OWNED_MAX = 10
 
 const tag = 'Organization'
-const AuditQuery = Closed({ ...auditFilterFields, ...pagingFields })
+const AuditQuery = Closed({ ...auditFilterFields, sort: sortField(AUDIT_SORTS, '-at'), ...pagingFields })
 const OrgList = Closed({ orgs: Type.Array(MembershipSchema), nextCursor: NextCursorSchema }, { $id: 'OrgList' })
 const AuditEntryList = Closed(
   { entries: Type.Array(AuditEntrySchema), nextCursor: NextCursorSchema },
@@ -217,7 +217,7 @@ function auditLogRoute({ db }: OrganizationRouteDeps, id: string, path: string, 
     path,
     access: 'seeSettings',
     tag,
-    summary: 'List security-relevant actions in the organization, newest first',
+    summary: 'List security-relevant actions in the organization, newest first by default',
     description,
     query: AuditQuery,
     answer: AuditEntryList,

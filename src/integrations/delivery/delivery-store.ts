@@ -52,13 +52,30 @@ interface DeliveryFilter {
 const isOneOf = (column: 'status' | 'alertId' | 'channelType' | 'channelTarget') =>
   `(@${column} IS NULL OR ${column} IN (SELECT value FROM json_each(@${column})))`
 
-/** Returns a page of the matching deliveries, newest first. */
+/** SQL expressions by which deliveries can be sorted. Later deliveries have a higher number. */
+const DELIVERY_ORDERS = { createdAt: 'seq', status: 'status', channel: 'channelType', attempts: 'attempts' }
+export const DELIVERY_SORTS = Object.keys(DELIVERY_ORDERS) as (keyof typeof DELIVERY_ORDERS)[]
+
+/** Returns a page of the matching deliveries, newest first by default. */
 export function listDeliveries(
   db: Db,
   orgId: string,
-  { issueId, alertId, status, channelType, channel, from, to, domainIds = null, ...page }: DeliveryFilter & PageRequest,
+  {
+    issueId,
+    alertId,
+    status,
+    channelType,
+    channel,
+    from,
+    to,
+    domainIds = null,
+    sort,
+    ...page
+  }: DeliveryFilter & PageRequest & { sort?: string },
 ): Page<DeliveryRecord> {
   return readPage(db, page, {
+    sort,
+    orders: DELIVERY_ORDERS,
     sql: `SELECT ${DELIVERY_COLUMNS} FROM delivery
       WHERE orgId = @orgId AND (@from IS NULL OR createdAt >= @from) AND (@to IS NULL OR createdAt < @to)
         AND ${isOneOf('channelTarget')} AND ${isOneOf('channelType')} AND ${isOneOf('status')} AND ${isOneOf('alertId')}

@@ -6,13 +6,13 @@ import { AppError } from '../../core/error.ts'
 import { Closed, InstantInput, OneOf, SeveralOf, SeveralTexts, Type } from '../../core/schema.ts'
 import type { SecretBox } from '../../core/secret-box.ts'
 import { domainIdsNamed } from '../../domains/project-store.ts'
-import { NextCursorSchema, pagingFields } from '../../http/paging.ts'
+import { NextCursorSchema, pagingFields, sortField } from '../../http/paging.ts'
 import { requirePermission } from '../../http/permission.ts'
 import { ById, type Route, route } from '../../http/route.ts'
 import type { Db } from '../../store/database.ts'
 import { DeliveryDetailSchema, describeDeliveryDetail } from './attempt-log.ts'
 import { DeliverySchema, describeDelivery } from './delivery.ts'
-import { channelIdOf, findDelivery, listChannels, listDeliveries, replay } from './delivery-store.ts'
+import { channelIdOf, DELIVERY_SORTS, findDelivery, listChannels, listDeliveries, replay } from './delivery-store.ts'
 
 const tag = 'Notifications'
 const DeliveryList = Closed(
@@ -50,6 +50,7 @@ const DeliveryQuery = Closed({
     Type.String({ maxLength: 100, description: 'Include only deliveries about issues in this project' }),
   ),
   status: Type.Optional(SeveralOf(DELIVERY_STATUSES)),
+  sort: sortField(DELIVERY_SORTS, '-createdAt'),
   ...pagingFields,
 })
 
@@ -62,7 +63,7 @@ export function deliveryRoutes({ db, box, clock }: { db: Db; box: SecretBox; clo
       path: '/v1/notifications/deliveries',
       access: 'read',
       tag,
-      summary: 'List deliveries with their status, newest first',
+      summary: 'List deliveries with their status, newest first by default',
       description: 'The channel targets are empty for viewers.',
       refusals: ['notFound'],
       tool: true,
