@@ -239,9 +239,8 @@ export function failInterruptedAudits(db: Db, now: Instant): void {
   ).run(now)
 }
 
-/** SQL expressions by which an audit's pages can be sorted. */
+/** SQL expressions by which an audit's pages can be sorted. Not the URL, whose personal data is masked in answers. */
 const PAGE_ORDERS = {
-  url: "page ->> '$.url'",
   status: "ifnull(page ->> '$.status', -1)",
   loadMs: "ifnull(page ->> '$.loadMs', -1)",
 }

@@ -1,7 +1,8 @@
 import { Table, VisuallyHidden } from '@mantine/core'
-import type { ReactNode } from 'react'
+import { type ReactNode, useState } from 'react'
 import { Paginated } from './paginated.tsx'
 import classes from './simple-table.module.css'
+import { directionOf, SortButton, type Sorting } from './sort-button.tsx'
 import type { PagedQuery } from './virtual-table.tsx'
 
 /** A column of a simple table. */
@@ -12,6 +13,12 @@ export interface SimpleColumn<T> {
   isHeadHidden?: boolean
   /** Right-aligns the column. */
   isNumber?: boolean
+  /** Field of `sort` by which the server sorts the list. */
+  sort?: string
+  /** Value by which the browser sorts a complete list; null is the lowest. */
+  sortBy?(row: T): string | number | null
+  /** True if the first click sorts from the highest, such as for times. Default: `isNumber`. */
+  isHighestFirst?: boolean
   cell(row: T): ReactNode
 }
 
@@ -24,6 +31,8 @@ interface SimpleTableProps<T> {
   pages?: PagedQuery | null
   /** Rows per page; default: 100. */
   size?: number
+  /** The order of a list that the server sorts. Without it, columns with `sortBy` sort the rows in the browser. */
+  sorting?: Sorting | null
 }
 
 /** Maximum number of columns on a phone. */
@@ -33,26 +42,60 @@ const NARROW = 3
  * A paginated table that scrolls horizontally. The first column is the row header. On a phone, tables with more than
  * three columns show their rows as cards.
  */
-export function SimpleTable<T>({ rows, pages, size, ...table }: SimpleTableProps<T>) {
+export function SimpleTable<T>({ rows, pages, size, sorting = null, ...table }: SimpleTableProps<T>) {
+  const [order, setOrder] = useState('')
+  const own = { value: order, change: setOrder }
   return (
-    <Paginated rows={rows} pages={pages ?? null} {...(size && { size })}>
-      {(shown) => <Rows {...table} rows={shown} />}
+    <Paginated rows={sorted(rows, table.columns, order)} pages={pages ?? null} {...(size && { size })}>
+      {(shown) => <Rows {...table} rows={shown} sorting={sorting ?? own} />}
     </Paginated>
   )
 }
 
-function Rows<T>({ name, columns, rows, keyOf }: Omit<SimpleTableProps<T>, 'pages' | 'size'>) {
+/** Returns the rows sorted by the column with the heading `order`; with `-` in descending order. Stable. */
+function sorted<T>(rows: readonly T[], columns: readonly SimpleColumn<T>[], order: string): readonly T[] {
+  const column = columns.find(({ head }) => order === head || order === `-${head}`)
+  const sortBy = column?.sortBy
+  if (!column || !sortBy) return rows
+  const sign = order === column.head ? 1 : -1
+  return rows.toSorted((a, b) => sign * compare(sortBy(a), sortBy(b)))
+}
+
+function compare(a: string | number | null, b: string | number | null): number {
+  if (a === null || b === null) return Number(b === null) - Number(a === null)
+  return typeof a === 'string' || typeof b === 'string' ? String(a).localeCompare(String(b)) : a - b
+}
+
+type RowsProps<T> = Pick<SimpleTableProps<T>, 'name' | 'columns' | 'rows' | 'keyOf'> & { sorting: Sorting }
+
+function Rows<T>({ name, columns, rows, keyOf, sorting }: RowsProps<T>) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable areas must be reachable by keyboard
     <section aria-label={name} tabIndex={0} className="scroll">
       <Table aria-label={name} className={`${classes.table} ${columns.length > NARROW ? classes.cards : ''}`}>
         <Table.Thead>
           <Table.Tr>
-            {columns.map(({ head, isHeadHidden, isNumber }) => (
-              <Table.Th key={head} scope="col" data-number={isNumber}>
-                {isHeadHidden ? <VisuallyHidden>{head}</VisuallyHidden> : head}
-              </Table.Th>
-            ))}
+            {columns.map(({ head, isHeadHidden, isNumber, isHighestFirst, sort, sortBy }) => {
+              const field = sort ?? (sortBy && head)
+              return (
+                <Table.Th
+                  key={head}
+                  scope="col"
+                  data-number={isNumber}
+                  aria-sort={field ? directionOf(field, sorting) : undefined}
+                >
+                  {field ? (
+                    <SortButton field={field} sorting={sorting} isFigure={isNumber || isHighestFirst}>
+                      {head}
+                    </SortButton>
+                  ) : isHeadHidden ? (
+                    <VisuallyHidden>{head}</VisuallyHidden>
+                  ) : (
+                    head
+                  )}
+                </Table.Th>
+              )
+            })}
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody>

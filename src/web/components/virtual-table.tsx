@@ -15,6 +15,7 @@ import {
 import { messages } from '../messages.ts'
 import { showFullName } from './full-name-tooltip.ts'
 import { ErrorNotice } from './query-state.tsx'
+import { directionOf, SortButton, type Sorting } from './sort-button.tsx'
 import { useRowKeys } from './use-row-keyboard-navigation.ts'
 import type { Selection } from './use-selection.ts'
 import classes from './virtual-table.module.css'
@@ -25,6 +26,8 @@ export interface Column<Row> {
   /** Heading; only for screen readers if `isHeadHidden`. */
   head: ReactNode
   isHeadHidden?: boolean
+  /** Plain heading for the menu of columns; default: `head`. */
+  name?: string
   /** Renders the cell. A cell with `isLink` is the row header and contains the link. */
   cell(row: Row): ReactNode
   isLink?: boolean
@@ -36,6 +39,10 @@ export interface Column<Row> {
   width?: string
   /** Right-aligns numbers. */
   isFigure?: boolean
+  /** Field of `sort` by which the list can be sorted. */
+  sort?: string
+  /** True if the first click sorts from the highest, such as for times. Default: `isFigure`. */
+  isHighestFirst?: boolean
   /** Hides the column below this width in pixels. */
   hideBelow?: 768 | 1200
   /** Shows the column under the main cell below 768 px. */
@@ -67,6 +74,8 @@ export interface VirtualTableProps<Row> {
   nameOf?(row: Row): string
   /** Actions by key, applied to the selected rows or the focused one. */
   acts?: Readonly<Record<string, (rows: readonly Row[]) => void>>
+  /** The order of the list; null if it can't be changed. */
+  sorting?: Sorting | null
   /** Row height in pixels. */
   rowHeight?: number
   /** Row height below 768 px, where names have two lines. */
@@ -90,6 +99,7 @@ const AHEAD = 30
  */
 export function VirtualTable<Row>(props: VirtualTableProps<Row>) {
   const { name, columns, rows, idOf, selection = null, pages = null, total = null, isGrowing = false } = props
+  const { sorting = null } = props
   const { body, range, height, above, below, showRow, measure } = useWindow(props)
   const keys = useRowKeys({ ...props, body, showRow })
   const known = total ?? (pages?.hasNextPage ? null : rows.length)
@@ -103,7 +113,7 @@ export function VirtualTable<Row>(props: VirtualTableProps<Row>) {
         aria-rowcount={known === null ? -1 : known + 1}
         data-growing={isGrowing || undefined}
       >
-        <Head columns={columns} rows={rows} idOf={idOf} selection={selection} />
+        <Head columns={columns} rows={rows} idOf={idOf} selection={selection} sorting={sorting} />
         <tbody ref={body} onFocus={keys.onFocus} onPointerOver={showFullName}>
           <Space height={above} />
           {range.map((index) => {
@@ -218,9 +228,10 @@ interface HeadProps<Row> {
   rows: readonly Row[]
   idOf(row: Row): string
   selection: Selection | null
+  sorting: Sorting | null
 }
 
-function Head<Row>({ columns, rows, idOf, selection }: HeadProps<Row>) {
+function Head<Row>({ columns, rows, idOf, selection, sorting }: HeadProps<Row>) {
   const selected = selection?.ids.size ?? 0
   const isAll = selected > 0 && selected === rows.length
   return (
@@ -237,7 +248,7 @@ function Head<Row>({ columns, rows, idOf, selection }: HeadProps<Row>) {
             />
           </th>
         )}
-        {columns.map(({ id, head, isHeadHidden, width, isFigure, hideBelow, isUnderMain }) => (
+        {columns.map(({ id, head, isHeadHidden, width, isFigure, isHighestFirst, hideBelow, isUnderMain, sort }) => (
           <th
             key={id}
             scope="col"
@@ -245,8 +256,15 @@ function Head<Row>({ columns, rows, idOf, selection }: HeadProps<Row>) {
             style={{ width }}
             data-figure={isFigure || undefined}
             data-hide={isUnderMain ? 768 : hideBelow}
+            aria-sort={sort && sorting ? directionOf(sort, sorting) : undefined}
           >
-            <span className={isHeadHidden ? 'heard' : undefined}>{head}</span>
+            {sort && sorting ? (
+              <SortButton field={sort} sorting={sorting} isFigure={isFigure || isHighestFirst}>
+                {head}
+              </SortButton>
+            ) : (
+              <span className={isHeadHidden ? 'heard' : undefined}>{head}</span>
+            )}
           </th>
         ))}
       </tr>

@@ -8,10 +8,12 @@ export interface Preferences {
   timeZone: string | null
   /** `pseudo` shows modified texts in brackets, for translation tests. */
   language: 'en' | 'pseudo'
+  /** Ids of the columns that are hidden, by table. */
+  hiddenColumns: Readonly<Record<string, readonly string[]>>
 }
 
 const KEY = 'tagwarden-preferences'
-const DEFAULTS: Preferences = { singleKeys: true, timeZone: null, language: 'en' }
+const DEFAULTS: Preferences = { singleKeys: true, timeZone: null, language: 'en', hiddenColumns: {} }
 
 let current = load()
 const listeners = new Set<() => void>()

@@ -29,6 +29,14 @@ export function choice<const T extends string>(values: readonly T[], fallback: N
   return { parse: (given) => values.find((value) => value === given), write: (value) => value, fallback }
 }
 
+/** The `sort` of a list with these fields: a field, or a field after `-`. */
+export function sortParam<const T extends string>(fields: readonly T[], fallback: NoInfer<T | `-${T}`>) {
+  return choice<T | `-${T}`>(
+    fields.flatMap((field): (T | `-${T}`)[] => [field, `-${field}`]),
+    fallback,
+  )
+}
+
 /** One of several values, or null. */
 export function optional<const T extends string>(values: readonly T[]): ParamType<T | null> {
   return { parse: (given) => values.find((value) => value === given), write: (value) => value ?? '', fallback: null }

@@ -19,6 +19,12 @@ export function useSearchParams<F extends ParamTypes>(fields: F): [ValuesOf<F>, 
   return [valuesOf(fields, search as never), set]
 }
 
+/** The order of a list whose params include `sort`. */
+export function useSorting<F extends ParamTypes>(fields: F): { value: string; change(value: string): void } {
+  const [{ sort }, set] = useSearchParams(fields as F & { sort: ParamType<string> })
+  return { value: sort as string, change: (value) => set({ sort: value } as never) }
+}
+
 /** Search params to write; fallbacks become undefined, which removes them. */
 function written<F extends ParamTypes>(fields: F, part: Partial<ValuesOf<F>>): Record<string, unknown> {
   const said = Object.entries(part).map(([name, value]) => {

@@ -21,10 +21,11 @@ interface Known {
 export function columnsWith({ domains, openIssues }: Known): Column<Alert>[] {
   const t = messages.alerts
   return [
-    { id: 'on', head: t.enabled, width: '64px', cell: (alert) => <EnabledSwitch alert={alert} /> },
+    { id: 'on', head: t.enabled, sort: 'enabled', width: '64px', cell: (alert) => <EnabledSwitch alert={alert} /> },
     {
       id: 'name',
       head: t.name,
+      sort: 'name',
       isLink: true,
       cell: ({ name }) => <Data>{name}</Data>,
       below: (alert) => (
@@ -42,6 +43,8 @@ export function columnsWith({ domains, openIssues }: Known): Column<Alert>[] {
     {
       id: 'severity',
       head: t.severity,
+      sort: 'severity',
+      isHighestFirst: true,
       width: '120px',
       isUnderMain: true,
       cell: ({ severity = 'low' }) => <SeverityMark severity={severity} />,

@@ -7,6 +7,7 @@ import { errorMessage } from '../../api/api-error.ts'
 import { save } from '../../api/download-export.ts'
 import { sharedQueries } from '../../api/queries.ts'
 import { useHasRole } from '../../api/whoami.ts'
+import { ColumnsMenu, useShownColumns } from '../../components/columns-menu.tsx'
 import { ExportMenu } from '../../components/export-menu.tsx'
 import { ClearFilters, type Filter, FilterBar, useIsFiltered } from '../../components/filter-bar.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
@@ -16,7 +17,7 @@ import { VirtualTable } from '../../components/virtual-table.tsx'
 import { messages } from '../../messages.ts'
 import { notices } from '../../state/notices.ts'
 import { SHARED_PARAMS } from '../../url-state/search-params.ts'
-import { useSearchParams } from '../../url-state/use-search-params.ts'
+import { useSearchParams, useSorting } from '../../url-state/use-search-params.ts'
 import { columnsWith } from './alert-columns.tsx'
 import { ImportDialog } from './import-dialog.tsx'
 import { ALERTS, alertsQuery, loadAlertsForExport } from './queries.ts'
@@ -25,9 +26,13 @@ import { SuggestedAlerts } from './suggested-alerts.tsx'
 /** `/alerts`: the alerts, each with a switch, and suggested rules. */
 export function AlertsPage() {
   const [values] = useSearchParams({ ...ALERTS, ...SHARED_PARAMS })
+  const sorting = useSorting(ALERTS)
   const listQuery = alertsQuery(values)
   const query = useInfiniteQuery({ ...listQuery, placeholderData: keepPreviousData })
   const domains = useDomainNames()
+  const openIssues = Object.assign({}, ...(query.data?.pages ?? []).map((page) => page.openIssues))
+  const columns = columnsWith({ domains, openIssues })
+  const shown = useShownColumns('alerts', columns)
   const filters = useFilters(domains)
   const isFiltered = useIsFiltered({ fields: ALERTS, filters }) || values.project !== ''
   const empty = isFiltered ? (
@@ -41,6 +46,7 @@ export function AlertsPage() {
   return (
     <>
       <PageHeader title={messages.shell.pages.alerts}>
+        <ColumnsMenu table="alerts" columns={columns} />
         <ExportMenu of={listAlerts} queryKey={listQuery.queryKey} name="alerts" label={messages.alerts.exportList} />
         <Actions />
       </PageHeader>
@@ -56,10 +62,11 @@ export function AlertsPage() {
           <VirtualTable
             name={messages.shell.pages.alerts}
             rows={pages.flatMap(({ alerts }) => alerts)}
-            columns={columnsWith({ domains, openIssues: Object.assign({}, ...pages.map((page) => page.openIssues)) })}
+            columns={shown}
             idOf={({ id }) => id}
             linkOf={({ id }) => ({ to: '/alerts/$id', params: { id } })}
             pages={query}
+            sorting={sorting}
           />
         )}
       </QueryState>

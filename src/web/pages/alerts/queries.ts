@@ -7,7 +7,7 @@ import { PAGE_SIZE, updatePages } from '../../api/pagination.ts'
 import { STALE_MS } from '../../api/queries.ts'
 import { messages } from '../../messages.ts'
 import type { ValuesOf } from '../../url-state/param-types.ts'
-import { nameList, optional, text } from '../../url-state/param-types.ts'
+import { nameList, optional, sortParam, text } from '../../url-state/param-types.ts'
 import type { SharedParams } from '../../url-state/search-params.ts'
 import { draftOf } from './editor/convert-alert-draft.ts'
 
@@ -17,6 +17,7 @@ export const ALERTS = {
   enabled: optional(['true', 'false']),
   alertType: nameList,
   domainId: nameList,
+  sort: sortParam(['name', 'alertType', 'severity', 'enabled', 'createdAt'], 'createdAt'),
 }
 
 /**
@@ -28,7 +29,14 @@ export const NEW_ALERT = { domainId: text, vendor: text, event: text, parameter:
 type AlertKinds = NonNullable<ListAlertsData['query']>['alertType']
 
 /** The query of the alert list. */
-export function alertsQuery({ q, enabled, alertType, domainId, project }: ValuesOf<typeof ALERTS & SharedParams>) {
+export function alertsQuery({
+  q,
+  enabled,
+  alertType,
+  domainId,
+  sort,
+  project,
+}: ValuesOf<typeof ALERTS & SharedParams>) {
   const query = {
     limit: PAGE_SIZE,
     ...(q && { q }),
@@ -36,6 +44,7 @@ export function alertsQuery({ q, enabled, alertType, domainId, project }: Values
     ...(alertType.length > 0 && { alertType: [...alertType] as AlertKinds }),
     ...(domainId.length > 0 && { domainId: [...domainId] }),
     ...(project && { projectId: project }),
+    ...(sort !== ALERTS.sort.fallback && { sort }),
   }
   return listAlertsInfiniteOptions({ query })
 }

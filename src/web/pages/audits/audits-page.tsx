@@ -15,14 +15,18 @@ import { StatusMark } from '../../components/status-mark.tsx'
 import { TimeAgo } from '../../components/time-ago.tsx'
 import { type Column, VirtualTable } from '../../components/virtual-table.tsx'
 import { messages } from '../../messages.ts'
+import { useSearchParams, useSorting } from '../../url-state/use-search-params.ts'
 import { AUDIT_MARKS } from '../tests/status-marks.ts'
 import { SectionLinks } from '../tests/tests-and-audits-links.tsx'
+import { AUDITS } from './queries.ts'
 
 const PAGE_SIZE = 50
 
 /** `/audits`: the list of audits. */
 export function AuditsPage() {
-  const listQuery = listAuditsInfiniteOptions({ query: { limit: PAGE_SIZE } })
+  const [{ sort }] = useSearchParams(AUDITS)
+  const sorting = useSorting(AUDITS)
+  const listQuery = listAuditsInfiniteOptions({ query: { limit: PAGE_SIZE, sort } })
   const query = useInfiniteQuery(listQuery)
   const may = useHasRole('member')
   const t = messages.tests
@@ -53,6 +57,7 @@ export function AuditsPage() {
             idOf={({ id }) => id}
             linkOf={({ id }) => ({ to: '/audits/$id', params: { id } })}
             pages={query}
+            sorting={sorting}
           />
         )}
       </QueryState>
@@ -69,17 +74,25 @@ function columns(): Column<Audit>[] {
   const count = (id: keyof Audit['summary'], head: string): Column<Audit> => ({
     id,
     head,
+    sort: id,
     width: '110px',
     isFigure: true,
     hideBelow: 768,
     cell: ({ summary }) => <Num value={summary[id]} />,
   })
   return [
-    { id: 'status', head: t.status, width: '130px', isUnderMain: true, cell: StatusCell },
-    { id: 'name', head: t.name, isLink: true, cell: ({ name }) => <Data>{name}</Data> },
+    { id: 'status', head: t.status, sort: 'status', width: '130px', isUnderMain: true, cell: StatusCell },
+    { id: 'name', head: t.name, sort: 'name', isLink: true, cell: ({ name }) => <Data>{name}</Data> },
     count('pagesTotal', t.pages),
     count('missing', t.missing),
     count('beforeConsent', t.beforeConsent),
-    { id: 'when', head: t.time, width: '120px', cell: ({ createdAt }) => <TimeAgo at={createdAt} isQuiet /> },
+    {
+      id: 'when',
+      head: t.time,
+      sort: 'createdAt',
+      isHighestFirst: true,
+      width: '120px',
+      cell: ({ createdAt }) => <TimeAgo at={createdAt} isQuiet />,
+    },
   ]
 }

@@ -9,6 +9,7 @@ import { STALE_MS } from '../../api/queries.ts'
 import { useHasRole } from '../../api/whoami.ts'
 import { Card } from '../../components/card.tsx'
 import { ChannelTarget } from '../../components/channel-target.tsx'
+import { ColumnsMenu, useShownColumns } from '../../components/columns-menu.tsx'
 import { Data, Dot, Sentence } from '../../components/data-text.tsx'
 import { ExportMenu } from '../../components/export-menu.tsx'
 import { ClearFilters, type Filter, FilterBar, useIsFiltered } from '../../components/filter-bar.tsx'
@@ -35,12 +36,14 @@ export function DeliveriesPage() {
   const query = useInfiniteQuery({ ...listQuery, placeholderData: keepPreviousData })
   const filters = useDeliveryFilters()
   const columns = useColumns()
+  const shown = useShownColumns('deliveries', columns)
   const t = messages.deliveries
   const { project, from, to } = values
   const isFiltered = useIsFiltered({ fields: DELIVERIES, filters }) || project !== '' || from !== null || to !== null
   return (
     <>
       <PageHeader title={messages.shell.pages.deliveries}>
+        <ColumnsMenu table="deliveries" columns={columns} />
         <ExportMenu of={listDeliveries} queryKey={listQuery.queryKey} name="deliveries" />
       </PageHeader>
       <RoleNotice needs="member" what={t.restrictedAction} />
@@ -55,7 +58,7 @@ export function DeliveriesPage() {
           <VirtualTable
             name={messages.shell.pages.deliveries}
             rows={pages.flatMap(({ deliveries }) => deliveries)}
-            columns={columns}
+            columns={shown}
             idOf={({ id }) => id}
             linkOf={({ id }) => ({ to: '/deliveries/$id', params: { id } }) as const}
             pages={query}

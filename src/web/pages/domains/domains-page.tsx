@@ -14,7 +14,7 @@ import { RoleNotice } from '../../components/role-notice.tsx'
 import { TimeAgo } from '../../components/time-ago.tsx'
 import { VirtualTable } from '../../components/virtual-table.tsx'
 import { messages } from '../../messages.ts'
-import { useSearchParams, useSharedParams } from '../../url-state/use-search-params.ts'
+import { useSearchParams, useSharedParams, useSorting } from '../../url-state/use-search-params.ts'
 import { DomainStatus } from './domain-status.tsx'
 import { DOMAINS, domainsQuery } from './queries.ts'
 
@@ -23,9 +23,10 @@ const NARROW_ROW_PX = 76
 
 /** `/domains`: the monitored websites and apps. */
 export function DomainsPage() {
-  const [{ q }] = useSearchParams(DOMAINS)
+  const [{ q, sort }] = useSearchParams(DOMAINS)
+  const sorting = useSorting(DOMAINS)
   const [{ project }] = useSharedParams()
-  const listQuery = domainsQuery({ q, project })
+  const listQuery = domainsQuery({ q, sort, project })
   const query = useInfiniteQuery({ ...listQuery, placeholderData: keepPreviousData })
   const may = useHasRole('admin')
   const t = messages.domains
@@ -67,6 +68,7 @@ export function DomainsPage() {
               params: { id },
             })}
             pages={query}
+            sorting={sorting}
           />
         )}
       </QueryState>
@@ -77,7 +79,7 @@ export function DomainsPage() {
 function columnsWith(openIssues: Readonly<Record<string, number>>) {
   const t = messages.domains
   return [
-    { id: 'name', head: t.name, isLink: true, cell: ({ name }: Domain) => <Data>{name}</Data> },
+    { id: 'name', head: t.name, sort: 'name', isLink: true, cell: ({ name }: Domain) => <Data>{name}</Data> },
     { id: 'state', head: t.status, width: '150px', isUnderMain: true, cell: DomainStatus },
     {
       id: 'issues',
@@ -96,6 +98,7 @@ function columnsWith(openIssues: Readonly<Record<string, number>>) {
     {
       id: 'events',
       head: t.events24h,
+      sort: 'events24h',
       width: '140px',
       isFigure: true,
       hideBelow: 768 as const,
@@ -120,6 +123,8 @@ function columnsWith(openIssues: Readonly<Record<string, number>>) {
     {
       id: 'last',
       head: t.lastEvent,
+      sort: 'lastEventAt',
+      isHighestFirst: true,
       width: '140px',
       hideBelow: 768 as const,
       cell: ({ lastEventAt }: Domain) => <TimeAgo at={lastEventAt} missing={messages.displayNames.never} isQuiet />,

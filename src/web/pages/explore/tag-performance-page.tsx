@@ -59,6 +59,7 @@ const columns = (isBlockingKnown: boolean): SimpleColumn<Vendor>[] => {
   return [
     {
       head: t.vendor,
+      sortBy: ({ vendor }) => vendor,
       cell: ({ vendor, hosts }) => (
         <>
           <Data>{vendor}</Data>
@@ -71,18 +72,40 @@ const columns = (isBlockingKnown: boolean): SimpleColumn<Vendor>[] => {
     {
       head: t.p75Blocking,
       isNumber: true,
+      sortBy: ({ p75BlockMs }) => p75BlockMs,
       cell: ({ p75BlockMs }) => <Duration ms={isBlockingKnown ? p75BlockMs : null} />,
     },
     {
       head: t.blockingShare,
       isNumber: true,
+      sortBy: ({ blockShare }) => blockShare,
       cell: ({ blockShare }) => (isBlockingKnown ? <Meter share={blockShare} /> : <Num value={null} />),
     },
-    { head: t.pages, isNumber: true, cell: ({ pages }) => <Num value={pages} /> },
-    { head: t.requestsPerPage, isNumber: true, cell: ({ reqPerPage }) => <Num value={reqPerPage} digits={1} /> },
-    { head: t.median, isNumber: true, cell: ({ p50DurMs }) => <Duration ms={p50DurMs} /> },
-    { head: t.p75, isNumber: true, cell: ({ p75DurMs }) => <Duration ms={p75DurMs} /> },
-    { head: t.longest, isNumber: true, cell: ({ maxMs }) => <Duration ms={maxMs} /> },
-    { head: t.kbPerPage, isNumber: true, cell: ({ kbPerPage }) => <Num value={kbPerPage} digits={1} unit="kB" /> },
+    { head: t.pages, isNumber: true, sortBy: ({ pages }) => pages, cell: ({ pages }) => <Num value={pages} /> },
+    {
+      head: t.requestsPerPage,
+      isNumber: true,
+      sortBy: ({ reqPerPage }) => reqPerPage,
+      cell: ({ reqPerPage }) => <Num value={reqPerPage} digits={1} />,
+    },
+    {
+      head: t.median,
+      isNumber: true,
+      sortBy: ({ p50DurMs }) => p50DurMs,
+      cell: ({ p50DurMs }) => <Duration ms={p50DurMs} />,
+    },
+    {
+      head: t.p75,
+      isNumber: true,
+      sortBy: ({ p75DurMs }) => p75DurMs,
+      cell: ({ p75DurMs }) => <Duration ms={p75DurMs} />,
+    },
+    { head: t.longest, isNumber: true, sortBy: ({ maxMs }) => maxMs, cell: ({ maxMs }) => <Duration ms={maxMs} /> },
+    {
+      head: t.kbPerPage,
+      isNumber: true,
+      sortBy: ({ kbPerPage }) => kbPerPage,
+      cell: ({ kbPerPage }) => <Num value={kbPerPage} digits={1} unit="kB" />,
+    },
   ]
 }

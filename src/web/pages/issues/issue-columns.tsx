@@ -19,6 +19,8 @@ export function issueColumns(): readonly Column<Issue>[] {
     {
       id: 'severity',
       head: issues.severity,
+      sort: 'severity',
+      isHighestFirst: true,
       width: '104px',
       hideBelow: 768,
       cell: ({ severity }) => <SeverityMark severity={severity} />,
@@ -26,6 +28,7 @@ export function issueColumns(): readonly Column<Issue>[] {
     {
       id: 'title',
       head: issues.issue,
+      sort: 'title',
       isLink: true,
       cell: ({ title }) => <IssueTitle title={title} />,
       below: Details,
@@ -33,6 +36,7 @@ export function issueColumns(): readonly Column<Issue>[] {
     {
       id: 'value',
       head: issues.value,
+      sort: 'impactValue',
       width: '112px',
       isFigure: true,
       hideBelow: 1200,
@@ -48,6 +52,7 @@ export function issueColumns(): readonly Column<Issue>[] {
     {
       id: 'lastSeen',
       head: issues.lastSeen,
+      sort: 'lastSeenAt',
       width: '120px',
       isFigure: true,
       hideBelow: 768,
@@ -56,6 +61,7 @@ export function issueColumns(): readonly Column<Issue>[] {
     {
       id: 'status',
       head: issues.status,
+      sort: 'status',
       width: '148px',
       hideBelow: 768,
       cell: (issue) => <Status issue={issue} />,

@@ -9,6 +9,7 @@ import { MAX_PAGE_SIZE } from '../../../contract/limits.ts'
 import { memberName, useMembers } from '../../api/members.ts'
 import { STALE_MS, sharedQueries } from '../../api/queries.ts'
 import { useHasRole } from '../../api/whoami.ts'
+import { ColumnsMenu, useShownColumns } from '../../components/columns-menu.tsx'
 import { ExportMenu } from '../../components/export-menu.tsx'
 import type { Filter } from '../../components/filter-bar.tsx'
 import { ClearFilters, FilterBar, useIsFiltered } from '../../components/filter-bar.tsx'
@@ -22,7 +23,7 @@ import { useSelection } from '../../components/use-selection.ts'
 import { VirtualTable } from '../../components/virtual-table.tsx'
 import { messages } from '../../messages.ts'
 import { usePaletteActions } from '../../state/palette-actions.ts'
-import { useSearchParams, useSharedParams } from '../../url-state/use-search-params.ts'
+import { useSearchParams, useSharedParams, useSorting } from '../../url-state/use-search-params.ts'
 import { AssignMenu } from './assign-menu.tsx'
 import type { IssueStatus } from './change-issue-status.ts'
 import { setStatus } from './change-issue-status.ts'
@@ -47,6 +48,7 @@ export function IssuesPage() {
   return (
     <>
       <PageHeader title={messages.shell.pages.issues} count={open > 0 ? String(open) : null}>
+        <ColumnsMenu table="issues" columns={issueColumns()} />
         <ExportMenu of={listIssues} queryKey={listQuery.queryKey} name="issues" />
       </PageHeader>
       <RoleNotice what={messages.issues.restrictedAction} needs="member" />
@@ -85,13 +87,15 @@ interface IssueTableProps {
 
 function IssueTable({ latest, question, pages }: IssueTableProps) {
   const list = useRef<HTMLDivElement>(null)
+  const sorting = useSorting(ISSUES)
   const { rows: issues, newer, show } = useStableRows(latest, idOf, list, question)
   const mayChange = useHasRole('member')
   const ids = useMemo(() => issues.map(idOf), [issues])
   const selection = useSelection(ids)
   const [muting, mute] = useState<{ issues: readonly Issue[]; top: number; isOpen: boolean } | null>(null)
   const chosen = issues.filter(({ id }) => selection.ids.has(id))
-  const columns = useMemo(() => issueColumns(), [])
+  const all = useMemo(() => issueColumns(), [])
+  const columns = useShownColumns('issues', all)
   const openMute = (issues: readonly Issue[]) => {
     const { top = 0 } = document.activeElement?.closest('tr')?.getBoundingClientRect() ?? {}
     mute({ issues, top, isOpen: true })
@@ -122,6 +126,7 @@ function IssueTable({ latest, question, pages }: IssueTableProps) {
           rows={issues}
           selection={mayChange ? selection : null}
           acts={mayChange ? acts : {}}
+          sorting={{ ...sorting, plain: 'descending' }}
           isGrowing
           rowHeight={72}
           narrowRowHeight={104}
@@ -144,7 +149,7 @@ const named = ({ id, name }: { id: string; name: string }): Option => ({ value: 
 
 /** Filters and sort order of the list of issues. */
 function useIssueFilters(): readonly Filter<keyof typeof ISSUES>[] {
-  const [{ alertId }] = useSearchParams(ISSUES)
+  const [{ alertId, sort }] = useSearchParams(ISSUES)
   const domains = useQuery(sharedQueries.domains()).data?.domains
   const members = useMembers().filter(({ status }) => status === 'active')
   const alerts = useQuery({
@@ -170,7 +175,11 @@ function useIssueFilters(): readonly Filter<keyof typeof ISSUES>[] {
       is: 'one',
       name: 'sort',
       label: issues.sortBy,
-      options: SORTS.map((value) => ({ value, label: issues.sorts[value] })),
+      options: SORTS.flatMap((value) => [
+        { value, label: issues.sorts[value] },
+        // Selected by clicking a heading.
+        ...(sort === `-${value}` ? [{ value: sort, label: issues.reversed(issues.sorts[value]) }] : []),
+      ]),
     },
   ]
 }

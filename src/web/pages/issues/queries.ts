@@ -2,13 +2,13 @@ import { listIssuesInfiniteOptions } from '#client/@tanstack/react-query.gen'
 import { PAGE_SIZE } from '../../api/pagination.ts'
 import { displayNames } from '../../messages/display-names.ts'
 import type { ValuesOf } from '../../url-state/param-types.ts'
-import { choice, multiple, nameList, text } from '../../url-state/param-types.ts'
+import { multiple, nameList, sortParam, text } from '../../url-state/param-types.ts'
 import type { SharedParams } from '../../url-state/search-params.ts'
 
 const namesOf = <T extends string>(of: Readonly<Record<T, unknown>>) => Object.keys(of) as T[]
 
 /** Sort orders of the list. */
-export const SORTS = ['severity', 'lastSeenAt', 'firstSeenAt', 'impactValue', 'occurrences'] as const
+export const SORTS = ['severity', 'lastSeenAt', 'firstSeenAt', 'impactValue', 'occurrences', 'status', 'title'] as const
 
 /** Search parameters of the list of issues. */
 export const ISSUES = {
@@ -19,7 +19,7 @@ export const ISSUES = {
   alertType: multiple(namesOf(displayNames.alertTypes), []),
   alertId: nameList,
   assigneeId: nameList,
-  sort: choice(SORTS, 'severity'),
+  sort: sortParam(SORTS, 'severity'),
 }
 
 /** The API rejects empty lists, so an empty filter is omitted. */

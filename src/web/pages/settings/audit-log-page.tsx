@@ -1,5 +1,5 @@
 import { Text } from '@mantine/core'
-import { useInfiniteQuery } from '@tanstack/react-query'
+import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query'
 import { listAuditEntriesInfiniteOptions } from '#client/@tanstack/react-query.gen'
 import { listAuditEntries } from '#client/sdk.gen'
 import type { AuditEntry } from '#client/types.gen'
@@ -13,19 +13,24 @@ import { RoleNotice } from '../../components/role-notice.tsx'
 import { SimpleTable } from '../../components/simple-table.tsx'
 import { DateTime } from '../../components/time-ago.tsx'
 import { messages } from '../../messages.ts'
+import type { ValuesOf } from '../../url-state/param-types.ts'
+import { useSearchParams, useSorting } from '../../url-state/use-search-params.ts'
+import { AUDIT_LOG } from './audit-log-params.ts'
 import { SettingsLayout } from './settings-layout.tsx'
 
-const entriesQuery = listAuditEntriesInfiniteOptions({ query: { limit: PAGE_SIZE } })
+const entriesQuery = (sort: ValuesOf<typeof AUDIT_LOG>['sort']) =>
+  listAuditEntriesInfiniteOptions({ query: { limit: PAGE_SIZE, sort } })
 
 /** `/settings/audit-log`: changes and the users who made them, most recent first. */
 export function AuditLogPage() {
   const who = useWhoamiQuery()
   const may = useHasRole('admin')
+  const [{ sort }] = useSearchParams(AUDIT_LOG)
   const t = messages.settings.auditLog
   return (
     <SettingsLayout
       name="audit-log"
-      acts={may && <ExportMenu of={listAuditEntries} queryKey={entriesQuery.queryKey} name="audit-log" />}
+      acts={may && <ExportMenu of={listAuditEntries} queryKey={entriesQuery(sort).queryKey} name="audit-log" />}
     >
       <Text c="dimmed" mb="md">
         {t.intro}
@@ -37,7 +42,9 @@ export function AuditLogPage() {
 }
 
 function Entries() {
-  const query = useInfiniteQuery(entriesQuery)
+  const [{ sort }] = useSearchParams(AUDIT_LOG)
+  const sorting = useSorting(AUDIT_LOG)
+  const query = useInfiniteQuery({ ...entriesQuery(sort), placeholderData: keepPreviousData })
   const t = messages.settings.auditLog
   return (
     <QueryState query={query} isEmpty={({ pages }) => pages[0]?.entries.length === 0} empty={<Text>{t.none}</Text>}>
@@ -46,15 +53,16 @@ function Entries() {
           name={messages.settings.pages['audit-log']}
           rows={pages.flatMap(({ entries }) => entries)}
           pages={query}
+          sorting={sorting}
           keyOf={({ id }) => id}
           columns={[
-            { head: t.action, cell: (entry) => <Action {...entry} /> },
+            { head: t.action, sort: 'act', cell: (entry) => <Action {...entry} /> },
             {
               head: t.user,
               cell: ({ email, userId }) => (email ? <Data>{email}</Data> : userId ? t.formerMember : t.notSignedIn),
             },
             { head: t.address, cell: ({ address }) => <Data>{address}</Data> },
-            { head: t.time, cell: ({ at }) => <DateTime at={at} /> },
+            { head: t.time, sort: 'at', isHighestFirst: true, cell: ({ at }) => <DateTime at={at} /> },
           ]}
         />
       )}

@@ -1,6 +1,7 @@
 import { PAGE_PATHS } from '../../../contract/page-paths.ts'
 import { messages } from '../../messages.ts'
 import { lazyViews, page } from '../page.ts'
+import { AUDIT_LOG } from './audit-log-params.ts'
 
 const paths = PAGE_PATHS.settings
 const view = lazyViews(() => import('./views.ts'))
@@ -22,6 +23,6 @@ export const settingsPages = [
   page({ path: paths.digest, menu: settingsMenu('digest'), view: view('DigestPage') }),
   page({ path: paths.escalation, menu: settingsMenu('escalation'), view: view('EscalationPage') }),
   page({ path: paths.usage, menu: settingsMenu('usage'), view: view('UsagePage') }),
-  page({ path: paths['audit-log'], menu: settingsMenu('audit-log'), view: view('AuditLogPage') }),
+  page({ path: paths['audit-log'], menu: settingsMenu('audit-log'), search: AUDIT_LOG, view: view('AuditLogPage') }),
   page({ path: paths.preferences, menu: settingsMenu('preferences'), view: view('PreferencesPage') }),
 ] as const

@@ -73,6 +73,7 @@ export function useColumns(): Column<Signal>[] {
       {
         id: 'sensitivity',
         head: <Help term="sensitivity">{t.sensitivity}</Help>,
+        name: t.sensitivity,
         width: '120px',
         hideBelow: 768,
         cell: (signal) => (may ? <SensitivityField signal={signal} /> : <Num value={signal.sensitivity} />),
@@ -80,6 +81,7 @@ export function useColumns(): Column<Signal>[] {
       {
         id: 'mode',
         head: <Help term="mutedOrOff">{t.mode}</Help>,
+        name: t.mode,
         width: '100px',
         cell: (signal) => (may ? <Watching signal={signal} /> : t.modes[signal.mode]),
       },

@@ -6,6 +6,7 @@ import type { Signal } from '#client/types.gen'
 import { SIGNAL_MODES } from '../../../contract/statuses.ts'
 import { sharedQueries } from '../../api/queries.ts'
 import { useHasRole } from '../../api/whoami.ts'
+import { ColumnsMenu, useShownColumns } from '../../components/columns-menu.tsx'
 import { ExportMenu } from '../../components/export-menu.tsx'
 import { FilterBar } from '../../components/filter-bar.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
@@ -26,11 +27,13 @@ export function SignalsPage() {
   const listQuery = signalsQuery(values)
   const query = useInfiniteQuery({ ...listQuery, placeholderData: keepPreviousData })
   const columns = useColumns()
+  const shown = useShownColumns('signals', columns)
   const t = messages.signals
   const isFiltered = [values.state, values.mode, values.domainId, values.vendor, values.project].some(Boolean)
   return (
     <>
       <PageHeader title={messages.shell.pages.signals}>
+        <ColumnsMenu table="signals" columns={columns} />
         <ExportMenu of={listSignals} queryKey={listQuery.queryKey} name="signals" />
       </PageHeader>
       <RoleNotice needs="member" what={t.restrictedAction} />
@@ -48,7 +51,7 @@ export function SignalsPage() {
           <VirtualTable
             name={messages.shell.pages.signals}
             rows={worstFirst(pages.flatMap(({ signals }) => signals))}
-            columns={columns}
+            columns={shown}
             idOf={({ domainId, vendor, event }) => `${domainId} ${vendor} ${event}`}
             pages={query}
             rowHeight={ROW_PX}

@@ -1,11 +1,12 @@
 import { Drawer, Text, TextInput } from '@mantine/core'
 import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query'
-import { lazy, Suspense, useState } from 'react'
+import { lazy, Suspense, useMemo, useState } from 'react'
 import { getVolumeOptions } from '#client/@tanstack/react-query.gen'
 import { searchEvents } from '#client/sdk.gen'
 import type { Event } from '#client/types.gen'
 import { MAX_HOURS } from '../../../../contract/limits.ts'
 import { STALE_MS } from '../../../api/queries.ts'
+import { ColumnsMenu, useShownColumns } from '../../../components/columns-menu.tsx'
 import { Data } from '../../../components/data-text.tsx'
 import { ExportMenu } from '../../../components/export-menu.tsx'
 import { UNKNOWN } from '../../../components/format.ts'
@@ -32,13 +33,20 @@ export function EventsPage() {
   const listQuery = eventsQuery({ ...values, project, ...moments })
   const query = useInfiniteQuery({ ...listQuery, placeholderData: keepPreviousData })
   const [opened, open] = useState<Event | null>(null)
+  const all = useMemo(() => columns(open), [])
+  const shown = useShownColumns('events', all)
   const t = messages.explore.events
   return (
     <>
       <ExploreHeader
         name="events"
         period={usePeriod(MAX_HOURS.series)}
-        acts={<ExportMenu of={searchEvents} queryKey={listQuery.queryKey} name="events" />}
+        acts={
+          <>
+            <ColumnsMenu table="events" columns={all} />
+            <ExportMenu of={searchEvents} queryKey={listQuery.queryKey} name="events" />
+          </>
+        }
       >
         <Field name="q" label={messages.shell.search} type="search" />
         <Field name="vendor" label={messages.explore.vendor} />
@@ -59,7 +67,7 @@ export function EventsPage() {
           <VirtualTable
             name={messages.explore.pages.events}
             rows={pages.flatMap(({ events }) => events)}
-            columns={columns(open)}
+            columns={shown}
             idOf={({ seq }) => String(seq)}
             pages={query}
           />

@@ -1,0 +1,58 @@
+import { UnstyledButton } from '@mantine/core'
+import { IconArrowDown, IconArrowUp } from '@tabler/icons-react'
+import type { ReactNode } from 'react'
+
+/** The order of a list: a field of the API's `sort`, with `-` for the other direction. */
+export interface Sorting {
+  value: string
+  change(value: string): void
+  /** Direction of a field without `-`. Default: ascending. */
+  plain?: 'ascending' | 'descending'
+}
+
+type Direction = 'ascending' | 'descending'
+
+/** Returns the value of `aria-sort` for the column of a field. */
+export function directionOf(field: string, { value, plain = 'ascending' }: Sorting): Direction | 'none' {
+  if (value === field) return plain
+  if (value === `-${field}`) return plain === 'ascending' ? 'descending' : 'ascending'
+  return 'none'
+}
+
+/**
+ * Returns the next value of `sort` when the heading of a field is clicked: numbers and times begin with the highest,
+ * texts with the first, and each further click reverses the order.
+ */
+export function nextSort(field: string, sorting: Sorting, isFigure: boolean): string {
+  const { plain = 'ascending' } = sorting
+  const now = directionOf(field, sorting)
+  const next =
+    now === 'none' ? (isFigure ? 'descending' : 'ascending') : now === 'ascending' ? 'descending' : 'ascending'
+  return next === plain ? field : `-${field}`
+}
+
+interface SortButtonProps {
+  field: string
+  sorting: Sorting
+  /** True for numbers and times. */
+  isFigure?: boolean
+  children: ReactNode
+}
+
+/** The heading of a column by which a list can be sorted. Its `th` has `aria-sort`. */
+export function SortButton({ field, sorting, isFigure = false, children }: SortButtonProps) {
+  const direction = directionOf(field, sorting)
+  const Arrow = direction === 'descending' ? IconArrowDown : IconArrowUp
+  return (
+    <UnstyledButton
+      fz="inherit"
+      fw={direction === 'none' ? 'inherit' : 600}
+      c="inherit"
+      mih={24}
+      onClick={() => sorting.change(nextSort(field, sorting, isFigure))}
+    >
+      {children}{' '}
+      {direction !== 'none' && <Arrow size={12} stroke={2} aria-hidden style={{ verticalAlign: 'middle' }} />}
+    </UnstyledButton>
+  )
+}
