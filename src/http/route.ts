@@ -136,7 +136,7 @@ export interface Route extends Description {
 type None = Record<never, never>
 type InputOf<T, E> = T extends TSchema ? Static<T> : E
 
-/** What a route with this response exports. */
+/** The rows of an export: a list in the response, or a description of the rows. */
 export type ExportOf<A extends TSchema> = (keyof Static<A> & string) | RowExport<Static<A>>
 
 interface Typed<P, Q, B, A extends TSchema, C> extends Description {

@@ -5,7 +5,7 @@ import { ApiError, errorMessage } from './api-error.ts'
 import { type RequestOptions, send } from './request.ts'
 
 /** The file formats in which every list and insight can be exported. */
-export const EXPORTS = {
+const EXPORTS = {
   csv: { accept: 'text/csv', type: 'text/csv;charset=utf-8' },
   json: { accept: 'application/x-ndjson', type: 'application/json' },
 } as const

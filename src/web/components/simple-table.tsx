@@ -82,6 +82,7 @@ function Rows<T>({ name, columns, rows, keyOf, sorting }: RowsProps<T>) {
                   key={head}
                   scope="col"
                   data-number={isNumber}
+                  data-actions={isHeadHidden || undefined}
                   aria-sort={field ? directionOf(field, sorting) : undefined}
                 >
                   {field ? (
@@ -107,7 +108,12 @@ function Rows<T>({ name, columns, rows, keyOf, sorting }: RowsProps<T>) {
                     {cell(row)}
                   </Table.Th>
                 ) : (
-                  <Table.Td key={head} data-number={isNumber} data-head={isHeadHidden ? undefined : head}>
+                  <Table.Td
+                    key={head}
+                    data-number={isNumber}
+                    data-actions={isHeadHidden || undefined}
+                    data-head={isHeadHidden ? undefined : head}
+                  >
                     {cell(row)}
                   </Table.Td>
                 ),

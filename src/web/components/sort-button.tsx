@@ -23,7 +23,7 @@ export function directionOf(field: string, { value, plain = 'ascending' }: Sorti
  * Returns the next value of `sort` when the heading of a field is clicked: numbers and times begin with the highest,
  * texts with the first, and each further click reverses the order.
  */
-export function nextSort(field: string, sorting: Sorting, isFigure: boolean): string {
+function nextSort(field: string, sorting: Sorting, isFigure: boolean): string {
   const { plain = 'ascending' } = sorting
   const now = directionOf(field, sorting)
   const next =

@@ -41,7 +41,7 @@ export function DictionaryTable({ children }: { children: ReactNode }) {
                 {head}
               </Table.Th>
             ))}
-            <Table.Th scope="col">
+            <Table.Th scope="col" data-actions>
               <span className="heard">{messages.settings.actions}</span>
             </Table.Th>
           </Table.Tr>
@@ -179,7 +179,7 @@ function KeyCells({ examples, lastSeen, of }: { examples: readonly string[]; las
       <Table.Td>
         <TimeAgo at={lastSeen} />
       </Table.Td>
-      <Table.Td>
+      <Table.Td data-actions>
         <AlertWhenBlank of={of} />
       </Table.Td>
     </>
