@@ -20,8 +20,22 @@ export interface ReadOptions extends ChangeWindow {
   youngAlerts: readonly string[]
 }
 
+/** Events that are counted by side. */
+export interface SidedEvents {
+  orgId: string
+  window: Query['window']
+  /** SQL that is true for the counted events. */
+  where(binder: Binder): string
+  /** SQL for the side of an event. */
+  side(binder: Binder): string
+  /** SQL for the block in which a session began at `startAt`. */
+  block(binder: Binder): string
+  /** Alerts whose violations are ignored. */
+  youngAlerts: readonly string[]
+}
+
 /** SQL for the sender of an event: its session id, else its customer id, else the id of the event itself. */
-const UNIT = `coalesce(nullif(sessionId, ''), nullif(customerId, ''), id)`
+export const UNIT = `coalesce(nullif(sessionId, ''), nullif(customerId, ''), id)`
 const IS_COUNTED = `env = 'prod' AND kind <> 'library'`
 /** SQL for the number of correlated events in a session, at most 50. */
 const FACTOR = 'CASE WHEN own > 50 THEN 50 ELSE own END'
@@ -34,9 +48,29 @@ export const BLOCKS = 6
 
 const around = ({ at, lengthMs }: ChangeWindow): Query['window'] => ({ from: at - lengthMs, to: at + lengthMs })
 
+/** Returns SQL tests that select one in `oneIn` sessions. */
+export const sampleTests = (oneIn: number, { dialect }: Binder): string[] =>
+  oneIn > 1 ? [`${dialect.hash(UNIT)} % ${oneIn} = 0`] : []
+
 function scopeOf({ domainId, oneIn = 1 }: Pick<ReadOptions, 'domainId'> & { oneIn?: number }, binder: Binder): string {
-  const sampled = oneIn > 1 ? [`${binder.dialect.hash(UNIT)} % ${oneIn} = 0`] : []
-  return [`domainId = ${binder.bind(domainId)}`, IS_COUNTED, ...sampled].join(' AND ')
+  return [`domainId = ${binder.bind(domainId)}`, IS_COUNTED, ...sampleTests(oneIn, binder)].join(' AND ')
+}
+
+/** Returns the sides of a change. */
+export function changeSides(reading: ReadOptions): SidedEvents {
+  const { orgId, at, lengthMs, newVersions, youngAlerts } = reading
+  return {
+    orgId,
+    window: around(reading),
+    where: (binder) => scopeOf(reading, binder),
+    side: (binder) => sideSql(reading, binder),
+    block({ dialect }) {
+      if (newVersions.length === 0) return '0'
+      const part = dialect.quotient(`(startAt - ${at})`, Math.ceil(lengthMs / BLOCKS))
+      return `CASE WHEN startAt < ${at} THEN -1 ELSE ${part} END`
+    },
+    youngAlerts,
+  }
 }
 
 /** Returns the query for the number of events by version, before and after the change. */
@@ -68,23 +102,19 @@ function violatedSql({ youngAlerts }: Pick<ReadOptions, 'youngAlerts'>, binder: 
 const weightWhere = (test: string) => `sum(CASE WHEN ${test} THEN weight ELSE 0 END)`
 
 /** Returns the query for the rows of `SessionRow`. */
-export function sessionsQuery(reading: ReadOptions): Query {
-  const { orgId, at, lengthMs } = reading
+export function sessionsQuery(events: SidedEvents): Query {
   return query('changes.sessions', {
-    orgId,
-    window: around(reading),
+    orgId: events.orgId,
+    window: events.window,
     write(binder) {
-      const blockMs = Math.ceil(lengthMs / BLOCKS)
-      const part = binder.dialect.quotient(`(startAt - ${at})`, blockMs)
-      const block = reading.newVersions.length > 0 ? `CASE WHEN startAt < ${at} THEN -1 ELSE ${part} END` : '0'
-      const own = `SELECT ${sideSql(reading, binder)} AS side, ${UNIT} AS unit, vendor, event, count(*) AS own,
+      const own = `SELECT ${events.side(binder)} AS side, ${UNIT} AS unit, vendor, event, count(*) AS own,
           sum(weight) AS weight, ${weightWhere('status IS NOT NULL')} AS known, ${weightWhere(FAILED_SQL)} AS failed,
-          ${weightWhere(violatedSql(reading, binder))} AS violated, min(receivedAt) AS firstAt
-        FROM events WHERE ${scopeOf(reading, binder)} GROUP BY ALL`
+          ${weightWhere(violatedSql(events, binder))} AS violated, min(receivedAt) AS firstAt
+        FROM events WHERE ${events.where(binder)} GROUP BY ALL`
       const placed = `SELECT *, row_number() OVER (PARTITION BY side, unit ORDER BY vendor, event) AS place,
           min(firstAt) OVER (PARTITION BY unit) AS startAt FROM (${own}) AS own`
       return {
-        sql: `SELECT vendor, event, side, ${block} AS block, count(*) AS sessions,
+        sql: `SELECT vendor, event, side, ${events.block(binder)} AS block, count(*) AS sessions,
             sum(CASE WHEN place = 1 THEN 1 ELSE 0 END) AS firsts, sum(own) AS events, sum(weight) AS weight,
             sum(own * ${FACTOR}) AS squares, sum(${WEIGHT_SQUARE}) AS weightSquares,
             sum(known) AS known, sum(failed) AS failed, sum(violated) AS violated
@@ -94,12 +124,12 @@ export function sessionsQuery(reading: ReadOptions): Query {
   })
 }
 
-/** Returns the query for the names of parameters in events around the change. */
-export function keyNamesQuery(window: ChangeWindow): Query {
+/** Returns the query for the names of parameters in the window, possibly with names outside it. */
+export function keyNamesQuery({ orgId, window }: Pick<SidedEvents, 'orgId' | 'window'>): Query {
   return query('changes.key-names', {
     over: 'names',
-    orgId: window.orgId,
-    window: around(window),
+    orgId,
+    window,
     write: () => ({ sql: 'SELECT name FROM names' }),
   })
 }
@@ -124,22 +154,22 @@ function keyColumns(keys: readonly string[], binder: Binder): string {
 
 /** Returns the query for the rows of `KeyRow` with these keys and event names. An empty list selects all of them. */
 export function keysQuery(
-  reading: ReadOptions,
+  sides: SidedEvents,
   { keys, events }: { keys: readonly string[]; events: readonly string[] },
 ): Query {
   return query('changes.keys', {
-    orgId: reading.orgId,
-    window: around(reading),
+    orgId: sides.orgId,
+    window: sides.window,
     write(binder) {
       const { isBlank, isNumber } = textTests(binder)
-      const each = `SELECT vendor, event, ${sideSql(reading, binder)} AS side, weight, ${binder.dialect.textRows([])} FROM events`
+      const each = `SELECT vendor, event, ${sides.side(binder)} AS side, weight, ${binder.dialect.textRows([])} FROM events`
       const tests = [...binder.among('key', keys), 'value IS NOT NULL', `NOT ${isBlank('value')}`]
       return {
         sql: `SELECT vendor, event, side, key, sum(weight) AS weight, ${weightWhere(isNumber('value'))} AS numbers,
             ${weightWhere(`value IN ('true', 'false')`)} AS booleans
           FROM (${each}) AS each WHERE ${tests.join(' AND ')} GROUP BY vendor, event, side, key`,
         wholeParams: true,
-        where: [scopeOf(reading, binder), ...binder.among('event', events)].join(' AND '),
+        where: [sides.where(binder), ...binder.among('event', events)].join(' AND '),
       }
     },
   })
@@ -149,22 +179,22 @@ export function keysQuery(
  * Returns the query for consent by vendor: the number of sessions in which a consent parameter was granted at least
  * once, and the number in which it was only denied.
  */
-export function consentQuery(reading: ReadOptions, key: string): Query {
+export function consentQuery(sides: SidedEvents, key: string): Query {
   return query('changes.consent', {
-    orgId: reading.orgId,
-    window: around(reading),
+    orgId: sides.orgId,
+    window: sides.window,
     write(binder) {
       const value = binder.dialect.key(key)
       const said = (word: string) => `max(CASE WHEN ${value} = '${word}' THEN 1 ELSE 0 END)`
       return {
         sql: `SELECT vendor, side, sum(granted) AS granted, sum(denied * (1 - granted)) AS denied
           FROM (
-            SELECT vendor, ${sideSql(reading, binder)} AS side, ${UNIT} AS unit, ${said('granted')} AS granted,
+            SELECT vendor, ${sides.side(binder)} AS side, ${UNIT} AS unit, ${said('granted')} AS granted,
               ${said('denied')} AS denied
             FROM events WHERE ${value} IN ('granted', 'denied') GROUP BY ALL
           ) AS said GROUP BY vendor, side`,
         keys: [key],
-        where: scopeOf(reading, binder),
+        where: sides.where(binder),
       }
     },
   })

@@ -64,14 +64,17 @@ export function effectsOf(
 }
 
 /**
- * Returns the significant suspects by Holm's method (1979, https://www.jstor.org/stable/4615733), which limits the
- * probability of any false result among many tests.
+ * Returns the significant tests by Holm's method (1979, https://www.jstor.org/stable/4615733), most significant first.
+ * The probability of any false result among all tests is at most `error`.
  */
-function sureOf(suspects: readonly Suspect[], error: number): Suspect[] {
-  const sorted = suspects.toSorted((a, b) => a.chance - b.chance)
+export function significantTests<T extends Pick<Suspect, 'chance'>>(tests: readonly T[], error: number): T[] {
+  const sorted = tests.toSorted((a, b) => a.chance - b.chance)
   const end = sorted.findIndex(({ chance }, at) => chance > error / (sorted.length - at))
-  return sorted.slice(0, end < 0 ? sorted.length : end).filter(({ matters }) => matters)
+  return sorted.slice(0, end < 0 ? sorted.length : end)
 }
+
+const sureOf = (suspects: readonly Suspect[], error: number): Suspect[] =>
+  significantTests(suspects, error).filter(({ matters }) => matters)
 
 /**
  * Removes effects that only repeat another effect: a doubled event also rises, and the keys of a lost event are also

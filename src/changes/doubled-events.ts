@@ -10,9 +10,9 @@ import { normalTail } from './tail-probability.ts'
  */
 const SMALLEST_RATIO = 1.4
 const SMALLEST_RISE = 1.3
-const MIN_SESSIONS = 8
+export const MIN_SESSIONS = 8
 /** Usual relative variation of the number of events per session. */
-const SPREAD = 0.06
+export const SPREAD = 0.06
 /**
  * Weight of one additional vote for "no change" when event names vote on how sessions changed. Each vendor has one
  * vote.
@@ -27,7 +27,8 @@ interface Rate {
   error: number
 }
 
-function rateOf(rows: readonly SessionRow[]): Rate {
+/** Returns the rate over these rows, which must have the same name. */
+export function rateOf(rows: readonly SessionRow[]): Rate {
   const [sessions, events, squares] = (['sessions', 'events', 'squares'] as const).map((field) =>
     rows.reduce((sum, row) => sum + row[field], 0),
   ) as [number, number, number]

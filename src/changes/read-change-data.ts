@@ -1,10 +1,12 @@
 import type { History } from '../warehouse/warehouse.ts'
 import {
+  changeSides,
   consentQuery,
   earlierPeriodsQuery,
   keyNamesQuery,
   keysQuery,
   type ReadOptions,
+  type SidedEvents,
   sessionsQuery,
   versionsQuery,
   volumesQuery,
@@ -14,7 +16,7 @@ import type { ConsentRow, EarlierPeriodRow, KeyRow, SessionRow, Side, Tables, Vo
 import type { ShareCase } from './share-cases.ts'
 
 /** Approximate number of events to read. More events would not make the result any more certain. */
-const MOST_EVENTS = 120_000
+export const MOST_EVENTS = 120_000
 const MOST_KEYS = 600
 /**
  * Minimum number of events with a name for the keys of these events to be read. Rarer events can't be compared, and the
@@ -61,15 +63,16 @@ export async function readChangeData(
   const total = versions.reduce((sum, { events }) => sum + events, 0)
   const oneIn = Math.max(1, Math.ceil(total / MOST_EVENTS))
   const reading: ReadOptions = { ...window, oneIn, newVersions: newVersionsOf(versions, version), youngAlerts }
+  const sides = changeSides(reading)
   const weightOf = (side: Side) =>
     Math.round(versions.reduce((sum, row) => sum + (row.side === side ? row.weight : 0), 0))
   const compared = { before: weightOf('before'), after: weightOf('after') }
-  const sessions = await history.query<SessionRow>(sessionsQuery(reading))
+  const sessions = await history.query<SessionRow>(sessionsQuery(sides))
   const isBoth = compared.before > 0 && compared.after > 0
-  const names = isBoth ? await keyNames(window, history) : []
+  const names = isBoth ? await keyNames(sides, history) : []
   const scope = { keys: names, events: frequentNames(sessions) }
-  const keys = names.length * scope.events.length > 0 ? await history.query<KeyRow>(keysQuery(reading, scope)) : []
-  const consent = await readConsent(reading, names, history)
+  const keys = names.length * scope.events.length > 0 ? await history.query<KeyRow>(keysQuery(sides, scope)) : []
+  const consent = await readConsent(sides, names, history)
   const earlier = await history.query<VolumeRow>(volumesQuery(window))
   const tables = {
     volumes: [...today(sessions, oneIn), ...earlier],
@@ -114,14 +117,15 @@ function today(sessions: readonly SessionRow[], oneIn: number): VolumeRow[] {
 }
 
 /** Returns the names of events that are frequent enough for their keys to be compared. */
-function frequentNames(sessions: readonly SessionRow[]): string[] {
+export function frequentNames(sessions: readonly SessionRow[]): string[] {
   const totals = new Map<string, number>()
   for (const { event, events } of sessions) totals.set(event, (totals.get(event) ?? 0) + events)
   return [...totals].flatMap(([event, events]) => (events >= MIN_EVENTS ? [event] : []))
 }
 
-async function keyNames(window: ChangeWindow, history: History): Promise<string[]> {
-  const rows = await history.query<{ name: string }>(keyNamesQuery(window))
+/** Returns the names of the parameters to compare. */
+export async function keyNames(sides: SidedEvents, history: History): Promise<string[]> {
+  const rows = await history.query<{ name: string }>(keyNamesQuery(sides))
   const names = rows.map(({ name }) => name).sort()
   // Above the limit, the shortest names are used, because made-up names are usually long.
   return names.length <= MOST_KEYS ? names : names.toSorted((a, b) => a.length - b.length).slice(0, MOST_KEYS)
@@ -135,11 +139,16 @@ const sumsAt = (row: Sums, place: number) => ({
   booleans: row[`b${place}`] ?? 0,
 })
 
-async function readConsent(reading: ReadOptions, names: readonly string[], history: History): Promise<ConsentRow[]> {
+/** Reads consent by vendor, for the consent parameters among `names`. */
+export async function readConsent(
+  sides: SidedEvents,
+  names: readonly string[],
+  history: History,
+): Promise<ConsentRow[]> {
   const found: ConsentRow[] = []
   for (const key of CONSENT_KEYS) {
     if (!names.includes(key)) continue
-    const rows = await history.query<Omit<ConsentRow, 'key'>>(consentQuery(reading, key))
+    const rows = await history.query<Omit<ConsentRow, 'key'>>(consentQuery(sides, key))
     found.push(...rows.map((row) => ({ ...row, key })))
   }
   return found

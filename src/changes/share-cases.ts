@@ -71,7 +71,7 @@ const mapped = <T, U>({ former, present, earlier }: Compared<T>, of: (one: T) =>
 })
 
 /** Returns every share to compare: keys and their types, failures, violations and consent. */
-export function shareCases({ sessions, keys, consent }: Tables): ShareCase[] {
+export function shareCases({ sessions, keys, consent }: Pick<Tables, 'sessions' | 'keys' | 'consent'>): ShareCase[] {
   const keysOf = Map.groupBy(keys, nameKey)
   const ofNames = [...Map.groupBy(sessions, nameKey)].flatMap(([name, rows]) =>
     casesOfName(rows, keysOf.get(name) ?? []),

@@ -5,8 +5,9 @@ import type { Suspect } from './suspected-effect.ts'
 import { shareTail } from './tail-probability.ts'
 
 /** Assumed correlation of shares within one period, used when the history is too short to estimate it. */
-const RHO_ALONE = 0.01
-const RHO_LEAST = 0.002
+export const RHO_ALONE = 0.01
+/** Minimum correlation, also between groups of sessions at the same time. */
+export const RHO_LEAST = 0.002
 const RHO_MOST = 0.5
 /** Number of earlier periods from which smaller differences are significant. */
 const ENOUGH_PAST = 6
@@ -53,7 +54,7 @@ function matters({ kind, former, present, counts, earlier }: ShareCase, times: n
  * Returns the probability that the present share differs this much from earlier shares by chance. With three or more
  * earlier periods, the correlation is estimated by the method of moments; with fewer, it is `rhoAlone`.
  */
-function shareChance(past: readonly Share[], now: Share, rises: boolean, rhoAlone = RHO_ALONE): number {
+export function shareChance(past: readonly Share[], now: Share, rises: boolean, rhoAlone = RHO_ALONE): number {
   const times = past.filter(({ trials }) => trials >= MIN_TRIALS).map((one) => (rises ? turned(one) : one))
   const { share, trials } = rises ? turned(now) : now
   const all = times.reduce((sum, one) => sum + one.trials, 0)

@@ -26,7 +26,14 @@ export const MAX_CONDITION_GROUPS = 20
 export const MAX_THROTTLE = { count: 1000, per: 10_080 }
 
 /** Maximum time range of queries, in hours. */
-export const MAX_HOURS = { dictionary: 168, journeys: 336, performance: 744, preview: 168, series: 9600 }
+export const MAX_HOURS = {
+  comparison: 744,
+  dictionary: 168,
+  journeys: 336,
+  performance: 744,
+  preview: 168,
+  series: 9600,
+}
 /** Maximum time range of the comparison of orders, in days. */
 export const MAX_ORDER_DAYS = 90
 /** Maximum time range of paired events, in days. */

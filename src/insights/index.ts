@@ -1,4 +1,6 @@
+import { beforeConsent } from './before-consent.ts'
 import { causes } from './causes.ts'
+import { compare } from './compare.ts'
 import { consentShares } from './consent-shares.ts'
 import { eventDictionary } from './event-dictionary.ts'
 import { eventSearch } from './event-search.ts'
@@ -27,6 +29,8 @@ export const insights: readonly AnyInsight[] = [
   performanceStats,
   volumeSeries,
   volumeSegments,
+  compare,
+  beforeConsent,
   pageViewSampling,
   silentLibraries,
   signalList,

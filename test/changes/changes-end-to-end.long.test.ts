@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import {
+  changeSides,
   consentQuery,
   earlierPeriodsQuery,
   keysQuery,
@@ -153,10 +154,10 @@ async function compareAll(): Promise<void> {
         ({ parts: [version = null, side = null], own }) => ({ version, side, events: own.length, weight: sum(own) }),
       ),
     )
-    await expectRows(sessionsQuery(reading), sessionRows(reading, events))
+    await expectRows(sessionsQuery(changeSides(reading)), sessionRows(reading, events))
     const keys = someKeys()
     await expectRows(
-      keysQuery(reading, { keys, events: someNames(events) }),
+      keysQuery(changeSides(reading), { keys, events: someNames(events) }),
       groups(
         events.filter(({ event }) => someNames(events).includes(event)),
         (event) => [event.vendor, event.event, sideOf(reading, event)],
@@ -284,5 +285,5 @@ test('sessions that report a consent choice are counted once', async () => {
       return { vendor, side, granted, denied: units.length - granted }
     },
   )
-  await expectRows(consentQuery(reading, key), rows)
+  await expectRows(consentQuery(changeSides(reading), key), rows)
 })

@@ -14,6 +14,7 @@ import { aSpec, journeyInput, membersOf } from '../../src/alerts/types/journey/j
 import { journey } from '../../src/alerts/types/journey/journey.ts'
 import { tagVolumeChange } from '../../src/alerts/types/volume/volume-change.ts'
 import {
+  changeSides,
   consentQuery,
   earlierPeriodsQuery,
   keysQuery,
@@ -35,6 +36,9 @@ import { parameterNamesQuery, parameterUseQuery } from '../../src/digest/new-par
 import { samplesOf } from '../../src/evidence/event-samples.ts'
 import { seriesOf } from '../../src/evidence/evidence-series.ts'
 import type { IssueProblem } from '../../src/evidence/issue-problem.ts'
+import { beforeConsent } from '../../src/insights/before-consent.ts'
+import { cookiesBeforeConsentQuery } from '../../src/insights/before-consent-query.ts'
+import { compare } from '../../src/insights/compare.ts'
 import { consentShares } from '../../src/insights/consent-shares.ts'
 import { estimateDistinct } from '../../src/insights/distinct-values.ts'
 import { eventDictionary } from '../../src/insights/event-dictionary.ts'
@@ -311,6 +315,36 @@ describe.skipIf(typeof loaded === 'string')(`both engines return the same result
     expect(compared).toBeGreaterThan(3)
   })
 
+  test('comparisons are equal', async () => {
+    const { sources, principal, domainIds, window } = world
+    const [domainId, other] = domainIds
+    const half = window.from + (window.to - window.from) / 2
+    const common = { from: window.from, to: window.to }
+    const own = world.fixture.events.filter((event) => event.domainId === domainId && event.env === 'prod')
+    const [aVersion = 0, bVersion = 0] = [...new Set(own.flatMap(({ version }) => version ?? []))]
+    const asked = [
+      { domainId, aFrom: window.from, aTo: half, bFrom: half, bTo: window.to },
+      { domainId, aVersion, bVersion, ...common },
+      { domainId, aEnv: 'prod', bEnv: 'dev', ...common },
+      { aDomainId: domainId, bDomainId: other, ...common },
+    ] as const
+    for (const input of asked) {
+      const { rows } = await compare.answer(sources, input, { principal, now: window.to })
+      expect(rows.length).toBeGreaterThan(0)
+    }
+  })
+
+  test('requests before consent are equal', async () => {
+    const { sources, principal, domainIds, window, both, orgId } = world
+    const answer = await beforeConsent.answer(
+      sources,
+      { domainId: domainIds[0], hours: 744 },
+      { principal, now: window.to },
+    )
+    expect(answer.vendors.length).toBeGreaterThan(5)
+    for (const domainId of domainIds) await both.query(cookiesBeforeConsentQuery({ orgId, domainId, window, oneIn: 1 }))
+  })
+
   test('search results are equal', async () => {
     const { sources, principal, domainIds, window } = world
     const texts = [
@@ -552,10 +586,10 @@ describe.skipIf(typeof loaded === 'string')(`both engines return the same result
     await both.query(volumesQuery({ ...about, at: window.to + 14 * DAY_MS, lengthMs: 7 * DAY_MS }))
     const reading = { ...about, at: window.from + 30 * HOUR_MS, lengthMs: 12 * HOUR_MS, oneIn: 1, youngAlerts: [] }
     const versioned = { ...reading, newVersions: [2, 3.5] }
-    await both.query(sessionsQuery(versioned))
-    await both.query(keysQuery(versioned, { keys: ['k', 'K', 'value', "it's"], events: [] }))
-    await both.query(consentQuery(versioned, 'k'))
-    await both.query(consentQuery({ ...reading, newVersions: [] }, 'consent.ad_storage'))
+    await both.query(sessionsQuery(changeSides(versioned)))
+    await both.query(keysQuery(changeSides(versioned), { keys: ['k', 'K', 'value', "it's"], events: [] }))
+    await both.query(consentQuery(changeSides(versioned), 'k'))
+    await both.query(consentQuery(changeSides({ ...reading, newVersions: [] }), 'consent.ad_storage'))
     await both.query(earlierPeriodsQuery(versioned, { vendors: ['GA4', 'a'], events: [], keys: ['k', 'value'] }))
     await both.query(
       earlierPeriodsQuery({ ...versioned, at: window.to + DAY_MS }, { vendors: [], events: [], keys: ['k'] }),
