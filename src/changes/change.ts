@@ -175,6 +175,23 @@ export function maskedNames(changes: readonly ChangeName[], privacy: Privacy): C
   return changes.map((change) => ({ ...change, title: maskPersonal(change.title, '', privacy) }))
 }
 
+/** Sources of changes that Tagwarden detects itself. */
+const OWN_SOURCES: ReadonlySet<string> = new Set(['version', 'library', 'tagwarden', 'tag_manager'])
+
+/** Returns whether a pipeline or a person reported changes with this source. */
+export const isReported = (source: string): boolean => !OWN_SOURCES.has(source)
+
+/** Matches names of a release such as `41`, `v41`, `Release 41` and `release-41: checkout`. */
+const RELEASE = /^(v|ver|version|rel|release|build)?[\s._#-]*(\d+(?:\.\d+)?)(?=$|[^\d.]|\.(?!\d))(.*)$/is
+
+/** Returns whether a change's ref or title names this version. A number without a word must be the whole text. */
+export function namesVersion({ ref, title }: Pick<NewChange, 'ref' | 'title'>, version: string): boolean {
+  return [ref, title].some((text) => {
+    const [, word, number = '', rest = ''] = RELEASE.exec(text.trim()) ?? []
+    return number !== '' && Number(number) === Number(version) && (word !== undefined || rest === '')
+  })
+}
+
 /** Input for recording a change. */
 export interface NewChange {
   orgId: string

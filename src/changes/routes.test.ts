@@ -4,9 +4,9 @@ import { PLAIN_PRIVACY } from '../conditions/privacy-settings.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../core/clock.ts'
 import { createDomain, deleteDomain } from '../domains/store.ts'
 import { addHistory } from '../issues/store.ts'
-import type { Verdict } from './change.ts'
+import { namesVersion, type Verdict } from './change.ts'
 import { changeRoutes } from './routes.ts'
-import { changesOfIssue, changesWithin, noteSetting, removeOldChanges, storeVerdict } from './store.ts'
+import { changesOfIssue, changesWithin, noteChange, noteSetting, removeOldChanges, storeVerdict } from './store.ts'
 
 function setUp() {
   const db = memoryDb()
@@ -171,4 +171,93 @@ test('personal data in a reported change is masked for every role', async () => 
     ])
   }
   expect((await post({ ...input, ref: mail })).status).toBe(200)
+})
+
+describe('a version in the traffic and the report of its release are one change', () => {
+  function withVersion() {
+    const world = setUp()
+    const { db, clock, orgId, domainId } = world
+    const version = (ref: string, occurredAt = clock.now()) =>
+      noteChange(db, clock.now(), { orgId, domainId, source: 'version', ref, title: `Version ${ref}`, occurredAt })
+    return { ...world, version }
+  }
+
+  test('if the release was reported first', async () => {
+    const { clock, post, input, list, version } = withVersion()
+    const { body } = await post({ ...input, ref: 'v41', title: 'Release 41' })
+    clock.advance(HOUR_MS)
+    expect(version('41')).toEqual({ id: body.id, isNew: false })
+    expect((await list()).changes).toEqual([body])
+  })
+
+  test('if its events came first', async () => {
+    const { clock, post, input, list, version } = withVersion()
+    const seen = version('41')
+    clock.advance(5 * MINUTE_MS)
+    const { status, body } = await post({ ...input, ref: '8f2c1ab', title: 'Release 41', windowMinutes: 30 })
+    expect([status, body.id]).toEqual([201, seen?.id])
+    expect(body).toMatchObject({ source: 'ci', ref: '8f2c1ab', occurredAt: clock.now(), windowMinutes: 30 })
+    expect((await list()).changes).toEqual([body])
+    // Also when past events are scanned again.
+    version('41')
+    expect((await list()).changes).toEqual([body])
+  })
+
+  test('but not if they are more than an hour apart, of another domain, or of another version', async () => {
+    const { db, clock, orgId, domainId, post, input, list, version } = withVersion()
+    await post({ ...input, ref: '41', title: 'Release 41' })
+    version('42')
+    version('41', clock.now() + HOUR_MS + 1)
+    const other = createDomain(db, clock, orgId, { name: 'Blog' })
+    noteChange(db, clock.now(), {
+      orgId,
+      domainId: other,
+      source: 'version',
+      ref: '41',
+      title: 'Version 41',
+      occurredAt: 0,
+    })
+    expect((await list()).changes).toHaveLength(4)
+    noteSetting(db, clock.now(), { orgId, id: domainId }, 'Release 42')
+    expect((await list()).changes).toHaveLength(5)
+  })
+
+  test.each([
+    ['41', true],
+    ['v41', true],
+    ['V 41', true],
+    ['Release 41', true],
+    ['release-41: new checkout', true],
+    ['Release 41.', true],
+    ['build#41', true],
+    ['Release 41.0', true],
+    ['Release 41.1', false],
+    ['41 fixes', false],
+    ['Release 412', false],
+    ['Checkout 41', false],
+    ['Release', false],
+  ])('%s', (text, isNamed) => {
+    expect(namesVersion({ ref: text, title: 'x' }, '41')).toBe(isNamed)
+    expect(namesVersion({ ref: 'x', title: text }, '41')).toBe(isNamed)
+  })
+})
+
+test('the releases of a domain are listed, most recent first', async () => {
+  const { db, clock, people, domainId, call } = setUp()
+  const add = db.prepare(
+    `INSERT INTO releaseSeen (domainId, source, subject, ref, firstSeenAt) VALUES (?, ?, '', ?, ?)`,
+  )
+  add.run(domainId, 'version', '41', 1)
+  add.run(domainId, 'version', '41.5', 2)
+  add.run(domainId, 'library', '7', 3)
+  const other = createDomain(db, clock, people.orgId, { name: 'Blog' })
+  add.run(other, 'version', '9', 4)
+  const ask = (id: string, as = people.vera.key) => call('GET', `/v1/changes/releases?domainId=${id}`, { as })
+  expect((await ask(domainId)).body).toEqual({
+    releases: [
+      { version: 41.5, firstSeenAt: 2 },
+      { version: 41, firstSeenAt: 1 },
+    ],
+  })
+  expect((await ask(domainId, people.mallory.key)).status).toBe(404)
 })

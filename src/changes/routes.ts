@@ -2,7 +2,7 @@ import type { Privacy } from '../conditions/privacy-settings.ts'
 import { CHANGE_STATUSES } from '../contract/statuses.ts'
 import type { Clock } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
-import { Closed, OneOf, Type } from '../core/schema.ts'
+import { Closed, InstantSchema, OneOf, Type } from '../core/schema.ts'
 import { timeText } from '../core/text.ts'
 import { findProject } from '../domains/project-store.ts'
 import { requireDomain } from '../domains/store.ts'
@@ -10,7 +10,7 @@ import { NextCursorSchema, pagingFields } from '../http/paging.ts'
 import { type Route, route } from '../http/route.ts'
 import type { Db } from '../store/database.ts'
 import { type Change, type ChangeInput, ChangeInputSchema, ChangeSchema, MAX_AHEAD_MS, maskedChange } from './change.ts'
-import { type ChangeFilter, findChange, listChanges, noteChange } from './store.ts'
+import { type ChangeFilter, findChange, listChanges, MAX_SEEN_RELEASES, noteChange, seenReleases } from './store.ts'
 
 export interface ChangeRouteDeps {
   db: Db
@@ -31,6 +31,16 @@ const ListQuery = Closed({
 })
 
 const ChangeList = Closed({ changes: Type.Array(ChangeSchema), nextCursor: NextCursorSchema }, { $id: 'ChangeList' })
+
+const ReleaseListSchema = Closed(
+  {
+    releases: Type.Array(Closed({ version: Type.Number(), firstSeenAt: InstantSchema }), {
+      maxItems: MAX_SEEN_RELEASES,
+      description: 'Most recent first',
+    }),
+  },
+  { $id: 'ReleaseList', examples: [{ releases: [{ version: 42, firstSeenAt: 1_767_614_400_000 }] }] },
+)
 
 /** Routes for changes to domains and for the verdicts on them. */
 export function changeRoutes(parts: ChangeRouteDeps): Route[] {
@@ -54,6 +64,22 @@ export function changeRoutes(parts: ChangeRouteDeps): Route[] {
         const { items, nextCursor } = listChanges(parts.db, orgId, query)
         const privacy = parts.privacyOf(orgId)
         return { changes: items.map((change) => maskedChange(change, privacy)), nextCursor }
+      },
+    }),
+    route({
+      id: 'listReleases',
+      method: 'GET',
+      path: '/v1/changes/releases',
+      access: 'read',
+      tag,
+      summary: 'List the releases of a domain: the versions in its production traffic',
+      refusals: ['notFound'],
+      tool: true,
+      query: Closed({ domainId: Type.String({ maxLength: 100 }) }),
+      answer: ReleaseListSchema,
+      handle({ principal: { orgId }, query: { domainId } }) {
+        requireScope(parts, orgId, { domainId })
+        return { releases: seenReleases(parts.db, domainId) }
       },
     }),
     route({

@@ -1,5 +1,5 @@
 import type { ChangeStatus } from '../contract/statuses.ts'
-import { type Instant, MINUTE_MS } from '../core/clock.ts'
+import { HOUR_MS, type Instant, MINUTE_MS } from '../core/clock.ts'
 import { newId } from '../core/id.ts'
 import { cutText } from '../core/text.ts'
 import { DEFAULT_LIMIT, decodeCursor, type Page, type PageRequest, page } from '../http/paging.ts'
@@ -9,8 +9,10 @@ import {
   type Change,
   type ChangeName,
   DEFAULT_WINDOW_MINUTES,
+  isReported,
   type NewChange,
   NO_VERDICT,
+  namesVersion,
   type Verdict,
 } from './change.ts'
 
@@ -27,19 +29,30 @@ const CHANGE_COLUMNS = `change.id, domain.name AS domain, change.domainId, sourc
 
 /**
  * Stores a change with a watch window and returns its id. When a change with the same domain, source and ref exists,
- * returns its id and modifies nothing. Returns null when the domain does not exist or belongs to another organization.
+ * returns its id and modifies nothing. A version in the traffic and a reported release that names it, at most an hour
+ * apart, are one change: the reported one. Returns null when the domain does not exist or belongs to another
+ * organization.
  */
 export function noteChange(db: Db, now: Instant, change: NewChange): { id: string; isNew: boolean } | null {
-  const { windowMinutes = DEFAULT_WINDOW_MINUTES, occurredAt } = change
+  const { windowMinutes = DEFAULT_WINDOW_MINUTES, occurredAt, domainId, orgId, source } = change
   const ref = cutText(change.ref, MAX_TEXT)
   return tx(db, () => {
-    const id = newId('chg', now)
+    const known = prepared<[object], { id: string }>(
+      db,
+      'SELECT id FROM change WHERE domainId = @domainId AND source = @source AND ref = @ref AND orgId = @orgId',
+    ).get({ domainId, orgId, source, ref })
+    if (known) return { id: known.id, isNew: false }
+    const same = sameRelease(db, change)
+    if (same && source === 'version') return { id: same, isNew: false }
+    const id = same ?? newId('chg', now)
     const { changes } = prepared<[object]>(
       db,
       `INSERT INTO change (id, orgId, domainId, source, ref, title, occurredAt, windowMinutes, endsAt, status, findings, lookAt)
        SELECT @id, orgId, id, @source, @ref, @title, @occurredAt, @windowMinutes, @endsAt, 'watching', @findings, @occurredAt
        FROM domain WHERE id = @domainId AND orgId = @orgId
-       ON CONFLICT (domainId, source, ref) DO NOTHING`,
+       ON CONFLICT (id) DO UPDATE SET source = excluded.source, ref = excluded.ref, title = excluded.title,
+         occurredAt = excluded.occurredAt, windowMinutes = excluded.windowMinutes, endsAt = excluded.endsAt,
+         status = excluded.status, findings = excluded.findings, lookAt = excluded.lookAt`,
     ).run({
       ...change,
       id,
@@ -49,14 +62,50 @@ export function noteChange(db: Db, now: Instant, change: NewChange): { id: strin
       endsAt: occurredAt + windowMinutes * MINUTE_MS,
       findings: JSON.stringify(NO_VERDICT),
     })
-    if (changes > 0) return { id, isNew: true }
-    const { domainId, orgId, source } = change
-    const row = prepared<[object], { id: string }>(
-      db,
-      'SELECT id FROM change WHERE domainId = @domainId AND source = @source AND ref = @ref AND orgId = @orgId',
-    ).get({ domainId, orgId, source, ref })
-    return row ? { id: row.id, isNew: false } : null
+    return changes > 0 ? { id, isNew: true } : null
   })
+}
+
+/** Maximum time between the report of a release and its first event. */
+const SAME_RELEASE_MS = HOUR_MS
+
+/**
+ * Returns the id of the change of the same release: for a version, a reported change that names it; for a reported
+ * change, the version that it names. Null when there is none.
+ */
+function sameRelease(db: Db, { orgId, domainId, source, ref, title, occurredAt }: NewChange): string | null {
+  const isVersion = source === 'version'
+  if (!isVersion && !isReported(source)) return null
+  const near = prepared<[object], Pick<Change, 'id' | 'source' | 'ref' | 'title'>>(
+    db,
+    `SELECT id, source, ref, title FROM change
+     WHERE domainId = @domainId AND orgId = @orgId AND occurredAt BETWEEN @from AND @to
+     ORDER BY abs(occurredAt - @occurredAt), id`,
+  ).all({ domainId, orgId, occurredAt, from: occurredAt - SAME_RELEASE_MS, to: occurredAt + SAME_RELEASE_MS })
+  const same = near.find((other) =>
+    isVersion
+      ? isReported(other.source) && namesVersion(other, ref)
+      : other.source === 'version' && namesVersion({ ref, title }, other.ref),
+  )
+  return same?.id ?? null
+}
+
+/** A release of a domain: a version in its production traffic. */
+export interface SeenRelease {
+  version: number
+  firstSeenAt: Instant
+}
+
+/** Maximum number of releases that `seenReleases` returns. */
+export const MAX_SEEN_RELEASES = 200
+
+/** Returns at most 200 releases of a domain, most recent first. */
+export function seenReleases(db: Db, domainId: string): SeenRelease[] {
+  return prepared<[string], SeenRelease>(
+    db,
+    `SELECT CAST(ref AS REAL) AS version, firstSeenAt FROM releaseSeen
+     WHERE domainId = ? AND source = 'version' ORDER BY firstSeenAt DESC, version DESC LIMIT ${MAX_SEEN_RELEASES}`,
+  ).all(domainId)
 }
 
 /** Records a change to a domain's settings in Tagwarden, in the current transaction. */

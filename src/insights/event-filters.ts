@@ -2,6 +2,7 @@ import { type Condition, checkConditions, LABEL } from '../conditions/condition.
 import { filtersSql } from '../conditions/condition-sql.ts'
 import { resolveLabelConditions } from '../conditions/label-conditions.ts'
 import { AppError } from '../core/error.ts'
+import { OneOf, Type } from '../core/schema.ts'
 import type { MembersOf } from '../labels/label.ts'
 import type { AnyTest, Binder, Statement } from '../warehouse/query.ts'
 import { textField } from './query-params.ts'
@@ -14,16 +15,28 @@ export const filterFields = {
     '`key=value`: only events whose parameter has exactly this value. Keys are written as in conditions: `$path=/cart` matches a field, and ' +
       '`*=EUR` matches any parameter. With nothing after `=`, only events without the parameter; without `=`, only events with the parameter',
   ),
+  version: Type.Optional(Type.Number({ description: 'Only events of this release' })),
+  env: Type.Optional(OneOf(['prod', 'dev'], { description: 'Only events of this environment' })),
+  violated: Type.Optional(
+    Type.Boolean({ description: 'Only events that violated a rule when they were received, or only others' }),
+  ),
   label: textField(80, 'Only events with this label as currently defined; an unknown label matches no events'),
   q: textField(200, 'Text contained in a parameter, host, path or title; case-sensitive'),
 }
 
-const NAMES = ['sessionId', 'param', 'label', 'q'] as const
+const NAMES = ['sessionId', 'param', 'version', 'env', 'violated', 'label', 'q'] as const
 
 /** Filters of a request for events. */
-export interface EventFilters extends Partial<Record<(typeof NAMES)[number], string>> {
+export interface EventFilters {
   vendor?: string
   event?: string
+  sessionId?: string
+  param?: string
+  version?: number
+  env?: string
+  violated?: boolean
+  label?: string
+  q?: string
 }
 
 /** Returns whether a request selects events by their content. */
@@ -77,10 +90,11 @@ function conditionsOf({ label, param }: EventFilters): Condition[] {
 }
 
 function fieldTests(input: EventFilters, binder: Binder): string[] {
-  return (['vendor', 'event', 'sessionId'] as const).flatMap((column) => {
+  const tests = (['vendor', 'event', 'sessionId', 'version', 'env'] as const).flatMap((column) => {
     const value = input[column]
     return value === undefined ? [] : [`${column} = ${binder.bind(value)}`]
   })
+  return input.violated === undefined ? tests : [...tests, input.violated ? 'violated' : 'NOT violated']
 }
 
 function textTests({ q }: EventFilters, binder: Binder, anyTests: AnyTest[]): string[] {

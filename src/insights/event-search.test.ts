@@ -28,6 +28,9 @@ const EVENTS = Array.from({ length: 60 }, (_, index) => ({
   } as Record<string, string>,
 }))
 
+const versionOf = ({ id }: { id: string }) => (id.endsWith('5') ? 2.5 : 1)
+const envOf = ({ id }: { id: string }) => (id.endsWith('3') ? 'dev' : 'prod')
+
 let world: TestApp
 let domains: { id: string; token: string }[]
 
@@ -44,7 +47,8 @@ beforeAll(async () => {
     if (minute === 60) await world.run('flush')
     if (minute === 120) await world.run('flush', 'compact')
     const page = { url: `https://d${domain}.example/path/${event.id}`, title: `Title ${event.event}` }
-    await world.collect(domains[domain]?.token ?? '', { page, events: [event] })
+    const release = { version: versionOf(event), env: envOf(event) }
+    await world.collect(domains[domain]?.token ?? '', { page, ...release, events: [event] })
   }
   const { db } = world.app
   const levels = db.prepare('SELECT DISTINCT level FROM eventFile ORDER BY level').pluck().all()
@@ -141,6 +145,13 @@ test.each<[Record<string, string>, (event: (typeof EVENTS)[number]) => boolean]>
     (one) => one.event === 'buy' && one.vendor === 'Shop' && Object.values(one.params).includes('red'),
   ],
   [{ param: '$$os=x' }, () => false],
+  [{ key: 'Rare' }, ({ params }) => params.Rare !== undefined],
+  [{ key: '$path', param: 'colour=red' }, ({ params }) => params.colour === 'red'],
+  [{ key: 'absent' }, () => false],
+  [{ version: '2.5' }, (one) => versionOf(one) === 2.5],
+  [{ env: 'dev', version: '1' }, (one) => envOf(one) === 'dev' && versionOf(one) === 1],
+  [{ violated: 'true' }, () => false],
+  [{ violated: 'false', env: 'dev' }, (one) => envOf(one) === 'dev'],
   [{ sessionId: 'nobody' }, () => false],
 ])('the query %j finds the same events as a plain loop', async (query, test) => {
   const expected = EVENTS.filter(test).map(({ id }) => id)

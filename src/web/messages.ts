@@ -1,9 +1,11 @@
 import { alert } from './messages/alert-editor.ts'
 import { alerts } from './messages/alerts.ts'
+import { beforeConsent } from './messages/before-consent.ts'
 import { calendars } from './messages/calendars.ts'
 import { changes } from './messages/changes.ts'
 import { charts } from './messages/charts.ts'
 import { palette } from './messages/command-palette.ts'
+import { compare } from './messages/compare.ts'
 import { compliance } from './messages/compliance.ts'
 import { components } from './messages/components.ts'
 import { deliveries } from './messages/deliveries.ts'
@@ -32,9 +34,11 @@ export const english = {
   alert,
   alerts,
   displayNames,
+  beforeConsent,
   calendars,
   changes,
   charts,
+  compare,
   compliance,
   deliveries,
   domains,

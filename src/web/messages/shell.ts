@@ -15,6 +15,7 @@ export const shell = {
     domains: 'Domains',
     explore: 'Explore',
     changes: 'Changes',
+    compare: 'Compare',
     compliance: 'Compliance',
     tests: 'Tests',
     integrations: 'Integrations',

@@ -24,6 +24,13 @@ export const timestamp: ParamType<number | null> = {
   fallback: null,
 }
 
+/** A number, possibly with decimals; null for none. */
+export const number: ParamType<number | null> = {
+  parse: (given) => (/^-?\d{1,15}(\.\d{1,15})?$/.test(given) ? Number(given) : undefined),
+  write: String,
+  fallback: null,
+}
+
 /** One of several values. */
 export function choice<const T extends string>(values: readonly T[], fallback: NoInfer<T>): ParamType<T> {
   return { parse: (given) => values.find((value) => value === given), write: (value) => value, fallback }

@@ -1,8 +1,9 @@
-import { IconGitCommit } from '@tabler/icons-react'
+import { IconArrowsDiff, IconGitCommit } from '@tabler/icons-react'
 import { PAGE_PATHS } from '../../../contract/page-paths.ts'
 import { sharedQueries } from '../../api/queries.ts'
 import { messages } from '../../messages.ts'
 import { lazyViews, page } from '../page.ts'
+import { COMPARE } from './compare-sides.ts'
 import { CHANGES, changesQuery } from './queries.ts'
 
 const paths = PAGE_PATHS.changes
@@ -21,4 +22,14 @@ export const changesPages = [
     view: view('ChangesPage'),
   }),
   page({ path: paths.item, view: view('ChangePage') }),
+  page({
+    path: paths.compare,
+    menu: {
+      title: () => messages.shell.pages.compare,
+      navigation: { group: 'understand', icon: IconArrowsDiff },
+    },
+    search: COMPARE,
+    queries: () => [sharedQueries.domains()],
+    view: view('ComparePage'),
+  }),
 ] as const

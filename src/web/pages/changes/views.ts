@@ -1,3 +1,4 @@
 /** The pages in this folder are bundled as one chunk. */
 export { ChangePage } from './change-page.tsx'
 export { ChangesPage } from './changes-page.tsx'
+export { ComparePage } from './compare-page.tsx'

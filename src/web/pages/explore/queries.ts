@@ -13,7 +13,7 @@ import { PAGE_SIZE } from '../../api/pagination.ts'
 import { STALE_MS } from '../../api/queries.ts'
 import { SHOW_PARAM } from '../../charts/show-param.ts'
 import type { ValuesOf } from '../../url-state/param-types.ts'
-import { choice, optional, text, timestamp } from '../../url-state/param-types.ts'
+import { choice, number, optional, text, timestamp } from '../../url-state/param-types.ts'
 import { type AskedRange, type Period, periodOf } from '../../url-state/period.ts'
 import { RANGES } from '../../url-state/search-params.ts'
 import { changedKeys } from './dictionary/events-by-vendor.ts'
@@ -35,7 +35,18 @@ export const DICTIONARY = {
 export const JOURNEYS = { ...EXPLORE, ...SHOW_PARAM, range: choice(RANGES, '3d'), step: timestamp, path: text }
 
 /** Search parameters of the events. */
-export const EVENTS = { ...EXPLORE, ...SHOW_PARAM, q: text, vendor: text, event: text, param: text, sessionId: text }
+export const EVENTS = {
+  ...EXPLORE,
+  ...SHOW_PARAM,
+  q: text,
+  vendor: text,
+  event: text,
+  param: text,
+  sessionId: text,
+  version: number,
+  env: optional(['prod', 'dev']),
+  violated: optional(['true', 'false']),
+}
 
 /** The query parameters of an Explore page. */
 export interface ExploreParams extends AskedRange {
@@ -125,13 +136,16 @@ interface EventFilters extends ValuesOf<typeof EVENTS> {
 }
 
 /** The filters of the event search, as query fields of the events and of their number over time. */
-export const eventFilters = ({ domainId, vendor, event, q, param, sessionId, project }: EventFilters) => ({
+export const eventFilters = ({ domainId, vendor, event, q, param, sessionId, project, ...others }: EventFilters) => ({
   ...(domainId && { domainId }),
   ...(vendor && { vendor }),
   ...(event && { event }),
   ...(q && { q }),
   ...(param && { param }),
   ...(sessionId && { sessionId }),
+  ...(others.version !== null && { version: others.version }),
+  ...(others.env && { env: others.env }),
+  ...(others.violated && { violated: others.violated === 'true' }),
   ...(project && { projectId: project }),
 })
 

@@ -1,4 +1,5 @@
-import { Drawer, Text, TextInput } from '@mantine/core'
+import { Button, Drawer, Group, Text, TextInput } from '@mantine/core'
+import { IconX } from '@tabler/icons-react'
 import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { lazy, Suspense, useMemo, useState } from 'react'
 import { getVolumeOptions } from '#client/@tanstack/react-query.gen'
@@ -53,6 +54,7 @@ export function EventsPage() {
         <Field name="event" label={messages.explore.event} />
         <Field name="param" label={t.param} hint={t.paramHint} />
       </ExploreHeader>
+      <LinkedFilters />
       <Text c="dimmed" mb="md">
         {t.about}
       </Text>
@@ -99,6 +101,35 @@ function Field({ name, label, hint, type = 'text' }: FieldProps) {
   const [{ [name]: value }, set] = useSearchParams(EVENTS)
   const typed = useDebouncedInput(value, (text) => set({ [name]: text }))
   return <TextInput type={type} label={label} placeholder={hint} {...typed} />
+}
+
+/** Filters that links from other pages set, with a button to remove each. */
+function LinkedFilters() {
+  const [{ key, version, env, violated }, set] = useSearchParams(EVENTS)
+  const t = messages.explore.events.linked
+  const active = [
+    key !== '' && { text: t.key(key), remove: () => set({ key: '' }) },
+    version !== null && { text: t.version(String(version)), remove: () => set({ version: null }) },
+    env !== null && { text: t.env[env], remove: () => set({ env: null }) },
+    violated !== null && { text: t.violated[violated], remove: () => set({ violated: null }) },
+  ].filter((filter) => filter !== false)
+  if (active.length === 0) return null
+  return (
+    <Group gap="xs" mb="md">
+      {active.map(({ text, remove }) => (
+        <Button
+          key={text}
+          variant="default"
+          size="compact-sm"
+          rightSection={<IconX size={14} aria-hidden />}
+          aria-label={t.remove(text)}
+          onClick={remove}
+        >
+          <Data>{text}</Data>
+        </Button>
+      ))}
+    </Group>
+  )
 }
 
 /** Number of events over time; clicking a bar narrows the time range to it. */
