@@ -1,6 +1,7 @@
 /** `/compare`: differences between two releases, periods, environments or domains. */
 export const compare = {
-  about: 'Differences in events, parameters, values, consent, violations and hosts. Shares are in percent, differences in percentage points.',
+  about:
+    'Differences in events, parameters, values, consent, violations and hosts. Shares are in percent, differences in percentage points.',
   by: 'Compare',
   pairs: { versions: 'Releases', periods: 'Periods', environments: 'Environments', domains: 'Domains' },
   domain: 'Domain',
@@ -13,14 +14,18 @@ export const compare = {
   to: (side: string) => `To (${side})`,
   period: (side: string) => `Period ${side}`,
   presets: 'Common periods',
-  preset: { day: 'Last 24 h and the day before', week: 'Last 24 h and a week ago', weeks: 'Last 7 days and the 7 days before' },
+  preset: {
+    day: 'Last 24 h and the day before',
+    week: 'Last 24 h and a week ago',
+    weeks: 'Last 7 days and the 7 days before',
+  },
   release: (version: string) => `Release ${version}`,
   firstSeen: (release: string, date: string) => `${release}, first seen ${date}`,
   environments: { prod: 'Production', dev: 'Development' },
-  swap: 'Swap sides',
   noDomains: 'Add a domain to compare its events.',
   oneDomain: 'Comparing domains requires at least two of them.',
-  noReleases: 'This domain has sent fewer than two releases. Set the version in the browser script to compare releases.',
+  noReleases:
+    'This domain has sent fewer than two releases. Set the version in the browser script to compare releases.',
   invalidPeriods: 'Choose the start and the end of both periods.',
   covers: (from: string, to: string) => `Events from ${from} to ${to}.`,
   size: 'Compared events',
@@ -57,5 +62,4 @@ export const compare = {
   without: (share: string, what: string, side: string) => `${share}: events without ${what}, ${side}`,
   perSessionOf: (side: string) => `Per session, ${side}`,
   link: 'Compare before and after',
-  linkRelease: 'Compare with the previous release',
 }

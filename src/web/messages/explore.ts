@@ -113,6 +113,12 @@ export const explore = {
     violations: 'Violations',
     violated: 'Violated rules',
     issues: 'Issues',
+    linked: {
+      version: (version: string) => `Release ${version}`,
+      env: { prod: 'Production', dev: 'Development' },
+      violated: { true: 'Violated a rule', false: 'Violated no rule' },
+      remove: (filter: string) => `${filter}: remove filter`,
+    },
   },
   session: {
     title: 'Session',

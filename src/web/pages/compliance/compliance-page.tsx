@@ -12,6 +12,7 @@ import { RoleNotice } from '../../components/role-notice.tsx'
 import { messages } from '../../messages.ts'
 import { SHARED_PARAMS } from '../../url-state/search-params.ts'
 import { useSearchParams, useSharedParams } from '../../url-state/use-search-params.ts'
+import { ComplianceLinks } from './compliance-links.tsx'
 import { SelectedFindings } from './decide-findings.tsx'
 import { FindingGroups } from './finding-groups.tsx'
 import { kindOf } from './finding-texts.tsx'
@@ -29,6 +30,7 @@ export function CompliancePage() {
   return (
     <>
       <PageHeader title={messages.shell.pages.compliance} />
+      <ComplianceLinks here="findings" />
       <Text c="dimmed" mb="md">
         {t.about}
       </Text>

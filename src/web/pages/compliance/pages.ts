@@ -3,9 +3,9 @@ import { PAGE_PATHS } from '../../../contract/page-paths.ts'
 import { sharedQueries } from '../../api/queries.ts'
 import { messages } from '../../messages.ts'
 import { lazyViews, page } from '../page.ts'
-import { COMPLIANCE, groupsQuery } from './queries.ts'
+import { BEFORE_CONSENT, COMPLIANCE, groupsQuery } from './queries.ts'
 
-const view = lazyViews(() => import('./compliance-page.tsx'))
+const view = lazyViews(() => import('./views.ts'))
 
 export const compliancePages = [
   page({
@@ -18,5 +18,12 @@ export const compliancePages = [
     search: COMPLIANCE,
     queries: (values) => [groupsQuery(values), sharedQueries.domains()],
     view: view('CompliancePage'),
+  }),
+  page({
+    path: PAGE_PATHS.compliance['before-consent'],
+    menu: { title: () => messages.beforeConsent.title },
+    search: BEFORE_CONSENT,
+    queries: () => [sharedQueries.domains()],
+    view: view('BeforeConsentPage'),
   }),
 ] as const

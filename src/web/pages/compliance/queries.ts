@@ -19,6 +19,9 @@ export const COMPLIANCE = {
   by: choice(GROUPINGS, 'vendor'),
 }
 
+/** Search parameters of the page Before consent; `show` includes vendors with requests after acceptance only. */
+export const BEFORE_CONSENT = { domainId: text, show: optional(['all']) }
+
 /** Findings per page of a group. */
 export const FINDINGS_PAGE_SIZE = 50
 

@@ -5,6 +5,7 @@ import { Link, useNavigate, useParams } from '@tanstack/react-router'
 import { useRef, useState } from 'react'
 import { getIssueOptions, investigateIssueOptions } from '#client/@tanstack/react-query.gen'
 import type { IssueDetail, IssueEvidence } from '#client/types.gen'
+import { PAGE_PATHS } from '../../../../contract/page-paths.ts'
 import { useHasRole } from '../../../api/whoami.ts'
 import { copyText } from '../../../components/copy-text.ts'
 import { Data, Dot, Sentence } from '../../../components/data-text.tsx'
@@ -206,7 +207,14 @@ function LikelyCause({ evidence }: { evidence: IssueEvidence }) {
         <PathLink path={`/changes/${change.id}`}>
           <Data>{change.title}</Data>
         </PathLink>{' '}
-        {distanceOf(ms)}
+        {distanceOf(ms)} ·{' '}
+        <Anchor
+          component={Link}
+          to={PAGE_PATHS.changes.compare}
+          search={comparisonOf(issue, change.occurredAt) as never}
+        >
+          {messages.compare.link}
+        </Anchor>
       </Text>
     )
   }
@@ -217,6 +225,18 @@ function LikelyCause({ evidence }: { evidence: IssueEvidence }) {
       {messages.issue.likelyCause} {messages.issue.causes[cause.kind]} <Sentence>{cause.title}</Sentence>
     </Text>
   )
+}
+
+/** Search parameters of the comparison of the hour after a change with the hour before it. */
+function comparisonOf({ domainId }: IssueEvidence['issue'], at: number) {
+  return {
+    by: 'periods',
+    ...(domainId && { domainId }),
+    aFrom: at - 60 * MINUTE_MS,
+    aTo: at,
+    bFrom: at,
+    bTo: at + 60 * MINUTE_MS,
+  }
 }
 
 /**
