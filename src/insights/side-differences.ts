@@ -14,7 +14,7 @@ export const ERROR = 0.01
 export const DIFFERENCE_KINDS = ['event', 'key', 'value', 'consent', 'violation', 'host'] as const
 export type DifferenceKind = (typeof DIFFERENCE_KINDS)[number]
 
-/** What is counted on both sides: `before` is side A, and `after` side B. */
+/** Counts of both sides: `before` is side A, and `after` side B. */
 export interface ComparedTables {
   sessions: readonly SessionRow[]
   keys: readonly KeyRow[]

@@ -2,7 +2,7 @@ import type { CompareTrafficData } from '#client/types.gen'
 import { choice, number, optional, text, timestamp, type ValuesOf } from '../../url-state/param-types.ts'
 import { RANGES } from '../../url-state/search-params.ts'
 
-/** What can be compared, in display order. */
+/** Pairs of sides, in display order. */
 export const PAIRS = ['versions', 'periods', 'environments', 'domains'] as const
 export type Pair = (typeof PAIRS)[number]
 
