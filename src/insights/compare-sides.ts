@@ -47,7 +47,7 @@ const PAIRS = {
   environments: ['aEnv', 'bEnv'],
   domains: ['aDomainId', 'bDomainId'],
 } as const satisfies Record<string, readonly (keyof ComparisonQuery)[]>
-export type ComparedPair = keyof typeof PAIRS
+type ComparedPair = keyof typeof PAIRS
 
 const COMMON = ['from', 'to', 'hours'] as const
 

@@ -12,7 +12,7 @@ import type { ComparedSide, HostRow, ValueRow } from './compare-queries.ts'
 export const ERROR = 0.01
 
 export const DIFFERENCE_KINDS = ['event', 'key', 'value', 'consent', 'violation', 'host'] as const
-export type DifferenceKind = (typeof DIFFERENCE_KINDS)[number]
+type DifferenceKind = (typeof DIFFERENCE_KINDS)[number]
 
 /** Counts of both sides: `before` is side A, and `after` side B. */
 export interface ComparedTables {
@@ -24,7 +24,7 @@ export interface ComparedTables {
 }
 
 /** A share on both sides. Fields that don't apply to the kind are null. */
-export interface Difference {
+interface Difference {
   kind: DifferenceKind
   vendor: string | null
   event: string | null

@@ -7,7 +7,7 @@ import { messages } from '../../messages.ts'
 import type { SetValues } from '../../url-state/use-search-params.ts'
 import { type COMPARE, type CompareValues, PAIRS, type Pair, recentPeriods } from './compare-sides.ts'
 
-export interface Release {
+interface Release {
   version: number
   firstSeenAt: number
 }
