@@ -84,7 +84,8 @@ test('a label is combined with a segment in rules and in the search', async () =
   const inSafari = { parameter: '$browser', op: 'equals', values: ['Safari'] }
   const { id } = await post('/v1/alerts', { ...rule('Checkout'), filters: [inSafari] })
   const agents = {
-    Safari: 'Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.1 Safari/605.1.15',
+    Safari:
+      'Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.1 Safari/605.1.15',
     Firefox: 'Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:133.0) Gecko/20100101 Firefox/133.0',
   }
   for (const [sessionId, userAgent] of Object.entries(agents)) {

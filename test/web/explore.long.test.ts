@@ -94,10 +94,15 @@ describe('Explore', () => {
     await screen.press('purchase')
     await screen.reads('transaction_id')
     const rows = await rowsOf(screen, 'Dictionary')
-    expect(rows.find(([key]) => key === 'transaction_id')?.slice(1, 5)).toEqual(['100 %', 'Text', '1', 'T-1'])
+    const row = rows.find(([key]) => key?.startsWith('transaction_id'))
+    expect(row?.[0]).toContain('ID of the order')
+    expect(row?.slice(1, 5)).toEqual(['100 %', 'Identifier', '1', 'T-1'])
+    expect(await screen.page.$eval('a[aria-label="Reference for transaction_id"]', ({ href }) => href)).toStartWith(
+      'https://developers.google.com/analytics/',
+    )
     await screen.type('Search', 'onerror')
     await screen.reads('Google Analytics 4 · page_view · shop.example')
-    expect((await rowsOf(screen, 'Dictionary')).map(([, events, , values]) => [events, values])).toEqual([
+    expect((await rowsOf(screen, 'Dictionary')).map(([, events, , , values]) => [events, values])).toEqual([
       ['10 events', HOSTILE],
     ])
     expect(new URL(screen.page.url()).search).toBe('?q=onerror')
