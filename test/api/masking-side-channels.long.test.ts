@@ -141,7 +141,8 @@ const ROUTES: Record<string, (probe: string) => string> = {
   'the flat dictionary by vendor': named('/v1/events/dictionary/flat', 'vendor'),
   'the flat dictionary by event': named('/v1/events/dictionary/flat', 'event'),
   'the dictionary by segment': (probe) => named('/v1/events/dictionary', 'segment')(`$pageGroup=/buy/${probe}`),
-  'the flat dictionary by segment': (probe) => named('/v1/events/dictionary/flat', 'segment')(`$pageGroup=/buy/${probe}`),
+  'the flat dictionary by segment': (probe) =>
+    named('/v1/events/dictionary/flat', 'segment')(`$pageGroup=/buy/${probe}`),
   volume: (probe) => `/v1/insights/volume?vendor=${encodeURIComponent(probe)}&event=buy`,
   'volume by text': volumeBy('q'),
   'volume by session': volumeBy('sessionId'),
