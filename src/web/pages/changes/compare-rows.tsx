@@ -108,7 +108,7 @@ function eventFilters({ kind, vendor, event, key, value }: Row, isWithout: boole
     ...(vendor && { vendor }),
     ...(event && { event }),
     ...(kind === 'violation' && { violated: 'true' }),
-    ...(kind === 'key' && key && (isWithout ? { param: `${key}=` } : { key })),
+    ...(kind === 'key' && key && { param: isWithout ? `${key}=` : key }),
     ...((kind === 'value' || kind === 'consent') && { param: `${key}=${value}` }),
   }
 }

@@ -105,10 +105,9 @@ function Field({ name, label, hint, type = 'text' }: FieldProps) {
 
 /** Filters that links from other pages set, with a button to remove each. */
 function LinkedFilters() {
-  const [{ key, version, env, violated }, set] = useSearchParams(EVENTS)
+  const [{ version, env, violated }, set] = useSearchParams(EVENTS)
   const t = messages.explore.events.linked
   const active = [
-    key !== '' && { text: t.key(key), remove: () => set({ key: '' }) },
     version !== null && { text: t.version(String(version)), remove: () => set({ version: null }) },
     env !== null && { text: t.env[env], remove: () => set({ env: null }) },
     violated !== null && { text: t.violated[violated], remove: () => set({ violated: null }) },
