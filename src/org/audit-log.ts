@@ -81,7 +81,7 @@ type AuditEntryRow = Omit<AuditEntry, 'id' | 'note'> & { seq: number; note: stri
 const NAME = "COALESCE(named.note ->> 'name', named.note ->> 'label', named.note ->> 'email')"
 
 /** SQL expressions by which entries can be sorted. Later entries have a higher number. */
-const AUDIT_ORDERS = { at: 'seq', act: 'act' }
+const AUDIT_ORDERS = { at: 'seq', act: '(act)' }
 export const AUDIT_SORTS = Object.keys(AUDIT_ORDERS) as (keyof typeof AUDIT_ORDERS)[]
 
 /** Returns a page of the matching entries, newest first by default. */

@@ -59,7 +59,13 @@ export function IssuesPage() {
         isEmpty={() => issues.length === 0}
         empty={isFiltered ? <NoMatches filters={filters} /> : <NoIssues />}
       >
-        {() => <IssueTable latest={issues} pages={query} question={JSON.stringify(listQuery.queryKey)} />}
+        {() => (
+          <IssueTable
+            latest={issues}
+            pages={query}
+            question={JSON.stringify([listQuery.queryKey, query.isPlaceholderData])}
+          />
+        )}
       </QueryState>
     </>
   )
