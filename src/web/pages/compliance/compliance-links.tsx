@@ -13,7 +13,8 @@ export function ComplianceLinks({ here }: { here: keyof typeof PAGE_PATHS.compli
         key: name,
         label: labels[name],
         isHere: name === here,
-        link: { to: PAGE_PATHS.compliance[name] },
+        // The path of the findings is the start of the other one.
+        link: { to: PAGE_PATHS.compliance[name], activeOptions: { exact: true } },
       }))}
     />
   )
