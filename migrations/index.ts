@@ -53,7 +53,7 @@ import orderCapture from './0047_order_capture.sql' with { type: 'text' }
 import ownership from './0048_ownership.sql' with { type: 'text' }
 import muteScope from './0049_mute_scope.sql' with { type: 'text' }
 import deliveryRequests from './0050_delivery_requests.sql' with { type: 'text' }
-import sortedLists from './0053_sorted_lists.sql' with { type: 'text' }
+import sortedLists from './0051_sorted_lists.sql' with { type: 'text' }
 
 /** Migrations in the order in which they run. Released statements never change; new migrations are appended. */
 export const migrations: readonly { name: string; sql: string }[] = [
@@ -107,5 +107,5 @@ export const migrations: readonly { name: string; sql: string }[] = [
   { name: '0048_ownership', sql: ownership },
   { name: '0049_mute_scope', sql: muteScope },
   { name: '0050_delivery_requests', sql: deliveryRequests },
-  { name: '0053_sorted_lists', sql: sortedLists },
+  { name: '0051_sorted_lists', sql: sortedLists },
 ]

@@ -13,16 +13,18 @@ import {
   requestHostsQuery,
 } from './before-consent-query.ts'
 import { insight } from './insight.ts'
-import { hoursField, lastHours } from './query-params.ts'
+import { rangeFields, windowOf } from './query-params.ts'
 import { type Mask, maskFor } from './response-mask.ts'
 
 /** Approximate number of events to read. With more, sessions are sampled and the counts scaled up. */
 const MAX_EVENTS = 2_000_000
 const MAX_PAGES = 20
 
+const DEFAULT_HOURS = 24
+
 const Input = Closed({
   domainId: Type.String({ maxLength: 100 }),
-  hours: hoursField(24, MAX_HOURS.comparison),
+  ...rangeFields(DEFAULT_HOURS, MAX_HOURS.comparison),
 })
 
 const counts = {
@@ -85,11 +87,13 @@ export const beforeConsent = insight({
   refusals: ['notFound', 'unavailable'],
   input: Input,
   output: Output,
-  async answer(sources, { domainId, hours = 24 }, { principal: { orgId }, now }) {
+  async answer(sources, input, { principal: { orgId }, now }) {
     const { history } = sources
+    const { domainId } = input
     if (!sources.domains().some(({ id }) => id === domainId))
       throw new AppError('notFound', 'query.domainId: no such domain')
-    const scope = { orgId, domainId, window: lastHours(hours, now) }
+    const window = windowOf(input, { byDefault: DEFAULT_HOURS, maximum: MAX_HOURS.comparison, now })
+    const scope = { orgId, domainId, window }
     const [size] = await history.query<{ events: number }>(requestCountQuery(scope))
     const oneIn = Math.max(1, Math.ceil((size?.events ?? 0) / MAX_EVENTS))
     const pages = await history.query<PageRow>(pagesBeforeConsentQuery({ ...scope, oneIn }))

@@ -2,11 +2,13 @@ import { DAY_MS, HOUR_MS } from '../core/clock.ts'
 import { Closed, Int, Type } from '../core/schema.ts'
 import { type Query, query } from '../warehouse/query.ts'
 import { insight } from './insight.ts'
-import { domainFields, hoursField, lastHours, requestedDomains } from './query-params.ts'
+import { domainFields, hoursIn, rangeFields, requestedDomains, windowOf } from './query-params.ts'
 
 const MAX_HOURS = (7 * DAY_MS) / HOUR_MS
 
 const share = (description: string) => Type.Number({ minimum: 0, maximum: 1, description })
+
+const DEFAULT_HOURS = 24
 
 const Output = Closed(
   {
@@ -31,18 +33,18 @@ export const consentShares = insight({
   path: '/insights/consent',
   isTool: false,
   refusals: ['notFound', 'unavailable'],
-  input: Closed({ hours: hoursField(24, MAX_HOURS), ...domainFields }),
+  input: Closed({ ...rangeFields(DEFAULT_HOURS, MAX_HOURS), ...domainFields }),
   output: Output,
-  async answer(sources, { hours = 24, ...asked }, { principal: { orgId }, now }) {
-    const domainIds = requestedDomains(sources, orgId, asked).map(({ id }) => id)
-    const window = lastHours(hours, now)
+  async answer(sources, input, { principal: { orgId }, now }) {
+    const domainIds = requestedDomains(sources, orgId, input).map(({ id }) => id)
+    const window = windowOf(input, { byDefault: DEFAULT_HOURS, maximum: MAX_HOURS, now })
     const rows = await sources.history.query<ConsentRow>(consentSharesQuery(orgId, domainIds, window))
     const weightOf = (consent: string) => rows.find((row) => row.consent === consent)?.weight ?? 0
     const events = rows.reduce((sum, { weight }) => sum + weight, 0)
     const shareOf = (weight: number) => (events > 0 ? Math.round((weight / events) * 1000) / 1000 : 0)
     const [granted, denied] = [weightOf('granted'), weightOf('denied')]
     return {
-      windowHours: hours,
+      windowHours: hoursIn(window),
       events: Math.round(events),
       grantedShare: shareOf(granted),
       deniedShare: shareOf(denied),

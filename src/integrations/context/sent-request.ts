@@ -4,9 +4,9 @@ import { cutText } from '../../core/text.ts'
 import type { Outbound, Reply } from '../../transport/transport.ts'
 
 /** Maximum number of characters stored of a request body. */
-export const MAX_BODY_LENGTH = 4000
+const MAX_BODY_LENGTH = 4000
 /** Maximum number of characters stored of a response body. */
-export const MAX_RESPONSE_LENGTH = 2000
+const MAX_RESPONSE_LENGTH = 2000
 /** Maximum number of requests stored per attempt, counted from the most recent one. */
 export const MAX_REQUESTS = 10
 const MASK = '***'

@@ -8,7 +8,7 @@ import { PageHeader } from './page-header.tsx'
 import classes from './query-state.module.css'
 
 /** The part of a TanStack query that `QueryState` uses. */
-export interface AnyQuery<T> {
+interface AnyQuery<T> {
   data: T | undefined
   /** An `ApiError`, although the generated types declare the error body. */
   error: unknown

@@ -10,8 +10,7 @@ import { PAGE_SIZE } from '../../api/pagination.ts'
 import { STALE_MS } from '../../api/queries.ts'
 import type { ValuesOf } from '../../url-state/param-types.ts'
 import { choice, multiple, nameList, text } from '../../url-state/param-types.ts'
-import { RANGES, type SharedParams } from '../../url-state/search-params.ts'
-import { RANGE_HOURS } from '../../url-state/use-search-params.ts'
+import { RANGE_HOURS, RANGES, type SharedParams } from '../../url-state/search-params.ts'
 
 /** Search parameters of the deliveries. `channel`: ids of channels or integrations. */
 export const DELIVERIES = {

@@ -90,7 +90,13 @@ const dictionaryParams = (params: ExploreParams) => ({
 /** The week that ends with the time range of a dictionary. */
 const weekParams = (params: ExploreParams) => {
   const { to } = periodOn('dictionary', params)
-  return { hours: MAX_HOURS.dictionary, ...(to !== null && { to }), ...scopeParams(params), ...nameParams(params), ...segmentParams(params) }
+  return {
+    hours: MAX_HOURS.dictionary,
+    ...(to !== null && { to }),
+    ...scopeParams(params),
+    ...nameParams(params),
+    ...segmentParams(params),
+  }
 }
 
 /** Keys that appeared or disappeared within the time range, compared with the 7 days up to its end. */

@@ -2,5 +2,5 @@
 CREATE INDEX auditEntryByTarget ON auditEntry (orgId, target, seq);
 CREATE INDEX auditEntryByAct ON auditEntry (orgId, act, seq);
 CREATE INDEX deliveryByStatus ON delivery (orgId, status, seq);
-CREATE INDEX deliveryByChannel ON delivery (orgId, channelType, seq);
+CREATE INDEX deliveryByChannelType ON delivery (orgId, channelType, seq);
 CREATE INDEX deliveryByAttempts ON delivery (orgId, attempts, seq);
