@@ -100,7 +100,7 @@ const AHEAD = 30
 export function VirtualTable<Row>(props: VirtualTableProps<Row>) {
   const { name, columns, rows, idOf, selection = null, pages = null, total = null, isGrowing = false } = props
   const { sorting = null } = props
-  const { body, range, height, above, below, showRow, measure } = useWindow(props)
+  const { body, range, height, above, below, showRow } = useWindow(props)
   const keys = useRowKeys({ ...props, body, showRow })
   const known = total ?? (pages?.hasNextPage ? null : rows.length)
   const linkOf = props.linkOf ?? null
@@ -130,7 +130,6 @@ export function VirtualTable<Row>(props: VirtualTableProps<Row>) {
                 name={selection ? (props.nameOf?.(row) ?? id) : null}
                 isSelected={selection?.ids.has(id) ?? false}
                 select={keys.select}
-                measure={isGrowing ? measure : null}
               />
             )
           })}
@@ -180,13 +179,13 @@ function useWindow<Row>({
   }, [isNearEnd, pages])
   const isWhole = rows.length <= ALL_UP_TO
   const range = isWhole ? rows.map((_, index) => index) : near.map(({ index }) => index)
+  const first = range[0] ?? 0
   return {
     body,
     range,
     height,
-    above: isWhole ? 0 : (near[0]?.start ?? top) - top,
-    below: isWhole ? 0 : virtualizer.getTotalSize() - ((near.at(-1)?.end ?? top) - top),
-    measure: virtualizer.measureElement,
+    above: first * height,
+    below: isWhole ? 0 : (rows.length - 1 - last) * height,
     showRow: (index: number) => virtualizer.scrollToIndex(index, { align: 'auto' }),
   }
 }
@@ -282,17 +281,13 @@ interface RowProps<Row> {
   name: string | null
   isSelected: boolean
   select(id: string, isRange: boolean): void
-  /** Measures the row; null if all rows have the same height. */
-  measure: ((row: HTMLTableRowElement | null) => void) | null
 }
 
 const TableRow = memo(function TableRow<Row>(props: RowProps<Row>) {
-  const { row, id, index, columns, link, name, isSelected, select, measure } = props
+  const { row, id, index, columns, link, name, isSelected, select } = props
   const under = columns.filter(({ isUnderMain }) => isUnderMain)
   return (
     <tr
-      ref={measure}
-      data-index={measure ? index : undefined}
       aria-rowindex={index + 2}
       data-id={id}
       data-selected={isSelected || undefined}
