@@ -87,6 +87,7 @@ export const beforeConsent = insight({
   refusals: ['notFound', 'unavailable'],
   input: Input,
   output: Output,
+  exports: 'vendors',
   async answer(sources, input, { principal: { orgId }, now }) {
     const { history } = sources
     const { domainId } = input

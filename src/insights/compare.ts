@@ -98,6 +98,7 @@ export const compare = insight({
   refusals: ['notFound', 'unavailable', 'invalid'],
   input: ComparisonQuery,
   output: ComparisonSchema,
+  exports: 'rows',
   async answer(sources, input, { principal: { orgId }, now }) {
     const comparison = requestedComparison(input, now)
     requireDomains(sources, comparison)

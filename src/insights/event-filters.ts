@@ -13,13 +13,11 @@ export const filterFields = {
   param: textField(
     5000,
     '`key=value`: only events whose parameter has exactly this value. Keys are written as in conditions: `$path=/cart` matches a field, and ' +
-      '`*=EUR` matches any parameter. With nothing after `=`, only events without the parameter; without `=`, only events with the parameter',
+      '`*=EUR` matches any parameter. `key=`: only events without the parameter. `key`: only events with it',
   ),
-  version: Type.Optional(Type.Number({ description: 'Only events of this release' })),
-  env: Type.Optional(OneOf(['prod', 'dev'], { description: 'Only events of this environment' })),
-  violated: Type.Optional(
-    Type.Boolean({ description: 'Only events that violated a rule when they were received, or only others' }),
-  ),
+  version: Type.Optional(Type.Number({ description: 'Release' })),
+  env: Type.Optional(OneOf(['prod', 'dev'], { description: 'Environment' })),
+  violated: Type.Optional(Type.Boolean({ description: 'Only events that violated a rule on receipt, or only others' })),
   label: textField(80, 'Only events with this label as currently defined; an unknown label matches no events'),
   q: textField(200, 'Text contained in a parameter, host, path or title; case-sensitive'),
 }

@@ -75,6 +75,7 @@ export const flatDictionary = insight({
     'Counts are weighted and exclude library loads. Personal data is masked, and values that are equal ' +
     'when masked are merged.',
   path: '/events/dictionary/flat',
+  isTool: false,
   refusals: ['notFound', 'unavailable'],
   input: Closed(scopeFields),
   output: Output,

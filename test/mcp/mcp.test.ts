@@ -68,7 +68,7 @@ describe('every tool', () => {
     const { tools } = await client.listTools()
     const lengths = tools.map((tool) => JSON.stringify(tool).length)
     expect(Math.max(...lengths)).toBeLessThan(22_000)
-    expect(lengths.reduce((sum, length) => sum + length, 0)).toBeLessThan(220_000)
+    expect(lengths.reduce((sum, length) => sum + length, 0)).toBeLessThan(240_000)
   })
 
   test('is listed by default if it is a core tool; other tools are found by group, and the default list is below 40 kB', async () => {
@@ -134,13 +134,33 @@ describe('every tool', () => {
     expect(missing).toEqual(['watch_domain.since'])
     expect(found.sort()).toEqual([
       'change_issue.mutedUntil',
+      'compare_traffic.from',
+      'compare_traffic.to',
       'create_maintenance.from',
       'create_maintenance.to',
+      'get_event_dictionary.from',
+      'get_event_dictionary.to',
+      'get_journey_flows.from',
+      'get_journey_flows.to',
+      'get_performance_stats.from',
+      'get_performance_stats.to',
+      'get_tag_performance.from',
+      'get_tag_performance.to',
+      'get_vendors_before_consent.from',
+      'get_vendors_before_consent.to',
+      'get_volume.from',
+      'get_volume.to',
       'get_volume_segments.from',
       'get_volume_segments.to',
+      'list_deliveries.from',
+      'list_deliveries.to',
       'list_issues.since',
+      'list_paired_events.from',
+      'list_paired_events.to',
       'post_change.occurredAt',
       'post_orders.orders.at',
+      'reconcile_orders.from',
+      'reconcile_orders.to',
       'replace_maintenance.from',
       'replace_maintenance.to',
       'search_events.from',

@@ -75,8 +75,7 @@ test('ownership rules are added, edited, moved and deleted, and an error appears
   await screen.press('Add a channel')
   await screen.type('Target 1', 'nobody')
   await screen.press('Save')
-  await page.waitForFunction(() => document.querySelector('[role=dialog] [aria-invalid=true]') !== null)
-  expect(await invalid()).toBe('nobody')
+  await until('the error at the target', async () => (await invalid()) === 'nobody')
   await screen.type('Target 1', 'team@example.com')
   await screen.press('Save')
   const first = {

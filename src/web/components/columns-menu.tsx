@@ -1,5 +1,4 @@
 import { Button, Menu } from '@mantine/core'
-import { IconCheck } from '@tabler/icons-react'
 import { useMemo } from 'react'
 import { messages } from '../messages.ts'
 import { preferences, usePreferences } from '../state/preferences.ts'
@@ -36,7 +35,7 @@ export function ColumnsMenu<Row>({ table, columns }: ColumnsMenuProps<Row>) {
     preferences.change({ hiddenColumns: { ...hiddenColumns, [table]: next } })
   }
   return (
-    <Menu position="bottom-end" width={200} closeOnItemClick={false}>
+    <Menu position="bottom-end" width={200}>
       <Menu.Target>
         <Button variant="default" visibleFrom="sm">
           {messages.components.columns}
@@ -45,17 +44,10 @@ export function ColumnsMenu<Row>({ table, columns }: ColumnsMenuProps<Row>) {
       <Menu.Dropdown>
         {columns.map((column, index) => {
           if (isFixed(column, index)) return null
-          const isShown = !hidden.includes(column.id)
           return (
-            <Menu.Item
-              key={column.id}
-              role="menuitemcheckbox"
-              aria-checked={isShown}
-              leftSection={<IconCheck size={16} aria-hidden visibility={isShown ? 'visible' : 'hidden'} />}
-              onClick={() => toggle(column.id)}
-            >
+            <Menu.CheckboxItem key={column.id} checked={!hidden.includes(column.id)} onChange={() => toggle(column.id)}>
               {column.name ?? column.head}
-            </Menu.Item>
+            </Menu.CheckboxItem>
           )
         })}
       </Menu.Dropdown>
