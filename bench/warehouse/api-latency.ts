@@ -127,6 +127,11 @@ async function importMonth(
   return { imported, plain }
 }
 
+/** Query fields that an insight needs, by path. */
+const NEEDED: Readonly<Record<string, (domainId: string) => Record<string, string>>> = {
+  '/v1/insights/compare': (domainId) => ({ domainId, aEnv: 'prod', bEnv: 'dev' }),
+}
+
 /** Returns every insight with its default window and, if it has a window, also with its largest one. */
 function questionsFor(domainId: string): Question[] {
   return insights.flatMap(({ path, input }): Question[] => {
@@ -134,7 +139,7 @@ function questionsFor(domainId: string): Question[] {
     const boundMs = (fallback: number) => SLOWER_MS[own] ?? fallback
     const properties = (input as TObject | undefined)?.properties ?? {}
     const isNeeded = (input as TObject | undefined)?.required?.includes('domainId')
-    const needed = isNeeded ? { domainId } : {}
+    const needed = { ...(isNeeded && { domainId }), ...NEEDED[own]?.(domainId) }
     const asked = (query: Record<string, string>) => `${own}?${new URLSearchParams({ ...needed, ...query })}`
     const field = ['hours', 'days'].find((name) => name in properties)
     const most = field && properties[field]?.maximum

@@ -49,6 +49,12 @@ const connect = (provider: string): FormCase => ({
 const FORMS: readonly FormCase[] = [
   { of: 'pages/changes/changes-page.tsx', at: '/changes', opens: [button('Record a change')], submit: 'Record change' },
   { of: 'pages/issues/issue/comments.tsx', at: '/issues/iss_', submit: 'Add comment' },
+  {
+    of: 'pages/issues/mute-dialog.tsx',
+    at: '/issues/iss_',
+    opens: [button('Mute'), named('menuitem', 'Other time, reason or hosts…')],
+    submit: 'Mute',
+  },
   { of: 'pages/domains/add-domain-page.tsx', at: '/domains/new', submit: 'Add' },
   { of: 'pages/domains/domain/domain-settings-page.tsx', at: 'settings', submit: 'Rename domain' },
   { of: 'pages/domains/domain/domain-settings-page.tsx', at: 'settings', submit: 'Save endpoint' },
@@ -135,7 +141,7 @@ const FORMS: readonly FormCase[] = [
   { of: 'pages/tests/test-form.tsx', at: '/tests/new', submit: 'Save test' },
   { of: 'pages/tests/test-form.tsx', at: '/tests/tst_', submit: 'Save' },
   {
-    of: 'pages/tests/draft-test-from-traffic.tsx',
+    of: 'pages/tests/recording/import-recording.tsx',
     at: '/tests/new',
     submit: 'Draft from session',
     given: { 'Session ID': 'none' },

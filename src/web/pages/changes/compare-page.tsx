@@ -1,4 +1,4 @@
-import { Stack, Switch, Text, Title } from '@mantine/core'
+import { Paper, Stack, Switch, Text, Title } from '@mantine/core'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { compareTrafficOptions, listReleasesOptions } from '#client/@tanstack/react-query.gen'
 import type { Comparison } from '#client/types.gen'
@@ -166,23 +166,25 @@ function NoDifference({
 function Sizes({ comparison: { a, b }, names }: { comparison: Comparison; names: ComparedProps['names'] }) {
   const t = messages.compare
   return (
-    <SimpleTable
-      name={t.size}
-      rows={[
-        { name: names[0], ...a },
-        { name: names[1], ...b },
-      ]}
-      keyOf={({ name }) => name}
-      columns={[
-        { head: t.side, cell: ({ name }) => <Data>{name}</Data> },
-        { head: t.events, isNumber: true, cell: ({ events }) => <Num value={events} /> },
-        { head: t.sessions, isNumber: true, cell: ({ sessions }) => <Num value={sessions} /> },
-        {
-          head: t.perSession,
-          isNumber: true,
-          cell: ({ events, sessions }) => <Num value={sessions > 0 ? events / sessions : null} digits={1} />,
-        },
-      ]}
-    />
+    <Paper>
+      <SimpleTable
+        name={t.size}
+        rows={[
+          { name: names[0], ...a },
+          { name: names[1], ...b },
+        ]}
+        keyOf={({ name }) => name}
+        columns={[
+          { head: t.side, cell: ({ name }) => <Data>{name}</Data> },
+          { head: t.events, isNumber: true, cell: ({ events }) => <Num value={events} /> },
+          { head: t.sessions, isNumber: true, cell: ({ sessions }) => <Num value={sessions} /> },
+          {
+            head: t.perSession,
+            isNumber: true,
+            cell: ({ events, sessions }) => <Num value={sessions > 0 ? events / sessions : null} digits={1} />,
+          },
+        ]}
+      />
+    </Paper>
   )
 }

@@ -1,4 +1,4 @@
-import { Anchor, Text, Title } from '@mantine/core'
+import { Anchor, Paper, Text, Title } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import type { Comparison } from '#client/types.gen'
 import { PAGE_PATHS } from '../../../contract/page-paths.ts'
@@ -29,7 +29,7 @@ export function ComparedRows({ rows, sides, names, isAll }: RowsProps) {
     const own = rows.filter((row) => row.kind === kind)
     if (own.length === 0) return null
     return (
-      <section key={kind}>
+      <Paper key={kind} component="section">
         <Title order={2}>{t.kinds[kind]}</Title>
         <Text c="dimmed" fz="sm" mb="xs">
           {t.hints[kind]}
@@ -40,7 +40,7 @@ export function ComparedRows({ rows, sides, names, isAll }: RowsProps) {
           keyOf={({ vendor, event, key, value }) => JSON.stringify([vendor, event, key, value])}
           columns={columnsOf(kind, { sides, names, isAll })}
         />
-      </section>
+      </Paper>
     )
   })
 }

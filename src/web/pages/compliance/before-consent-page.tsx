@@ -118,18 +118,20 @@ function countColumns<T extends Counts>(): SimpleColumn<T>[] {
 function Vendors({ vendors }: { vendors: readonly Vendor[] }) {
   const t = messages.beforeConsent
   return (
-    <SimpleTable
-      name={t.title}
-      rows={vendors}
-      keyOf={keyOf}
-      columns={[
-        { head: t.vendor, cell: ({ vendor }) => <Data>{vendor}</Data> },
-        { head: t.host, cell: ({ host }) => <Data>{host ?? '–'}</Data> },
-        ...countColumns<Vendor>(),
-        { head: t.cookies, cell: ({ cookies }) => <Data>{cookies.map(({ name }) => name).join(', ') || '–'}</Data> },
-        { head: t.firstSeen, cell: ({ firstSeenAt }) => <TimeAgo at={firstSeenAt} /> },
-      ]}
-    />
+    <Paper>
+      <SimpleTable
+        name={t.title}
+        rows={vendors}
+        keyOf={keyOf}
+        columns={[
+          { head: t.vendor, cell: ({ vendor }) => <Data>{vendor}</Data> },
+          { head: t.host, cell: ({ host }) => <Data>{host ?? '–'}</Data> },
+          ...countColumns<Vendor>(),
+          { head: t.cookies, cell: ({ cookies }) => <Data>{cookies.map(({ name }) => name).join(', ') || '–'}</Data> },
+          { head: t.firstSeen, cell: ({ firstSeenAt }) => <TimeAgo at={firstSeenAt} /> },
+        ]}
+      />
+    </Paper>
   )
 }
 

@@ -22,7 +22,7 @@ import {
   recordingOf,
   type Walk,
 } from './recording/recorded-steps.ts'
-import { RecordingEditor, recordingPaths } from './recording/recording-editor.tsx'
+import { jsonFault, RecordingEditor, recordingPaths } from './recording/recording-editor.tsx'
 import { ScheduleField } from './schedule/schedule-field.tsx'
 import { enteredSecrets, SecretsFields } from './secrets-fields.tsx'
 
@@ -104,7 +104,7 @@ export function TestForm({ test }: { test: FlowTest | null }) {
   const fields = useFormFields<Draft>(
     initial,
     async ({ startUrl, schedule, timezone, secrets, recording, ...given }) => {
-      if (brokenJson !== null) throw new Error(`recording: ${t.editor.brokenJson}`)
+      if (brokenJson !== null) throw new Error(`recording: ${jsonFault(brokenJson)}`)
       const texts = { startUrl: startUrl || null, schedule: schedule || null, ...(timezone && { timezone }) }
       const typed = enteredSecrets(test, secrets)
       const steps = recordingOf(recording, given.name)

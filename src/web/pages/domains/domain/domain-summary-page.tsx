@@ -12,6 +12,7 @@ import type { Domain } from '#client/types.gen'
 import { STALE_MS } from '../../../api/queries.ts'
 import { Card } from '../../../components/card.tsx'
 import { Data } from '../../../components/data-text.tsx'
+import { IssueTitle } from '../../../components/issue-title.tsx'
 import { Num, Pct } from '../../../components/numbers.tsx'
 import { QueryState } from '../../../components/query-state.tsx'
 import { SeverityMark } from '../../../components/severity-mark.tsx'
@@ -96,7 +97,7 @@ function OpenIssues({ domainId }: { domainId: string }) {
                 <SeverityMark severity={severity} isWordShown={false} />
                 <div className={classes.what}>
                   <Anchor component={Link} to={`/issues/${id}`}>
-                    <Data>{title}</Data>
+                    <IssueTitle title={title} />
                   </Anchor>
                   <div className="under">
                     <TimeAgo at={lastSeenAt} />

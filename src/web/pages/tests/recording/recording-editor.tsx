@@ -127,7 +127,7 @@ function JsonView({ walk, change, brokenJson, setBrokenJson, errorOf }: Recordin
 }
 
 /** Why the JSON is not a recording; undefined if it is one. */
-function jsonFault(text: string): string | undefined {
+export function jsonFault(text: string): string | undefined {
   const t = messages.tests.editor
   const read = readRecording(text)
   if (read.recording) return undefined
