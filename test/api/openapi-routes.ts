@@ -133,9 +133,9 @@ export function pathOf({ path }: Route, ids: Record<string, string>, others: Rec
   })
 }
 
-/** True when the route has a required query parameter for the domain. */
-export const needsDomain = ({ parameters }: Route): boolean =>
-  parameters.some((one) => one.in === 'query' && one.required && one.name === 'domainId')
+/** True when the route requires a domain in its query. A comparison requires one unless it compares domains. */
+export const needsDomain = ({ id, parameters }: Route): boolean =>
+  id === 'compareTraffic' || parameters.some((one) => one.in === 'query' && one.required && one.name === 'domainId')
 
 /** Returns the kinds of ids in a path, such as `alerts` in `/v1/alerts/{id}`. */
 export const nounsOf = ({ path }: Route): string[] =>

@@ -108,7 +108,9 @@ const CONTAINER = { containerPath: 'accounts/6/containers/71' }
 /** An unsubscribe token from the digest of a user who has since been deleted. */
 const LINK = { t: unsubscribeToken(world.app.box, { kind: 'digest', orgId: 'org_none', userId: 'usr_none' }) }
 const QUERIES: Record<string, Record<string, string>> = {
+  compareTraffic: { aEnv: 'prod', bEnv: 'dev' },
   getTagDeployment: CONTAINER,
+  groupFindings: { by: 'vendor' },
   listContainerTags: CONTAINER,
   receiveFromIssueTracker: { t: 'guessed' },
   searchNames: { q: 'shop' },

@@ -105,7 +105,15 @@ function pathsOf(route: Route): string[] {
   const path = pathOf(route, Object.fromEntries(nounsOf(route).map((noun) => [noun, domainId])))
   const known = (fields: Record<string, string>) =>
     Object.entries(fields).filter(([name]) => route.parameters.some((one) => one.in === 'query' && one.name === name))
-  const base = known({ domainId, containerPath: 'accounts/6/containers/71', hours: '168', q: 'shop' })
+  const pair = { aEnv: 'prod', bEnv: 'dev' }
+  const base = known({
+    domainId,
+    containerPath: 'accounts/6/containers/71',
+    hours: '168',
+    q: 'shop',
+    by: 'vendor',
+    ...pair,
+  })
   const given = NAMES.map((name) =>
     known(Object.fromEntries(Object.entries(GIVEN).map(([field, textOf]) => [field, textOf(name)]))),
   )

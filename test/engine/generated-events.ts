@@ -93,6 +93,7 @@ function oddEvents(nextPlace: () => EventOrigin): () => EventFields {
         ...(n % 2 === 0 ? { [keys()]: values(), [keys()]: values() } : {}),
         ...(n % 4 === 1 ? { [consentKeys()]: says(), ...(n % 8 === 1 ? { gcd: letters() } : {}) } : {}),
         ...(n % 7 === 0 ? { [orderKeys()]: `T-${n % 50}`, [orderKeys()]: ids(), [amounts()]: values() } : {}),
+        ...(n % 11 === 0 ? { fbp: 'fb.1.1' } : {}),
         ...(n % 7 < 2 ? { [n % 2 === 0 ? 'eid' : 'event_id']: `e-${n % 3}` } : {}),
       },
     }
