@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { HOUR_MS, MINUTE_MS } from '../../src/core/clock.ts'
 import { callTool, connect } from '../../src/mcp/mcp-endpoint.fixture.ts'
 import { toolName } from '../../src/mcp/tool.ts'
-import { nounsOf, pathOf, type Route } from './openapi-routes.ts'
+import { needsDomain, nounsOf, pathOf, type Route } from './openapi-routes.ts'
 import { type DescribedApi, describedApi, type TestTenant } from './two-tenants.ts'
 import { make, oneOf } from './valid-calls.ts'
 
@@ -242,7 +242,7 @@ async function pathsOf(route: Route): Promise<string[]> {
   const [noun] = nouns
   const places = noun === undefined ? [{}] : (ids[noun] ?? []).map((id) => ({ [noun]: id }))
   const queries = [
-    ...(route.parameters.some(({ name, required }) => name === 'domainId' && required) ? [] : ['']),
+    ...(needsDomain(route) ? [] : ['']),
     ...(route.parameters.some(({ name }) => name === 'domainId') ? [`?domainId=${ids.domains?.[0]}`] : []),
   ]
   const most = route.parameters.find(({ name }) => name === 'limit')?.schema.maximum
@@ -251,7 +251,8 @@ async function pathsOf(route: Route): Promise<string[]> {
   const asked = route.parameters
     .filter((one) => one.in === 'query' && one.required && one.name !== 'domainId')
     .map(({ name }) => `${name}=${encodeURIComponent(REQUIRED[name] ?? '')}`)
-  const more = [limit, hours, ...asked].filter(Boolean).join('&')
+  const pair = route.id === 'compareTraffic' ? 'aEnv=prod&bEnv=dev' : ''
+  const more = [limit, hours, pair, ...asked].filter(Boolean).join('&')
   return places.flatMap((place) =>
     queries.map((query) => `${pathOf(route, place)}${query}${more && (query ? '&' : '?')}${more}`),
   )
@@ -259,6 +260,7 @@ async function pathsOf(route: Route): Promise<string[]> {
 
 /** Required query parameters of some routes. */
 const REQUIRED: Readonly<Record<string, string>> = {
+  by: 'vendor',
   containerPath: 'accounts/6/containers/71',
   q: 'example',
 }
