@@ -37,6 +37,7 @@ const OPENERS: readonly Opener[] = [
   { of: 'shell/shell.tsx', at: '/', press: button('Menu') },
   { of: 'shell/header.tsx', at: '/', press: button('Account') },
   { of: 'shell/command-palette.tsx', at: '/', press: button('Search') },
+  { of: 'components/export-menu.tsx', at: '/issues', press: button('Export') },
   { of: 'pages/issues/mute-menu.tsx', at: '/issues/iss_', press: button('Mute') },
   {
     of: 'pages/issues/assign-menu.tsx',
@@ -76,8 +77,11 @@ const OPENERS: readonly Opener[] = [
   { of: 'pages/settings/api-keys-page.tsx', at: '/settings/keys', press: startingWith('Revoke') },
 ]
 
-/** Dialogs that are not opened by a button: a key opens them, or they appear when a session ends. */
-const WITHOUT_BUTTON = ['shell/auth-gate.tsx', 'shell/shortcuts-dialog.tsx']
+/**
+ * Dialogs that no button opens on a phone: a key opens them, they appear when a session ends, or they are for wide
+ * windows.
+ */
+const WITHOUT_BUTTON = ['shell/auth-gate.tsx', 'shell/shortcuts-dialog.tsx', 'components/columns-menu.tsx']
 /** A shared component, which is tested through the dialogs that use it. */
 const SHARED = ['components/confirm-dialog.tsx']
 
