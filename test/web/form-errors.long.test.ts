@@ -54,6 +54,7 @@ const FORMS: readonly FormCase[] = [
     at: '/issues/iss_',
     opens: [button('Mute'), named('menuitem', 'Other time, reason or hosts…')],
     submit: 'Mute',
+    isDestructive: true,
   },
   { of: 'pages/domains/add-domain-page.tsx', at: '/domains/new', submit: 'Add' },
   { of: 'pages/domains/domain/domain-settings-page.tsx', at: 'settings', submit: 'Rename domain' },

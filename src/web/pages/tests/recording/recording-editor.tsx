@@ -103,6 +103,7 @@ function JsonView({ walk, change, brokenJson, setBrokenJson, errorOf }: Recordin
   // While the field is edited, its text is kept as typed.
   const [typed, type] = useState<string | null>(null)
   const t = messages.tests
+  const error = brokenJson === null ? errorOf('recording') : jsonFault(brokenJson)
   const text = brokenJson ?? typed ?? JSON.stringify(recordingOf(walk.recording, ''), null, 2)
   const edit = (next: string) => {
     const { recording } = readRecording(next)
@@ -116,7 +117,8 @@ function JsonView({ walk, change, brokenJson, setBrokenJson, errorOf }: Recordin
       description={t.recordingHint}
       value={text}
       onChange={edit}
-      error={brokenJson === null ? errorOf('recording') : jsonFault(brokenJson)}
+      error={error}
+      validationError={error}
       autosize
       minRows={4}
       maxRows={24}
