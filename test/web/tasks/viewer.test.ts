@@ -60,7 +60,7 @@ const controlsOf = ({ page }: Person): Promise<string[]> =>
     )
     const isMeant = (element: HTMLElement) =>
       !element.matches(':disabled, [readonly], [type=hidden], [aria-haspopup=dialog], :has(> time)') &&
-      !element.closest('search')
+      !element.closest('search, thead')
     const nameOf = (element: HTMLElement) =>
       element.getAttribute('aria-label') ??
       (element as HTMLInputElement).labels?.[0]?.textContent ??
@@ -84,6 +84,9 @@ const HARMLESS = [
   'Details',
   'New',
   'Missing',
+  'Columns',
+  'Export list',
+  'Show vendors with requests after acceptance only',
   '7 d',
   '14 d',
   '30 d',

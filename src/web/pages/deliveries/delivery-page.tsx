@@ -161,7 +161,7 @@ function OthersOfChannel({ channel: { type, target } }: Pick<DeliveryDetail, 'ch
   return (
     <>
       <Dot />
-      <Anchor component={Link} to="/deliveries" search={{ channel: [id] } as never}>
+      <Anchor component={Link} underline="always" to="/deliveries" search={{ channel: [id] } as never}>
         {messages.deliveries.allOfChannel}
       </Anchor>
     </>

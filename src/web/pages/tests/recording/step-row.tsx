@@ -136,8 +136,7 @@ export function StepRow(props: StepRowProps) {
             <SchemaField
               key={name}
               name={name}
-              label={`${part.title ?? name} ${number}`}
-              schema={withoutHelp(part)}
+              schema={{ ...withoutHelp(part), title: `${part.title ?? name} ${number}` }}
               path={name}
               value={step[name]}
               change={(value) => change(withValue(step, name, value))}
