@@ -53,7 +53,7 @@ const FORMS: readonly FormCase[] = [
     of: 'pages/issues/mute-dialog.tsx',
     at: '/issues/iss_',
     opens: [button('Mute'), named('menuitem', 'Other time, reason or hosts…')],
-    submit: 'Mute',
+    submit: 'Mute issue',
     isDestructive: true,
   },
   { of: 'pages/domains/add-domain-page.tsx', at: '/domains/new', submit: 'Add' },

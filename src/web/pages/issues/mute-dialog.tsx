@@ -50,7 +50,7 @@ function MuteForm({ issues, timeZone, close }: MuteDialogProps & { issues: reado
     close()
   })
   return (
-    <Form submission={sending} button={t.mute}>
+    <Form submission={sending} button={t.muteTitle(issues.length)}>
       <Radio.Group label={t.muteEnd} value={isTimed ? 'time' : 'forever'} onChange={(value) => time(value === 'time')}>
         <Stack gap="xs" mt={4}>
           <Radio value="time" label={t.atTime} />
