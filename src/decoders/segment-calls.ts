@@ -29,8 +29,6 @@ export const SEGMENT_MEANINGS: KeyMeanings = {
   'context.campaign.medium': ['text', 'Medium of the campaign'],
   'context.campaign.term': ['text', 'Keyword of the campaign'],
   'context.campaign.content': ['text', 'Content of the campaign'],
-  'context.library.name': ['text', 'Library that sent the call'],
-  'context.library.version': ['code', 'Version of the library'],
   'context.locale': ['code', 'Language of the browser'],
   'context.timezone': ['code', 'Time zone of the visitor'],
   'context.userAgent': ['text', 'User agent of the browser'],
