@@ -54,7 +54,11 @@ const OPENERS: readonly Opener[] = [
   { of: 'pages/alerts/import-dialog.tsx', at: '/alerts', press: button('Import') },
   { of: 'pages/alerts/editor/footer.tsx', at: '/alerts/alr_', press: button('Delete alert') },
   { of: 'pages/changes/changes-page.tsx', at: '/changes', press: button('Record a change') },
-  { of: 'pages/explore/events/events-page.tsx', at: '/explore/events', press: 'main tbody tr[data-id] :is(a, button)' },
+  {
+    of: 'pages/explore/events/event-drawer.tsx',
+    at: '/explore/events',
+    press: 'main tbody tr[data-id] :is(a, button)',
+  },
   { of: 'pages/explore/events/event-drawer.tsx', at: '/explore/sessions/', press: 'main ol button' },
   { of: 'pages/explore/event-labels-page.tsx', at: '/explore/labels', press: button('New label') },
   { of: 'pages/explore/event-labels-page.tsx', at: '/explore/labels', press: startingWith('Add event to') },

@@ -1,12 +1,12 @@
-import { Button, Paper, Text } from '@mantine/core'
+import { Button } from '@mantine/core'
 import { decideFindings } from '#client/sdk.gen'
 import type { ComplianceFinding, ComplianceFindingList } from '#client/types.gen'
 import type { FindingAction } from '../../../contract/statuses.ts'
 import { mutate } from '../../api/mutate.ts'
 import { updatePages } from '../../api/pagination.ts'
 import { useHasRole } from '../../api/whoami.ts'
+import { SelectionBar } from '../../components/selection-bar.tsx'
 import { messages } from '../../messages.ts'
-import classes from './findings.module.css'
 import { type FindingSelection, keyOf } from './use-finding-selection.ts'
 
 /** Maximum number of findings in a request. */
@@ -57,8 +57,7 @@ export function SelectedFindings({ selection }: { selection: FindingSelection })
     void decide(findings, action)
   }
   return (
-    <Paper className={classes.toolbar} role="toolbar" aria-label={t.selectedFindings} p="sm">
-      <Text fw={600}>{t.selected(findings.length)}</Text>
+    <SelectionBar name={t.selectedFindings} selected={t.selected(findings.length)}>
       <Button variant="default" onClick={() => act('file')}>
         {t.fileSelected}
       </Button>
@@ -71,6 +70,6 @@ export function SelectedFindings({ selection }: { selection: FindingSelection })
       <Button variant="default" onClick={selection.clear}>
         {messages.issues.clearSelection}
       </Button>
-    </Paper>
+    </SelectionBar>
   )
 }

@@ -1,4 +1,4 @@
-import { Button, Kbd, Paper, Stack, Text } from '@mantine/core'
+import { Button, Kbd, Stack, Text } from '@mantine/core'
 import { IconCircleCheck } from '@tabler/icons-react'
 import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { type ComponentProps, useEffect, useMemo, useRef, useState } from 'react'
@@ -17,6 +17,7 @@ import type { Option } from '../../components/multi-choice.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
 import { QueryState, SkeletonRows } from '../../components/query-state.tsx'
 import { RoleNotice } from '../../components/role-notice.tsx'
+import { SelectionBar } from '../../components/selection-bar.tsx'
 import { useStableRows } from '../../components/stable-rows.ts'
 import type { Selection } from '../../components/use-selection.ts'
 import { useSelection } from '../../components/use-selection.ts'
@@ -234,8 +235,7 @@ function SelectedIssues({ issues, selection }: { issues: readonly Issue[]; selec
     { name: clearSelection, letter: 'Esc', run: selection.clear },
   ])
   return (
-    <Paper className={classes.toolbar} role="toolbar" aria-label={selectedIssues} p="sm">
-      <Text fw={600}>{selected(issues.length)}</Text>
+    <SelectionBar name={selectedIssues} selected={selected(issues.length)}>
       <BulkAction name={acknowledge} letter="A" run={() => void setStatus(issues, 'acknowledged')} />
       <BulkAction name={resolve} letter="R" run={() => void setStatus(issues, 'resolved')} />
       <BulkAction name={reopen} letter="U" run={() => void setStatus(issues, 'open')} />
@@ -244,7 +244,7 @@ function SelectedIssues({ issues, selection }: { issues: readonly Issue[]; selec
         <BulkAction name={messages.issues.mute} letter="M" run={() => setMuting(!isMuting)} />
       </MuteMenu>
       <BulkAction name={clearSelection} letter="Esc" run={selection.clear} />
-    </Paper>
+    </SelectionBar>
   )
 }
 

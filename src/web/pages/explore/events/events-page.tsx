@@ -1,4 +1,4 @@
-import { Button, Drawer, Group, Text, TextInput } from '@mantine/core'
+import { Button, Group, Text, TextInput } from '@mantine/core'
 import { IconX } from '@tabler/icons-react'
 import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { lazy, Suspense, useMemo, useState } from 'react'
@@ -20,7 +20,7 @@ import { usePeriod, useSearchParams, useSharedParams, useTimeRange } from '../..
 import { ExploreHeader, NoEvents } from '../explore-header.tsx'
 import { EVENTS, eventFilters, eventsQuery } from '../queries.ts'
 import { EventButton } from './event-button.tsx'
-import { EventDetails } from './event-details.tsx'
+import { EventDrawer } from './event-drawer.tsx'
 
 const Bars = lazy(async () => ({ default: (await import('../../../charts/bar-chart.tsx')).BarChart }))
 
@@ -75,16 +75,7 @@ export function EventsPage() {
           />
         )}
       </QueryState>
-      <Drawer
-        opened={opened !== null}
-        onClose={() => open(null)}
-        position="right"
-        size="lg"
-        title={t.details}
-        closeButtonProps={{ 'aria-label': messages.shell.close }}
-      >
-        {opened && <EventDetails event={opened} />}
-      </Drawer>
+      <EventDrawer event={opened} close={() => open(null)} />
     </>
   )
 }
