@@ -2,7 +2,7 @@ import { type Condition, checkConditions, LABEL } from '../conditions/condition.
 import { filtersSql } from '../conditions/condition-sql.ts'
 import { resolveLabelConditions } from '../conditions/label-conditions.ts'
 import { AppError } from '../core/error.ts'
-import { OneOf, Type } from '../core/schema.ts'
+import { OneOf, type Static, Type } from '../core/schema.ts'
 import type { MembersOf } from '../labels/label.ts'
 import type { AnyTest, Binder, Statement } from '../warehouse/query.ts'
 import { textField } from './query-params.ts'
@@ -22,19 +22,13 @@ export const filterFields = {
   q: textField(200, 'Text contained in a parameter, host, path or title; case-sensitive'),
 }
 
-const NAMES = ['sessionId', 'param', 'version', 'env', 'violated', 'label', 'q'] as const
+const NAMES = Object.keys(filterFields) as (keyof typeof filterFields)[]
+const FilterSchema = Type.Object(filterFields)
 
 /** Filters of a request for events. */
-export interface EventFilters {
+export interface EventFilters extends Static<typeof FilterSchema> {
   vendor?: string
   event?: string
-  sessionId?: string
-  param?: string
-  version?: number
-  env?: string
-  violated?: boolean
-  label?: string
-  q?: string
 }
 
 /** Returns whether a request selects events by their content. */
