@@ -195,5 +195,5 @@ function reasonOf(
   if (lost <= 0) return 'there are as many events as expected'
   if (observed === 0) return 'all events are missing'
   const change = Math.abs(observed - expected) / expected
-  return `events ${VERBS[direction]} by about ${shareText(change)} in all of them`
+  return `events ${VERBS[direction]} by about ${shareText(change)} overall`
 }

@@ -43,7 +43,7 @@ function reasonOf({ violating, total, sessions, unit }: SummaryContext): string 
   if (total === 0) return `there are no ${unit} to compare`
   if (violating === 0) return `no ${unit} violate in this period`
   if (violating >= total) return `all ${unit} violate`
-  if (sessions >= MIN_SESSIONS) return `about ${shareText(violating / total)} of ${unit} violate in all of them`
+  if (sessions >= MIN_SESSIONS) return `about ${shareText(violating / total)} of ${unit} violate overall`
   const isFew = violating < 2 * MIN_SESSIONS
   return isFew ? `too few ${unit} violate to tell` : 'the violations come from too few sessions to tell'
 }

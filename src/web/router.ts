@@ -26,7 +26,7 @@ const routeOf = <Path extends PagePath, Fields extends ParamTypes>({
     loaderDeps: ({ search }) => search,
     loader({ deps, params }) {
       const values = { ...valuesOf({ ...SHARED_PARAMS, ...search }, deps), id: '', ...params }
-      for (const query of queries(values as PageValues<Fields>)) prefetch(query)
+      for (const query of queries(values as PageValues<Fields>)) void prefetch(query)
     },
     component: view,
   })

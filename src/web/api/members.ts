@@ -6,12 +6,15 @@ import { STALE_MS } from './queries.ts'
 
 const NONE: readonly Member[] = []
 
+/** The query of the organization's members and invited users. */
+export const membersQuery = () => ({
+  ...listMembersOptions({ query: { limit: MAX_PAGE_SIZE } }),
+  staleTime: STALE_MS.dictionary,
+})
+
 /** The organization's members and invited users; empty while loading. */
 export function useMembers(): readonly Member[] {
-  const { data } = useQuery({
-    ...listMembersOptions({ query: { limit: MAX_PAGE_SIZE } }),
-    staleTime: STALE_MS.dictionary,
-  })
+  const { data } = useQuery(membersQuery())
   return data?.members ?? NONE
 }
 

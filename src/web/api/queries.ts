@@ -56,11 +56,19 @@ export function refetchNow(refusal: unknown, refetch: () => Promise<unknown>): v
 /** Options of a query or an infinite query. */
 export interface PrefetchOptions {
   queryKey: QueryKey
+  /** Queries that depend on the answer of this query. */
+  next?: (answer: never) => readonly PrefetchOptions[]
 }
 
-/** Prefetches a query, or the first page of an infinite query. Does nothing without a session. Errors are ignored. */
-export function prefetch(options: PrefetchOptions): void {
+/**
+ * Prefetches a query, or the first page of an infinite query, and then the queries that depend on its answer. Does
+ * nothing without a session. Errors are ignored.
+ */
+export async function prefetch({ next, ...options }: PrefetchOptions): Promise<void> {
   if (session.state().is !== 'open') return
-  if ('initialPageParam' in options) void queries.prefetchInfiniteQuery(options as FetchInfiniteQueryOptions)
-  else void queries.prefetchQuery(options)
+  if ('initialPageParam' in options) return queries.prefetchInfiniteQuery(options as FetchInfiniteQueryOptions)
+  await queries.prefetchQuery(options)
+  const answer = queries.getQueryData(options.queryKey)
+  if (answer === undefined) return
+  await Promise.all((next?.(answer as never) ?? []).map(prefetch))
 }

@@ -43,9 +43,17 @@ export function useSharedParams(): [ValuesOf<SharedParams>, SetValues<SharedPara
 const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
 
-/** The page's interval in milliseconds since the epoch; presets end at the next full minute. */
+/** The page's interval. */
 export function useTimeRange(): { from: number; to: number } {
-  const [{ range, from, to }] = useSharedParams()
+  const [shared] = useSharedParams()
+  return timeRangeOf(shared)
+}
+
+/** The interval in milliseconds since the epoch; presets end at the next full minute. */
+export function timeRangeOf({ range, from, to }: Pick<ValuesOf<SharedParams>, 'range' | 'from' | 'to'>): {
+  from: number
+  to: number
+} {
   const end = to ?? Math.ceil(Date.now() / MINUTE_MS) * MINUTE_MS
   return { from: from ?? end - RANGE_HOURS[range] * HOUR_MS, to: end }
 }

@@ -1,8 +1,7 @@
 import { Paper, Stack, Switch, Text, Title } from '@mantine/core'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
-import { compareTrafficOptions, listReleasesOptions } from '#client/@tanstack/react-query.gen'
 import type { Comparison } from '#client/types.gen'
-import { STALE_MS, sharedQueries } from '../../api/queries.ts'
+import { sharedQueries } from '../../api/queries.ts'
 import { Data } from '../../components/data-text.tsx'
 import { formatMoment, formatNumber } from '../../components/format.ts'
 import { Num } from '../../components/numbers.tsx'
@@ -14,7 +13,15 @@ import { messages } from '../../messages.ts'
 import { useSearchParams, useTimeRange } from '../../url-state/use-search-params.ts'
 import { CompareFields } from './compare-fields.tsx'
 import { ComparedRows } from './compare-rows.tsx'
-import { COMPARE, type CompareValues, type Sides, sidesOf, withDefaults } from './compare-sides.ts'
+import {
+  COMPARE,
+  type CompareValues,
+  comparisonQuery,
+  releasesQuery,
+  type Sides,
+  sidesOf,
+  withDefaults,
+} from './compare-sides.ts'
 
 type Domain = { id: string; name: string }
 
@@ -40,11 +47,7 @@ function Choice({ domains }: { domains: readonly Domain[] }) {
   const [values, set] = useSearchParams(COMPARE)
   const { from, to } = useTimeRange()
   const domainId = values.domainId || (domains[0]?.id ?? '')
-  const releases = useQuery({
-    ...listReleasesOptions({ query: { domainId } }),
-    enabled: values.by === 'versions',
-    staleTime: STALE_MS.insight,
-  })
+  const releases = useQuery({ ...releasesQuery(domainId), enabled: values.by === 'versions' })
   const known = releases.data?.releases ?? []
   const domainIds = domains.map(({ id }) => id)
   const complete = withDefaults(values, { domainIds, versions: known.map(({ version }) => version), from, to })
@@ -107,11 +110,7 @@ interface ComparedProps {
 }
 
 function Compared({ values, sides, names }: ComparedProps) {
-  const query = useQuery({
-    ...compareTrafficOptions({ query: sides.query }),
-    staleTime: STALE_MS.insight,
-    placeholderData: keepPreviousData,
-  })
+  const query = useQuery({ ...comparisonQuery(sides), placeholderData: keepPreviousData })
   const zone = useTimeZone()
   const [, set] = useSearchParams(COMPARE)
   const t = messages.compare

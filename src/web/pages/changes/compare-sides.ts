@@ -1,4 +1,6 @@
+import { compareTrafficOptions, listReleasesOptions } from '#client/@tanstack/react-query.gen'
 import type { CompareTrafficData } from '#client/types.gen'
+import { STALE_MS } from '../../api/queries.ts'
 import { choice, number, optional, text, timestamp, type ValuesOf } from '../../url-state/param-types.ts'
 import { RANGES } from '../../url-state/search-params.ts'
 
@@ -111,3 +113,15 @@ export function sidesOf(values: CompareValues, { from, to }: Pick<Known, 'from' 
     b: { domainId, from: bFrom, to: bTo },
   }
 }
+
+/** The query of the releases of a domain. */
+export const releasesQuery = (domainId: string) => ({
+  ...listReleasesOptions({ query: { domainId } }),
+  staleTime: STALE_MS.insight,
+})
+
+/** The query of a comparison. */
+export const comparisonQuery = ({ query }: Sides) => ({
+  ...compareTrafficOptions({ query }),
+  staleTime: STALE_MS.insight,
+})

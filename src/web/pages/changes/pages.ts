@@ -1,9 +1,13 @@
 import { IconArrowsDiff, IconGitCommit } from '@tabler/icons-react'
+import type { DomainList, ReleaseList } from '#client/types.gen'
 import { PAGE_PATHS } from '../../../contract/page-paths.ts'
-import { sharedQueries } from '../../api/queries.ts'
+import { type PrefetchOptions, sharedQueries } from '../../api/queries.ts'
 import { messages } from '../../messages.ts'
+import type { ValuesOf } from '../../url-state/param-types.ts'
+import type { SharedParams } from '../../url-state/search-params.ts'
+import { timeRangeOf } from '../../url-state/use-search-params.ts'
 import { lazyViews, page } from '../page.ts'
-import { COMPARE } from './compare-sides.ts'
+import { COMPARE, type CompareValues, comparisonQuery, releasesQuery, sidesOf, withDefaults } from './compare-sides.ts'
 import { CHANGES, changesQuery } from './queries.ts'
 
 const paths = PAGE_PATHS.changes
@@ -29,7 +33,26 @@ export const changesPages = [
       navigation: { group: 'understand', icon: IconArrowsDiff },
     },
     search: COMPARE,
-    queries: () => [sharedQueries.domains()],
+    queries: (values) => [
+      { ...sharedQueries.domains(), next: (domains: DomainList) => comparedQueries(values, domains) },
+    ],
     view: view('ComparePage'),
   }),
 ] as const
+
+type Compared = CompareValues & Pick<ValuesOf<SharedParams>, 'range' | 'from' | 'to'>
+
+/** Returns the queries of a comparison. Those of two releases begin with the list of releases. */
+function comparedQueries(values: Compared, { domains }: Pick<DomainList, 'domains'>): PrefetchOptions[] {
+  const range = timeRangeOf(values)
+  const domainIds = domains.map(({ id }) => id)
+  const compared = (versions: readonly number[]) => {
+    const sides = sidesOf(withDefaults(values, { domainIds, versions, ...range }), range)
+    return sides === null ? [] : [comparisonQuery(sides)]
+  }
+  const domainId = values.domainId || domainIds[0]
+  if (values.by !== 'versions') return compared([])
+  if (domainId === undefined) return []
+  const next = ({ releases }: ReleaseList) => compared(releases.map(({ version }) => version))
+  return [{ ...releasesQuery(domainId), next }]
+}

@@ -1,4 +1,4 @@
-import { Checkbox, Group, Stack, Text, Title, UnstyledButton } from '@mantine/core'
+import { Checkbox, Group, Skeleton, Stack, Text, Title, UnstyledButton } from '@mantine/core'
 import { IconChevronDown, IconChevronRight } from '@tabler/icons-react'
 import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query'
 import { useId, useState } from 'react'
@@ -12,13 +12,10 @@ import { messages } from '../../messages.ts'
 import { kindOf } from './finding-texts.tsx'
 import classes from './findings.module.css'
 import { FindingList } from './findings.tsx'
-import { FINDINGS_PAGE_SIZE, type FindingsParams, findingsQuery, type Grouping } from './queries.ts'
+import { FINDINGS_PAGE_SIZE, type FindingsParams, findingsQuery, type Grouping, openAtFirst } from './queries.ts'
 import type { FindingSelection } from './use-finding-selection.ts'
 
 type FindingGroup = ComplianceGroupList['groups'][number]
-
-/** Groups are open at first as long as they have at most this many findings together. The first one is always open. */
-const OPEN_UP_TO = 60
 
 interface GroupsProps {
   params: FindingsParams
@@ -29,12 +26,10 @@ interface GroupsProps {
 /** The groups of findings. A group loads its findings when it is opened. */
 export function FindingGroups({ params, groups, selection }: GroupsProps) {
   const [toggled, setToggled] = useState<ReadonlySet<string>>(new Set())
-  let before = 0
+  const initiallyOpen = openAtFirst(groups)
   return (
     <Stack gap="lg">
       {groups.map((group) => {
-        const isOpenAtFirst = before === 0 || before + group.findings <= OPEN_UP_TO
-        before += group.findings
         const id = `${params.by} ${group.value}`
         const toggle = () =>
           setToggled((was) => (was.has(id) ? new Set([...was].filter((one) => one !== id)) : new Set([...was, id])))
@@ -43,7 +38,7 @@ export function FindingGroups({ params, groups, selection }: GroupsProps) {
             key={id}
             params={params}
             group={group}
-            isOpen={isOpenAtFirst !== toggled.has(id)}
+            isOpen={initiallyOpen.includes(group) !== toggled.has(id)}
             toggle={toggle}
             selection={selection}
           />
@@ -96,6 +91,7 @@ function GroupFindings({ params, group, title, selection }: Omit<GroupProps, 'is
   return (
     <QueryState
       query={query}
+      skeleton={<FindingsSkeleton count={Math.min(group.findings, FINDINGS_PAGE_SIZE)} />}
       isEmpty={({ pages }) => pages[0]?.findings.length === 0}
       empty={<Text>{t.groupEmpty}</Text>}
     >
@@ -122,5 +118,17 @@ function GroupFindings({ params, group, title, selection }: Omit<GroupProps, 'is
         </Paginated>
       )}
     </QueryState>
+  )
+}
+
+/** As high as the findings, so that the groups below hardly move when the findings are shown. */
+function FindingsSkeleton({ count }: { count: number }) {
+  return (
+    <div className={classes.list}>
+      {Array.from({ length: count }, (_, index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: the lines are identical
+        <Skeleton key={index} className={classes.skeleton} />
+      ))}
+    </div>
   )
 }

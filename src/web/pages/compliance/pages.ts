@@ -1,9 +1,10 @@
 import { IconShieldCheck } from '@tabler/icons-react'
+import type { ComplianceGroupList } from '#client/types.gen'
 import { PAGE_PATHS } from '../../../contract/page-paths.ts'
 import { sharedQueries } from '../../api/queries.ts'
 import { messages } from '../../messages.ts'
 import { lazyViews, page } from '../page.ts'
-import { BEFORE_CONSENT, COMPLIANCE, groupsQuery } from './queries.ts'
+import { BEFORE_CONSENT, COMPLIANCE, findingsQuery, groupsQuery, openAtFirst, optionsQuery } from './queries.ts'
 
 const view = lazyViews(() => import('./views.ts'))
 
@@ -16,7 +17,15 @@ export const compliancePages = [
       navigation: { group: 'understand', icon: IconShieldCheck },
     },
     search: COMPLIANCE,
-    queries: (values) => [groupsQuery(values), sharedQueries.domains()],
+    queries: (values) => [
+      {
+        ...groupsQuery(values),
+        next: ({ groups }: ComplianceGroupList) => openAtFirst(groups).map(({ value }) => findingsQuery(values, value)),
+      },
+      sharedQueries.domains(),
+      optionsQuery('vendor', values.project),
+      optionsQuery('kind', values.project),
+    ],
     view: view('CompliancePage'),
   }),
   page({

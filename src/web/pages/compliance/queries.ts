@@ -45,6 +45,19 @@ export const groupsQuery = (params: FindingsParams) =>
 export const optionsQuery = (by: Grouping, project: string) =>
   groupFindingsOptions({ query: { by, ...(project && { projectId: project }) } })
 
+/** Groups are open at first as long as they have at most this many findings together. The first one is always open. */
+const OPEN_UP_TO = 60
+
+/** Returns the groups that are open at first. */
+export function openAtFirst<Counted extends { findings: number }>(groups: readonly Counted[]): Counted[] {
+  let before = 0
+  return groups.filter(({ findings }) => {
+    const isOpen = before === 0 || before + findings <= OPEN_UP_TO
+    before += findings
+    return isOpen
+  })
+}
+
 /** The query of the findings in a group. */
 export const findingsQuery = (params: FindingsParams, group: string) =>
   listFindingsInfiniteOptions({ query: { limit: FINDINGS_PAGE_SIZE, ...filterOf(params), [params.by]: group } })

@@ -1,11 +1,8 @@
 import { Button, Stack, Text } from '@mantine/core'
 import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { listAlertsOptions } from '#client/@tanstack/react-query.gen'
 import { listDeliveries } from '#client/sdk.gen'
 import type { Delivery } from '#client/types.gen'
-import { MAX_PAGE_SIZE } from '../../../contract/limits.ts'
-import { STALE_MS } from '../../api/queries.ts'
 import { useHasRole } from '../../api/whoami.ts'
 import { Card } from '../../components/card.tsx'
 import { ChannelTarget } from '../../components/channel-target.tsx'
@@ -27,7 +24,7 @@ import { SHARED_PARAMS } from '../../url-state/search-params.ts'
 import { useSearchParams } from '../../url-state/use-search-params.ts'
 import classes from './deliveries.module.css'
 import { DELIVERY_MARKS, NextAttempt, Replay, typeOf } from './delivery-parts.tsx'
-import { channelsQuery, DELIVERIES, deliveriesQuery, inboxQuery } from './queries.ts'
+import { alertsQuery, channelsQuery, DELIVERIES, deliveriesQuery, inboxQuery } from './queries.ts'
 
 /** `/deliveries`: the log of notifications. */
 export function DeliveriesPage() {
@@ -86,7 +83,7 @@ const withChosen = (options: readonly Option[], chosen: readonly string[]): Opti
 function useDeliveryFilters(): DeliveryFilters {
   const seesTargets = useHasRole('member')
   const [{ channel, alertId }] = useSearchParams(DELIVERIES)
-  const alerts = useQuery({ ...listAlertsOptions({ query: { limit: MAX_PAGE_SIZE } }), staleTime: STALE_MS.insight })
+  const alerts = useQuery(alertsQuery())
   const channels = useQuery({ ...channelsQuery(), enabled: seesTargets })
   const integrations = useQuery({ ...integrationNamesQuery(), enabled: seesTargets }).data?.integrations ?? []
   const t = messages.deliveries

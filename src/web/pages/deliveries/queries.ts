@@ -1,9 +1,11 @@
 import { queryOptions } from '@tanstack/react-query'
 import {
   getDeliveryOptions,
+  listAlertsOptions,
   listDeliveriesInfiniteOptions,
   listDeliveryChannelsOptions,
 } from '#client/@tanstack/react-query.gen'
+import { MAX_PAGE_SIZE } from '../../../contract/limits.ts'
 import { CHANNEL_TYPES } from '../../../contract/products.ts'
 import { DELIVERY_STATUSES } from '../../../contract/statuses.ts'
 import { PAGE_SIZE } from '../../api/pagination.ts'
@@ -49,6 +51,12 @@ export function deliveriesQuery(params: DeliveriesParams) {
 
 /** The query of a delivery with its attempts. */
 export const deliveryQuery = (id: string) => getDeliveryOptions({ path: { id } })
+
+/** The query of the alerts by which deliveries can be filtered. */
+export const alertsQuery = () => ({
+  ...listAlertsOptions({ query: { limit: MAX_PAGE_SIZE } }),
+  staleTime: STALE_MS.insight,
+})
 
 /** The query of the channels that have deliveries. Only members and above can see them. */
 export const channelsQuery = () => ({ ...listDeliveryChannelsOptions(), staleTime: STALE_MS.dictionary })

@@ -1,6 +1,7 @@
 import { IconAlertTriangle } from '@tabler/icons-react'
 import { getIssueOptions, investigateIssueOptions } from '#client/@tanstack/react-query.gen'
 import { PAGE_PATHS } from '../../../contract/page-paths.ts'
+import { membersQuery } from '../../api/members.ts'
 import { sharedQueries } from '../../api/queries.ts'
 import { SHOW_PARAM } from '../../charts/show-param.ts'
 import { messages } from '../../messages.ts'
@@ -19,7 +20,7 @@ export const issuesPages = [
       navigation: { group: 'first', icon: IconAlertTriangle },
     },
     search: ISSUES,
-    queries: (values) => [issuesQuery(values), sharedQueries.domains()],
+    queries: (values) => [issuesQuery(values), sharedQueries.domains(), membersQuery()],
     view: view('IssuesPage'),
   }),
   page({
