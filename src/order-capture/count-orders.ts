@@ -19,7 +19,7 @@ export interface CountDeps {
 /** Time that is counted for a new rule. */
 export const HISTORY_MS = 84 * DAY_MS
 /** Maximum number of orders that are read and compared at a time, so that the event loop is not blocked. */
-const PAGE = 2000
+const PAGE = 1000
 /** Maximum time between an order and its posting. A report counts until the settling time after the posting. */
 const MAX_POSTING_MS = 2 * DAY_MS
 /** Orders this close to a collection gap are not judged. */
