@@ -1,62 +1,82 @@
-import { statSync } from 'node:fs'
-import { resolve } from 'node:path'
-import { buildPages } from './src/build/web-bundle.ts'
+import { createHash } from 'node:crypto'
+import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { version } from './package.json'
+import { buildExecutable, sharedReplacements } from './src/build/executable.ts'
+import { hostTarget, TARGETS, type TargetName } from './src/build/targets.ts'
+import { billOfMaterials, thirdPartyLicenses } from './src/build/third-party.ts'
 import { scriptBundle } from './src/capture/script-bundle.ts'
-import { packWeb } from './src/http/packed-web.ts'
+import type { BuildInfo } from './src/core/build-info.ts'
 
-/** The executable: program, runtime and all dependencies in one file. */
-const OUTFILE = 'dist/tagwarden'
+const USAGE = `usage: ./run build.ts [--target TARGET]…
 
-const native = resolve(import.meta.dir, 'src/native/duckdb-bindings.ts')
+Builds the program, its runtime and all dependencies into one file: dist/tagwarden for this machine, or
+dist/tagwarden-TARGET for each given target. "all" stands for all targets:
+  ${Object.keys(TARGETS).join(', ')}`
 
-/** The packed pages that the executable embeds. */
-const PACKED_WEB = resolve(import.meta.dir, '.generated/web.bin')
+const DIST = join(import.meta.dir, 'dist')
 
-/** Must run before the main `Bun.build`, because a build started inside another one deadlocks. */
-const scripts = JSON.stringify(await scriptBundle())
-const web = packWeb(await buildPages({ effort: 'best' }))
-await Bun.write(PACKED_WEB, web.bytes)
+/** Returns the commit of the sources. Outside a repository, the variables BUILD_COMMIT and BUILD_DATE can name it. */
+function buildInfo(): BuildInfo {
+  const git = (...args: string[]) => {
+    const { exitCode, stdout } = Bun.spawnSync(['git', '-C', import.meta.dir, ...args], { stderr: 'ignore' })
+    return exitCode === 0 ? stdout.toString().trim() : null
+  }
+  const { BUILD_COMMIT, BUILD_DATE } = process.env
+  if (BUILD_COMMIT) return { version, commit: BUILD_COMMIT, date: BUILD_DATE || null }
+  const commit = git('rev-parse', '--short=12', 'HEAD')
+  if (commit === null) return { version, commit: null, date: null }
+  const isModified = git('status', '--porcelain') !== ''
+  const seconds = Number(git('show', '-s', '--format=%ct', 'HEAD'))
+  return {
+    version,
+    commit: isModified ? `${commit}-modified` : commit,
+    date: new Date(seconds * 1000).toISOString().slice(0, 10),
+  }
+}
 
-await Bun.build({
-  entrypoints: [resolve(import.meta.dir, 'src/main.ts')],
-  minify: true,
-  // Without bytecode, parsing the source would take more than half of the startup time.
-  // Optimisation: see docs/develop/tuning.md
-  bytecode: true,
-  format: 'esm',
-  compile: {
-    outfile: resolve(import.meta.dir, OUTFILE),
-    // The program must not read a `.env` file from the working directory, only its data folder.
-    autoloadDotenv: false,
-    autoloadBunfig: false,
-  },
-  plugins: [
-    {
-      name: 'embed DuckDB',
-      setup(build) {
-        build.onResolve({ filter: /^@duckdb\/node-bindings$/ }, () => ({ path: native }))
-      },
-    },
-    {
-      name: 'embed the browser script',
-      setup(build) {
-        build.onLoad({ filter: /[/\\]src[/\\]capture[/\\]script-bundle\.ts$/ }, () => ({
-          contents: `const bundle = ${scripts}\nexport const scriptBundle = async () => bundle`,
-        }))
-      },
-    },
-    {
-      name: 'embed the pages',
-      setup(build) {
-        build.onLoad({ filter: /[/\\]src[/\\]build[/\\]web-bundle\.ts$/ }, () => ({
-          contents: `import packed from ${JSON.stringify(PACKED_WEB)} with { type: 'file' }
-import { unpackWeb } from '../http/packed-web.ts'
-let read = null
-export const webBundle = () => (read ??= Bun.file(packed).bytes().then((bytes) => unpackWeb(bytes, ${JSON.stringify(web.index)})))`,
-        }))
-      },
-    },
-  ],
-})
+/** Returns the targets to build with the names of their files. Throws for an unknown target. */
+function outputs(): { target: TargetName; file: string }[] {
+  const { values } = parseArgs({ options: { target: { type: 'string', multiple: true } } })
+  const host = hostTarget()
+  if (!values.target) {
+    if (host === null) throw new Error(`no executable can be built for this machine\n\n${USAGE}`)
+    return [{ target: host, file: `tagwarden${TARGETS[host].extension}` }]
+  }
+  const names = values.target.flatMap((name) => (name === 'all' ? Object.keys(TARGETS) : [name]))
+  return [...new Set(names)].map((name) => {
+    if (!Object.hasOwn(TARGETS, name)) throw new Error(`--target: unknown target "${name}"\n\n${USAGE}`)
+    const target = name as TargetName
+    return { target, file: `tagwarden-${target}${TARGETS[target].extension}` }
+  })
+}
 
-console.log(`${OUTFILE}: ${(statSync(resolve(import.meta.dir, OUTFILE)).size / 1e6).toFixed(0)} MB`)
+async function main(): Promise<void> {
+  const wanted = outputs()
+  const info = buildInfo()
+  mkdirSync(DIST, { recursive: true })
+  const shared = await sharedReplacements(await scriptBundle())
+  for (const { target, file } of wanted) {
+    const outfile = join(DIST, file)
+    await buildExecutable(target, { outfile, info, shared })
+    console.log(`dist/${file}: ${(statSync(outfile).size / 1e6).toFixed(0)} MB`)
+  }
+  writeFileSync(join(DIST, 'THIRD_PARTY_LICENSES'), thirdPartyLicenses())
+  writeFileSync(join(DIST, 'sbom.cdx.json'), `${JSON.stringify(billOfMaterials(info), null, 2)}\n`)
+  const files = [...wanted.map(({ file }) => file), 'THIRD_PARTY_LICENSES', 'sbom.cdx.json'].sort()
+  const sums = files.map(
+    (file) =>
+      `${createHash('sha256')
+        .update(readFileSync(join(DIST, file)))
+        .digest('hex')}  ${file}`,
+  )
+  writeFileSync(join(DIST, 'SHA256SUMS'), `${sums.join('\n')}\n`)
+}
+
+try {
+  await main()
+} catch (error) {
+  console.error(error instanceof AggregateError ? error : `build: ${error instanceof Error ? error.message : error}`)
+  process.exitCode = 1
+}

@@ -1,7 +1,7 @@
 import './production.ts'
-import { version } from '../package.json'
 import { helpOf, readInvocation, UsageError } from './commands/command.ts'
 import { commands } from './commands/index.ts'
+import { buildInfo } from './core/build-info.ts'
 import { AppError, messageOf } from './core/error.ts'
 
 async function overview(): Promise<string> {
@@ -13,20 +13,33 @@ async function overview(): Promise<string> {
   )
 }
 
+const HELP = ['--help', '-h']
+const VERSION = ['--version', '-v']
+
+async function versionText(isJson: boolean): Promise<string> {
+  const { version, commit, date } = buildInfo
+  const schema = (await import('../migrations/index.ts')).migrations.length
+  if (isJson) return JSON.stringify({ ...buildInfo, schema })
+  const source = commit === null ? 'from source' : [`commit ${commit}`, ...(date === null ? [] : [date])].join(', ')
+  return `${version} (${source}, database schema ${schema})`
+}
+
 async function main(args: string[]): Promise<number> {
-  if (args.length === 0 || args[0] === '--help' || args[0] === '-h' || args[0] === 'help') {
+  const [first = '', ...others] = args
+  if (first === '' || HELP.includes(first) || (first === 'help' && others.length === 0)) {
     console.log(await overview())
     return args.length === 0 ? 2 : 0
   }
-  if (args[0] === '--version') {
-    console.log(version)
+  if (VERSION.includes(first)) {
+    console.log(await versionText(others.includes('--json')))
     return 0
   }
+  if (first === 'help') return main([...others, '--help'])
   const found = Object.entries(commands).find(([name]) => name === args.slice(0, name.split(' ').length).join(' '))
   const command = await found?.[1]()
   if (!command) throw new UsageError(`unknown command "${args[0]}"; see tagwarden --help`)
   const rest = args.slice(command.name.split(' ').length)
-  if (rest.includes('--help')) {
+  if (rest.some((one) => HELP.includes(one))) {
     console.log(helpOf(command))
     return 0
   }

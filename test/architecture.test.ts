@@ -276,7 +276,7 @@ describe('the program', () => {
   /** Modules that are loaded by every command. The demo's modules are excluded, except for the one that starts it. */
   const loaded = new Set(['src/commands/demo/run-demo.ts'])
   follow('src/main.ts', loaded, true)
-  const build = list('*.ts').map(read).join()
+  const build = [...list('*.ts'), 'src/build/executable.ts'].map(read).join()
   for (const { path } of program) if (path === 'src/main.ts' || build.includes(path)) follow(path, reached, true)
 
   test('imports nothing that exists only for tests', () => {

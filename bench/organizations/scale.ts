@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import Database from 'better-sqlite3/linux-x64'
+import Database from 'better-sqlite3'
 import { MINUTE_MS, SECOND_MS } from '../../src/core/clock.ts'
 import { sized } from '../tools/bench-size.ts'
 import { type Budget, budget } from '../tools/budget.ts'

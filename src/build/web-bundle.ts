@@ -138,7 +138,7 @@ function areasOf(metafile: Bun.BuildMetafile | undefined): WebBundle['areas'] {
 }
 
 async function bundle(entrypoints: readonly string[], options: Partial<Bun.BuildConfig>): Promise<Bun.BuildOutput> {
-  return Bun.build({
+  const output = await Bun.build({
     entrypoints: [...entrypoints],
     target: 'browser',
     format: 'esm',
@@ -153,6 +153,8 @@ async function bundle(entrypoints: readonly string[], options: Partial<Bun.Build
     },
     ...options,
   })
+  // The order of the outputs varies, and the same sources must give the same executable.
+  return { ...output, outputs: output.outputs.toSorted((one, other) => (one.path < other.path ? -1 : 1)) }
 }
 
 const nameOf = ({ path }: Bun.BuildArtifact) => path.replace(/^.*\//, '')

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import { migrations } from '../../migrations/index.ts'
 import { version } from '../../package.json'
 import { runProgram, temporaryFolder } from '../../test/run-program.ts'
 import { commands } from './index.ts'
@@ -54,6 +55,16 @@ describe.concurrent('the program', () => {
     for (const flag of Object.keys(flags)) expect(stdout).toContain(`--${flag}`)
   })
 
+  test.each([[['config', '-h']], [['help', 'config']], [['help', 'import', 'har']]])(
+    'prints help for %j',
+    async (args) => {
+      const names = args.filter((one) => one !== 'help' && one !== '-h')
+      const { code, stdout } = await runProgram(args)
+      expect(code).toBe(0)
+      expect(stdout).toStartWith(`usage: tagwarden ${names.join(' ')}`)
+    },
+  )
+
   test.each([[['--help']], [['-h']], [['help']]])('lists every command for %j', async (args) => {
     const { code, stdout } = await runProgram(args)
     expect(code).toBe(0)
@@ -67,7 +78,12 @@ describe.concurrent('the program', () => {
   })
 
   test('prints the version for --version', async () => {
-    expect(await runProgram(['--version'])).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' })
+    for (const flag of ['--version', '-v']) {
+      const stdout = `${version} (from source, database schema ${migrations.length})\n`
+      expect(await runProgram([flag])).toEqual({ code: 0, stdout, stderr: '' })
+    }
+    const { stdout } = await runProgram(['--version', '--json'])
+    expect(JSON.parse(stdout)).toEqual({ version, commit: null, date: null, schema: migrations.length })
   })
 
   test('prints any other error as one line and exits with 1', async () => {

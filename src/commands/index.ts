@@ -13,6 +13,8 @@ export const commands: Readonly<Record<string, () => Promise<Command>>> = {
   decode: async () => (await import('./decode.ts')).decode,
   detect: async () => (await import('./detect.ts')).detect,
   doctor: async () => (await import('./doctor.ts')).doctor,
+  licenses: async () => (await import('./licenses.ts')).licenses,
+  unpack: async () => (await import('./unpack.ts')).unpack,
   config: async () => (await import('./config.ts')).config,
   judge: async () => (await import('./judge.ts')).judge,
   draft: async () => (await import('./draft.ts')).draft,

@@ -1,6 +1,7 @@
-import { dlopen, FFIType, ptr } from 'bun:ffi'
+import { FFIType, ptr } from 'bun:ffi'
 import { readdirSync } from 'node:fs'
 import { setPriority } from 'node:os'
+import { openLibc } from './libc.ts'
 
 /** The lowest priority, used by kernels that have no idle policy. */
 const NICENESS = 19
@@ -21,23 +22,25 @@ export const createsProcessGroup = process.platform === 'linux'
 
 /** Moves this process into a new process group. On systems other than Linux, the parent process does this. */
 export function createProcessGroup(): void {
-  if (!createsProcessGroup) return
-  const { symbols, close } = dlopen('libc.so.6', GROUP)
+  const libc = openLibc(GROUP)
   const itself = 0
-  symbols.setpgid(itself, itself)
-  close()
+  libc?.symbols.setpgid(itself, itself)
+  libc?.close()
 }
 
 /**
- * Makes this process and its future children run only when the processor is otherwise idle. Systems other than Linux
- * use the niceness instead, which is less effective, because Chromium raises its own niceness if permitted.
+ * Makes this process and its future children run only when the processor is otherwise idle. Systems other than Linux,
+ * and musl, which doesn't implement policies, use the niceness instead. It is less effective, because Chromium raises its
+ * own niceness if permitted.
  */
 export function lowerPriority(): void {
-  if (process.platform !== 'linux') return setPriority(NICENESS)
-  const { symbols, close } = dlopen('libc.so.6', POLICY)
+  const libc = openLibc(POLICY)
+  if (libc === null) return setPriority(NICENESS)
   const noPriority = new Int32Array(1)
   // The policy applies to individual threads, and the runtime has already started several.
-  for (const thread of readdirSync('/proc/self/task'))
-    symbols.sched_setscheduler(Number(thread), SCHED_IDLE, ptr(noPriority))
-  close()
+  const results = readdirSync('/proc/self/task').map((thread) =>
+    libc.symbols.sched_setscheduler(Number(thread), SCHED_IDLE, ptr(noPriority)),
+  )
+  libc.close()
+  if (results.every((result) => result !== 0)) setPriority(NICENESS)
 }

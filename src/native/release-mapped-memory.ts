@@ -1,5 +1,6 @@
-import { dlopen, FFIType } from 'bun:ffi'
+import { FFIType } from 'bun:ffi'
 import { readFileSync } from 'node:fs'
+import { openLibc } from '../core/libc.ts'
 
 // Optimisation: see docs/develop/tuning.md
 /** https://man7.org/linux/man-pages/man2/madvise.2.html */
@@ -49,11 +50,9 @@ export function untouchedMappings(smaps: string, program: string): FileMapping[]
  * the system's file cache and are mapped again when used. Takes about 5 ms. Has no effect on systems other than Linux.
  */
 export function releaseFilePages(): void {
-  if (process.platform !== 'linux') return
-  const { symbols, close } = dlopen('libc.so.6', {
-    madvise: { args: [FFIType.u64, FFIType.u64, FFIType.i32], returns: FFIType.i32 },
-  })
+  const libc = openLibc({ madvise: { args: [FFIType.u64, FFIType.u64, FFIType.i32], returns: FFIType.i32 } })
+  if (libc === null) return
   for (const { from, to } of untouchedMappings(readFileSync('/proc/self/smaps', 'utf8'), process.execPath))
-    symbols.madvise(from, to - from, MADV_DONTNEED)
-  close()
+    libc.symbols.madvise(from, to - from, MADV_DONTNEED)
+  libc.close()
 }

@@ -19,14 +19,14 @@ let root = ''
 let next = 0
 beforeAll(() => {
   root = mkdtempSync(join(tmpdir(), 'tagwarden-'))
-  writeFileSync(join(root, 'a.bin'), 'the library')
-  writeFileSync(join(root, 'b.bin'), 'the addon')
+  writeFileSync(join(root, 'a.bin'), Bun.zstdCompressSync('the library'))
+  writeFileSync(join(root, 'b.bin'), Bun.zstdCompressSync('the addon'))
 })
 afterAll(() => rmSync(root, { recursive: true, force: true }))
 
 const files = () => [
-  { name: 'lib.so', source: join(root, 'a.bin') },
-  { name: 'addon.node', source: join(root, 'b.bin') },
+  { name: 'lib.so', source: join(root, 'a.bin'), bytes: 'the library'.length },
+  { name: 'addon.node', source: join(root, 'b.bin'), bytes: 'the addon'.length },
 ]
 /** Returns a folder that does not exist yet. */
 const fresh = () => join(root, `cache-${next++}`)
@@ -109,7 +109,7 @@ test("the next folder is tried when the library can't be loaded from the first o
 
 test('an unreadable source file throws an error and leaves no files behind', () => {
   const base = fresh()
-  const missing = [{ name: 'lib.so', source: join(root, 'missing') }]
+  const missing = [{ name: 'lib.so', source: join(root, 'missing'), bytes: 11 }]
   expect(() => unpack(missing, 'v1', { folders: [base], spare: root }, contents)).toThrow(
     'the bundled libraries could not be unpacked to any folder',
   )

@@ -1,14 +1,18 @@
 import { randomBytes } from 'node:crypto'
-import { lstatSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs'
+import { lstatSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { homedir, tmpdir } from 'node:os'
 import { dirname, isAbsolute, join } from 'node:path'
 import { messageOf } from '../core/error.ts'
 import { writeWhole } from '../store/private-file.ts'
 
-/** A file to unpack: its name on disk and the path of its content. */
-export interface Packed {
+/** A file to unpack. */
+export interface PackedFile {
+  /** Name on disk. */
   name: string
+  /** Path of the file's content, compressed with Zstandard. */
   source: string
+  /** Uncompressed size. */
+  bytes: number
 }
 
 export interface CacheFolders {
@@ -31,7 +35,7 @@ export function cacheFolders({ XDG_CACHE_HOME: cache = '' }: NodeJS.ProcessEnv):
  * fails as well, throws an error with the reasons for all folders.
  */
 export function unpack<T>(
-  files: readonly Packed[],
+  files: readonly PackedFile[],
   version: string,
   { folders, spare }: CacheFolders,
   use: (folder: string) => T,
@@ -79,18 +83,20 @@ function ensurePrivateFolder(path: string): void {
   }
   const found = lstatSync(path)
   if (!found.isDirectory()) throw new Error('not a folder')
+  // On Windows, a folder in the user's profile has the permissions of the profile, and these fields are not set.
+  if (process.platform === 'win32') return
   if (found.uid !== userId()) throw new Error('owned by another user')
   if ((found.mode & 0o022) !== 0) throw new Error('writable by other users')
 }
 
-function writeUnlessPresent({ name, source }: Packed, folder: string): void {
+function writeUnlessPresent({ name, source, bytes }: PackedFile, folder: string): void {
   const path = join(folder, name)
-  if (lstatSync(path, { throwIfNoEntry: false })?.size === statSync(source).size) return
+  if (lstatSync(path, { throwIfNoEntry: false })?.size === bytes) return
   const draft = `${path}.${randomBytes(6).toString('hex')}`
   try {
     // The file is synced before it is renamed. Otherwise, a power cut could leave a file of the right size without its
     // content.
-    writeWhole(draft, readFileSync(source), 0o700)
+    writeWhole(draft, Bun.zstdDecompressSync(readFileSync(source)), 0o700)
     renameSync(draft, path)
   } catch (error) {
     rmSync(draft, { force: true })

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import Database from 'better-sqlite3/linux-x64'
+import Database from 'better-sqlite3'
 import { migrations } from '../../migrations/index.ts'
 import { openDatabase } from '../store/database.ts'
 

@@ -1,4 +1,4 @@
-import Database from 'better-sqlite3/linux-x64'
+import Database from 'better-sqlite3'
 import { makePrivateFile } from './private-file.ts'
 
 /** Another process is using the data folder. */

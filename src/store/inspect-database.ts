@@ -1,5 +1,5 @@
 import { existsSync, statSync } from 'node:fs'
-import Database from 'better-sqlite3/linux-x64'
+import Database from 'better-sqlite3'
 import { messageOf } from '../core/error.ts'
 import type { Db } from './database.ts'
 import { walFault } from './wal-check.ts'

@@ -2,7 +2,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createHmac } from 'node:crypto'
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { migrations } from '../../migrations/index.ts'
 import { version } from '../../package.json'
+import { thirdPartyLicenses } from '../../src/build/third-party.ts'
 import { receiver } from '../../src/transport/receiver.fixture.ts'
 import {
   ask,
@@ -65,7 +67,19 @@ describe.skipIf(BINARY === null)('the executable in an otherwise empty folder', 
   afterAll(() => folder[Symbol.dispose]())
 
   test('prints its version', async () => {
-    expect(await run(['--version'])).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' })
+    const { code, stdout } = await run(['--version', '--json'])
+    const build = JSON.parse(stdout)
+    expect([code, build]).toEqual([0, { version, commit: build.commit, date: build.date, schema: migrations.length }])
+    const text = await run(['--version'])
+    expect(text).toMatchObject({ code: 0, stderr: '' })
+    expect(text.stdout).toMatch(
+      /^[\d.]+ \((?:from source|commit [0-9a-f]{12}(?:-modified)?, \d{4}-\d\d-\d\d), database schema \d+\)\n$/,
+    )
+  })
+
+  test('prints the licences of the packages that it contains', async () => {
+    const { code, stdout } = await run(['licenses'])
+    expect([code, stdout.trimEnd()]).toEqual([0, thirdPartyLicenses().trimEnd()])
   })
 
   test('prints help, including for each command', async () => {

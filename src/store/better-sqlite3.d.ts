@@ -1,4 +1,0 @@
-declare module 'better-sqlite3/linux-x64' {
-  import Database from 'better-sqlite3'
-  export default Database
-}
