@@ -1,5 +1,8 @@
-import { describe, expect, test } from 'bun:test'
+import { afterAll, describe, expect, test } from 'bun:test'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import fc from 'fast-check'
+import { temporaryFolder } from '../test/run-program.ts'
 import {
   type Config,
   describeConfig,
@@ -7,11 +10,11 @@ import {
   oidcSettings,
   readConfig,
   retentionMs,
-  SettingError,
   type SettingName,
 } from './config.ts'
 import { ROLES } from './contract/roles.ts'
 import { DAY_MS } from './core/clock.ts'
+import { isOfKubernetes, SettingError } from './setting-source.ts'
 
 /** The setting of a made-up provider. */
 const DESK_REGION: OperatorSetting = {
@@ -107,11 +110,11 @@ describe('setting values', () => {
     ['RATE_COLLECT_PER_SECOND', '10000000', 10_000_000],
     ['RETENTION_DAYS', '400', 400],
     ['DISK_BUDGET', '0', 0],
-    ['DISK_BUDGET', '1024', 1024],
+    ['DISK_BUDGET', '10485760', 10 * 2 ** 20],
     ['DISK_BUDGET', '500MB', 500 * 2 ** 20],
     ['DISK_BUDGET', '20 GB', 20 * 2 ** 30],
     ['DISK_BUDGET', '2tib', 2 * 2 ** 40],
-    ['DISK_BUDGET', '64k', 64 * 2 ** 10],
+    ['DISK_BUDGET', '65536k', 64 * 2 ** 20],
     ['LOG_LEVEL', 'debug', 'debug'],
     ['OIDC_ROLES', 'staff=viewer', [{ group: 'staff', role: 'viewer' }]],
     [
@@ -141,7 +144,7 @@ describe('setting values', () => {
     ['RATE_COLLECT_PER_SECOND', ['0', '10000001']],
     ['RATE_SIGNIN_PER_MINUTE', ['0', '1000001']],
     ['RETENTION_DAYS', ['0', '36501', '90d', '']],
-    ['DISK_BUDGET', ['lots', '-1', '1.5GB', '5PB', '10 000', 'GB', '1e9', '5none']],
+    ['DISK_BUDGET', ['lots', '-1', '1.5GB', '5PB', '10 000', 'GB', '1e9', '5none', '1KB', '9.9MB', '10485759']],
     ['LOG_LEVEL', ['', 'verbose', 'INFO']],
     ['OIDC_ROLES', ['staff', 'staff=', '=viewer', 'staff=boss', 'staff=Viewer', 'a=viewer,b', '=']],
     [
@@ -305,4 +308,48 @@ describe('the settings shown to an operator', () => {
 
 test('retention is counted in whole days', () => {
   expect(retentionMs({ retentionDays: 90 })).toBe(90 * DAY_MS)
+})
+
+describe('a secret in a file', () => {
+  const folder = temporaryFolder()
+  afterAll(() => folder[Symbol.dispose]())
+  const path = join(folder.path, 'secret')
+  writeFileSync(path, 'smtp://user:from-a-file@mail.example:25\n')
+
+  test('is read without the line break at its end', () => {
+    expect(read({ TAGWARDEN_SMTP_URL_FILE: path }).smtpUrl).toBe('smtp://user:from-a-file@mail.example:25')
+    const shown = describeConfig({}, { TAGWARDEN_SMTP_URL_FILE: path }, []).find(({ name }) => /SMTP_URL/.test(name))
+    expect(shown?.value).toBe('(secret)')
+  })
+
+  test.each<[Record<string, string>, string]>([
+    [
+      { TAGWARDEN_SMTP_URL_FILE: path, TAGWARDEN_SMTP_URL: 'smtp://mail.example' },
+      'TAGWARDEN_SMTP_URL_FILE: must not be set together with TAGWARDEN_SMTP_URL',
+    ],
+    [{ TAGWARDEN_SMTP_URL_FILE: '/nowhere/x' }, "TAGWARDEN_SMTP_URL_FILE: /nowhere/x can't be read (ENOENT)"],
+    [{ TAGWARDEN_SMTP_URL_FILE: '/' }, "TAGWARDEN_SMTP_URL_FILE: / can't be read (EISDIR)"],
+    [{ TAGWARDEN_DATA_FILE: path }, 'TAGWARDEN_DATA_FILE: unknown setting'],
+  ])('is refused for %j', (env, message) => {
+    expect(() => read(env)).toThrow(message)
+  })
+})
+
+test('variables that Kubernetes sets for a service are ignored', () => {
+  const injected = {
+    TAGWARDEN_SERVICE_HOST: '10.0.0.1',
+    TAGWARDEN_SERVICE_PORT: '8787',
+    TAGWARDEN_SERVICE_PORT_HTTP: '8787',
+    TAGWARDEN_PORT: 'tcp://10.0.0.1:8787',
+    TAGWARDEN_PORT_8787_TCP: 'tcp://10.0.0.1:8787',
+    TAGWARDEN_PORT_8787_TCP_PROTO: 'tcp',
+    TAGWARDEN_PORT_8787_TCP_PORT: '8787',
+    TAGWARDEN_PORT_8787_TCP_ADDR: '10.0.0.1',
+    TAGWARDEN_COLLECT_SERVICE_HOST: '10.0.0.2',
+    TAGWARDEN_COLLECT_PORT: 'tcp://10.0.0.2:8788',
+  }
+  expect(read(injected)).toEqual(read())
+  for (const [name, value] of Object.entries(injected))
+    expect([name, isOfKubernetes(name, value)]).toEqual([name, true])
+  expect(() => read({ TAGWARDEN_PORT: '8080' })).toThrow('TAGWARDEN_PORT: unknown setting')
 })

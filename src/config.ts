@@ -5,14 +5,11 @@ import { DAY_MS } from './core/clock.ts'
 import { checkEmail } from './core/email-address.ts'
 import { AppError } from './core/error.ts'
 import { type Cidr, parseCidr } from './core/ip-address.ts'
+import { isOfKubernetes, PREFIX, rawSetting, SettingError, type SettingSource, variablesOf } from './setting-source.ts'
 
 /** A server setting, given as a flag or as `TAGWARDEN_<NAME>`. */
-interface Setting<T> {
-  /** Name of the environment variable, without the prefix. */
-  name: string
-  default: string
+interface Setting<T> extends SettingSource {
   meaning: string
-  secret?: boolean
   read(text: string, name: string): T
 }
 
@@ -35,11 +32,6 @@ export interface OidcSettings {
   roles: readonly GroupRole[]
   /** Null selects the only organization. */
   orgId: string | null
-}
-
-/** Thrown for an invalid value. The message names the setting. */
-export class SettingError extends Error {
-  override readonly name = 'SettingError'
 }
 
 function setting<T>(name: string, fallback: string, meaning: string, read: Setting<T>['read']): Setting<T> {
@@ -136,13 +128,19 @@ function certificates(path: string, name: string): string {
 
 const UNITS: Record<string, number> = { '': 1, k: 2 ** 10, m: 2 ** 20, g: 2 ** 30, t: 2 ** 40 }
 
+/** With less, events would be deleted as soon as they arrive. */
+const MIN_BUDGET = 10 * 2 ** 20
+
 function size(value: string, name: string): number {
   if (value === '') return 0
   const match = /^(\d+)\s*([kmgt]?)i?b?$/i.exec(value)
   const unit = UNITS[match?.[2]?.toLowerCase() ?? 'none']
   if (!match || unit === undefined)
     throw new SettingError(`${name}: must be a size such as 500MB or 20GB, not "${value}"`)
-  return Number(match[1]) * unit
+  const bytes = Number(match[1]) * unit
+  if (bytes !== 0 && bytes < MIN_BUDGET)
+    throw new SettingError(`${name}: must be at least 10MB, or empty for no limit, not "${value}"`)
+  return bytes
 }
 
 function mailAddress(value: string, name: string): string {
@@ -364,19 +362,7 @@ export interface OperatorSetting {
   fault(text: string): string | null
 }
 
-const PREFIX = 'TAGWARDEN_'
-
 type Flags = Partial<Record<string, string>>
-
-/** Returns the unparsed string of a setting: the flag, else the environment variable, else the default. */
-function rawOf(
-  key: string,
-  { name, default: fallback }: OperatorSetting | Setting<unknown>,
-  flags: Flags,
-  env: NodeJS.ProcessEnv,
-): string {
-  return flags[key] ?? env[PREFIX + name] ?? fallback
-}
 
 /**
  * Reads all settings. Throws `SettingError` for an invalid value or an unknown `TAGWARDEN_` variable. `ofProviders`: the
@@ -387,13 +373,15 @@ export function readConfig(
   env: NodeJS.ProcessEnv,
   ofProviders: readonly OperatorSetting[] = [],
 ): Config {
-  const known = new Set([...Object.values(SETTINGS), ...ofProviders].map(({ name }) => PREFIX + name))
-  const stranger = Object.keys(env).find((name) => name.startsWith(PREFIX) && !known.has(name))
+  const known = variablesOf([...Object.values(SETTINGS), ...ofProviders])
+  const stranger = Object.keys(env).find(
+    (name) => name.startsWith(PREFIX) && !known.has(name) && !isOfKubernetes(name, env[name]),
+  )
   if (stranger) throw new SettingError(`${stranger}: unknown setting; see tagwarden config`)
   const own = Object.fromEntries(
     Object.entries(SETTINGS).map(([key, entry]) => [
       key,
-      entry.read(rawOf(key, entry, flags, env), PREFIX + entry.name),
+      entry.read(rawSetting(entry, (flags as Flags)[key], env), PREFIX + entry.name),
     ]),
   ) as OwnConfig
   const providers = Object.fromEntries(ofProviders.map((one) => [one.name, providerSetting(one, flags, env)]))
@@ -404,7 +392,7 @@ export function readConfig(
 
 /** Returns the setting of an integration provider, which validates the string itself. */
 function providerSetting(setting: OperatorSetting, flags: Flags, env: NodeJS.ProcessEnv): string {
-  const value = rawOf(setting.name, setting, flags, env)
+  const value = rawSetting(setting, flags[setting.name], env)
   const wrong = setting.fault(value)
   if (wrong === null) return value
   throw new SettingError(`${PREFIX}${setting.name}: ${wrong}`)
@@ -445,7 +433,7 @@ export function describeConfig(
   ]
   return all.map(([key, entry]) => {
     const { name, default: fallback, meaning } = entry
-    const raw = rawOf(key, entry, flags, env)
+    const raw = rawSetting(entry, (flags as Flags)[key], env)
     const isSecret = 'secret' in entry && raw !== ''
     return { name: PREFIX + name, value: isSecret ? '(secret)' : raw, default: fallback, meaning }
   })

@@ -20,6 +20,7 @@ const ROOMS = [
   'jobs',
   'mail',
   'transport',
+  'setting-source',
   'config',
   'base',
   'org',

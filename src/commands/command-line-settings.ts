@@ -1,5 +1,6 @@
-import { type Config, readConfig, SettingError, type SettingName } from '../config.ts'
+import { type Config, readConfig, type SettingName } from '../config.ts'
 import { PROVIDER_SETTINGS } from '../connectors.ts'
+import { SettingError } from '../setting-source.ts'
 import { type Flag, type Invocation, UsageError } from './command.ts'
 
 /** Flags shared by the commands that open a data folder or listen. */

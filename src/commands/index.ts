@@ -13,6 +13,7 @@ export const commands: Readonly<Record<string, () => Promise<Command>>> = {
   decode: async () => (await import('./decode.ts')).decode,
   detect: async () => (await import('./detect.ts')).detect,
   doctor: async () => (await import('./doctor.ts')).doctor,
+  completion: async () => (await import('./completion.ts')).completionOf(commands),
   licenses: async () => (await import('./licenses.ts')).licenses,
   unpack: async () => (await import('./unpack.ts')).unpack,
   config: async () => (await import('./config.ts')).config,

@@ -1,5 +1,7 @@
+import { existsSync, readFileSync } from 'node:fs'
 import { findChromium, hasSandbox } from '../browser/find-chromium.ts'
 import type { Config } from '../config.ts'
+import { isOfKubernetes } from '../setting-source.ts'
 import { type Command, UsageError } from './command.ts'
 import { configOf, DATA_FLAG, LISTEN_FLAGS } from './command-line-settings.ts'
 import { logTo } from './json-log.ts'
@@ -16,7 +18,7 @@ export const serve: Command = {
     const { startServer, untilStopped } = await import('./start-server.ts')
     const running = await startServer(config, log)
     console.log(`listening on ${running.url}${config.collectListen ? `, collector on ${running.collectUrl}` : ''}`)
-    for (const hint of hintsOf(config, running.app.publicUrl)) log.warn(hint)
+    for (const hint of [...hintsOf(config, running.app.publicUrl), ...machineHints(invocation.env)]) log.warn(hint)
     if (running.app.setupUrl) log.warn(`this server has no owner yet; set it up at ${running.app.setupUrl}`)
     // The warm-up comes last, because it takes longer than the rest of startup. A first query on the history does not
     // wait longer because of this order.
@@ -25,6 +27,29 @@ export const serve: Command = {
     await running.stop()
     return 0
   },
+}
+
+/** Open files that the server needs: one for each connection (MAX_CONNECTIONS), event file and browser. */
+const MIN_OPEN_FILES = 4096
+
+/** Returns hints for the operator about the environment and the limits of the process. */
+function machineHints(env: NodeJS.ProcessEnv): string[] {
+  const ofKubernetes = Object.entries(env).filter(([name, value]) => isOfKubernetes(name, value))
+  const ignored = ofKubernetes.map(([name]) => name).join(', ')
+  const openFiles = maxOpenFiles()
+  return [
+    ...(ignored === '' ? [] : [`ignored variables that Kubernetes sets for services: ${ignored}`]),
+    ...(openFiles === null || openFiles >= MIN_OPEN_FILES
+      ? []
+      : [`this process can open only ${openFiles} files: raise the limit (ulimit -n) to at least ${MIN_OPEN_FILES}`]),
+  ]
+}
+
+/** Returns the limit of open files; null if the system doesn't tell or there is none. */
+function maxOpenFiles(): number | null {
+  if (!existsSync('/proc/self/limits')) return null
+  const [, limit] = /^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8')) ?? []
+  return limit === undefined ? null : Number(limit)
 }
 
 /** Returns hints for the operator about missing settings. */
