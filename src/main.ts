@@ -1,7 +1,7 @@
 import './production.ts'
 import { helpOf, readInvocation, UsageError } from './commands/command.ts'
 import { commands } from './commands/index.ts'
-import { buildInfo } from './core/build-info.ts'
+import { buildInfo, versionText } from './core/build-info.ts'
 import { AppError, messageOf } from './core/error.ts'
 
 async function overview(): Promise<string> {
@@ -16,12 +16,10 @@ async function overview(): Promise<string> {
 const HELP = ['--help', '-h']
 const VERSION = ['--version', '-v']
 
-async function versionText(isJson: boolean): Promise<string> {
-  const { version, commit, date } = buildInfo
+async function shownVersion(isJson: boolean): Promise<string> {
   const schema = (await import('../migrations/index.ts')).migrations.length
   if (isJson) return JSON.stringify({ ...buildInfo, schema })
-  const source = commit === null ? 'from source' : [`commit ${commit}`, ...(date === null ? [] : [date])].join(', ')
-  return `${version} (${source}, database schema ${schema})`
+  return `${versionText()}, database schema ${schema}`
 }
 
 async function main(args: string[]): Promise<number> {
@@ -31,7 +29,7 @@ async function main(args: string[]): Promise<number> {
     return args.length === 0 ? 2 : 0
   }
   if (VERSION.includes(first)) {
-    console.log(await versionText(others.includes('--json')))
+    console.log(await shownVersion(others.includes('--json')))
     return 0
   }
   if (first === 'help') return main([...others, '--help'])

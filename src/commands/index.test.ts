@@ -79,7 +79,7 @@ describe.concurrent('the program', () => {
 
   test('prints the version for --version', async () => {
     for (const flag of ['--version', '-v']) {
-      const stdout = `${version} (from source, database schema ${migrations.length})\n`
+      const stdout = `${version} (from source), database schema ${migrations.length}\n`
       expect(await runProgram([flag])).toEqual({ code: 0, stdout, stderr: '' })
     }
     const { stdout } = await runProgram(['--version', '--json'])

@@ -1,9 +1,13 @@
 import pino from 'pino'
 import type { Log } from '../app.ts'
 
-/** Creates a log that writes JSON lines to stderr; stdout is for the output of commands. */
+/**
+ * Creates a log that writes JSON lines to stderr; stdout is for the output of commands. A line has `level` (its name),
+ * `time` (ms) and `msg`.
+ */
 export function logTo(level: string): Log {
-  const logger = pino({ level, base: null }, pino.destination({ dest: 2, sync: true }))
+  const formatters = { level: (name: string) => ({ level: name }) }
+  const logger = pino({ level, base: null, formatters }, pino.destination({ dest: 2, sync: true }))
   return {
     info: (message) => logger.info(message),
     warn: (message) => logger.warn(message),

@@ -16,4 +16,12 @@ test('the serve command logs its URL and the set-up link, and exits cleanly on S
   expect(await ask('GET', `${server.url}/v1/whoami`, made.body.token)).toMatchObject({ via: 'session', role: 'owner' })
   await server.stop('SIGTERM')
   expect(server.code()).toBe(0)
+  const lines = server
+    .log()
+    .split('\n')
+    .filter((line) => line.startsWith('{'))
+  const said = lines.map((line) => JSON.parse(line) as { level: string; msg: string })
+  const started = said.find(({ msg }) => /^Tagwarden \d.* started with the data folder \//.test(msg))
+  expect(started?.level).toBe('info')
+  expect(said.slice(-2).map(({ msg }) => msg)).toEqual(['stopping, because the process received SIGTERM', 'stopped'])
 })

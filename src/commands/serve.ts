@@ -1,6 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
 import { findChromium, hasSandbox } from '../browser/find-chromium.ts'
 import type { Config } from '../config.ts'
+import { versionText } from '../core/build-info.ts'
 import { isOfKubernetes } from '../setting-source.ts'
 import { type Command, UsageError } from './command.ts'
 import { configOf, DATA_FLAG, LISTEN_FLAGS } from './command-line-settings.ts'
@@ -17,14 +19,17 @@ export const serve: Command = {
     // Loaded on demand, because the doctor imports hints from this file but does not need the server.
     const { startServer, untilStopped } = await import('./start-server.ts')
     const running = await startServer(config, log)
+    log.info(`Tagwarden ${versionText()} started with the data folder ${resolve(config.data)}`)
     console.log(`listening on ${running.url}${config.collectListen ? `, collector on ${running.collectUrl}` : ''}`)
     for (const hint of [...hintsOf(config, running.app.publicUrl), ...machineHints(invocation.env)]) log.warn(hint)
     if (running.app.setupUrl) log.warn(`this server has no owner yet; set it up at ${running.app.setupUrl}`)
     // The warm-up comes last, because it takes longer than the rest of startup. A first query on the history does not
     // wait longer because of this order.
     await running.app.warm()
-    await untilStopped()
+    const signal = await untilStopped()
+    log.info(`stopping, because the process received ${signal}`)
     await running.stop()
+    log.info('stopped')
     return 0
   },
 }

@@ -12,6 +12,13 @@ export interface BuildInfo {
   date: string | null
 }
 
+/** Returns the version with its commit: `0.1.0 (commit 0123456789ab, 2026-11-28)`, or `0.1.0 (from source)`. */
+export function versionText(): string {
+  const { version, commit, date } = buildInfo
+  if (commit === null) return `${version} (from source)`
+  return `${version} (commit ${commit}${date === null ? '' : `, ${date}`})`
+}
+
 /** The build that is running. `build.ts` defines the two constants. */
 export const buildInfo: BuildInfo = {
   version,
