@@ -1,7 +1,7 @@
 import { domainsWithAutoAlert } from './alerts/auto-alert.ts'
 import { openAlerts } from './alerts/room.ts'
 import { openApi } from './api.ts'
-import { type AppOptions, openBase } from './app/open-base.ts'
+import { type AppOptions, type OpenedBase, openBase } from './app/open-base.ts'
 import { openAudits } from './audits/room.ts'
 import type { Room } from './base.ts'
 import { openBrowser } from './browser/room.ts'
@@ -215,7 +215,7 @@ export async function openApp(options: AppOptions): Promise<App> {
     late: ingest.late,
     db,
     box,
-    jobs: rooms.flatMap((room) => room.jobs ?? []),
+    jobs: rooms.flatMap((room) => room.jobs ?? []).map((job) => (job.isOutbound ? unlessQuiet(job, base) : job)),
     warm: () => warehouse.warm().catch((error: unknown) => report(error, 'warming up the warehouse')),
     abort() {
       base.stop()
@@ -232,4 +232,9 @@ export async function openApp(options: AppOptions): Promise<App> {
       base.close()
     },
   }
+}
+
+/** Skips the runs of a job while the server is quiet. */
+function unlessQuiet(job: Job, { quiet }: Pick<OpenedBase, 'quiet'>): Job {
+  return { ...job, run: async (stopping) => (quiet() ? undefined : job.run(stopping)) }
 }

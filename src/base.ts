@@ -5,6 +5,7 @@ import type { SecretBox } from './core/secret-box.ts'
 import type { Route } from './http/route.ts'
 import type { Job } from './jobs/job.ts'
 import type { Db } from './store/database.ts'
+import type { QuietState } from './store/folder-mark.ts'
 import type { RowChange } from './store/watch-table-rows.ts'
 import type { AddressGuard } from './transport/address-guard.ts'
 import type { Transport } from './transport/transport.ts'
@@ -48,6 +49,8 @@ export interface Base {
   guard: AddressGuard
   /** Sends requests and mail to other servers. */
   transport: Transport
+  /** Returns why this server sends nothing; null if it does. */
+  quiet(): QuietState | null
   /** Notifies the server's operator in the log, and by mail if configured. */
   notifyOperator(notice: { subject: string; text: string }): void
   /** Public URL of the server, without a trailing slash. */

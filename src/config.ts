@@ -2,6 +2,7 @@ import { X509Certificate } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
 import { ROLES, type Role } from './contract/roles.ts'
 import { DAY_MS } from './core/clock.ts'
+import { nextTime } from './core/cron-schedule.ts'
 import { checkEmail } from './core/email-address.ts'
 import { AppError } from './core/error.ts'
 import { type Cidr, parseCidr } from './core/ip-address.ts'
@@ -156,6 +157,15 @@ function mailAddress(value: string, name: string): string {
 function regionName(value: string, name: string): string {
   if (/^[\w .-]{1,60}$/.test(value)) return value
   throw new SettingError(`${name}: must be 1 to 60 letters, digits, spaces, dots or hyphens, not "${value}"`)
+}
+
+function cronPattern(value: string, name: string): string {
+  try {
+    nextTime(value, 'UTC', 0)
+    return value
+  } catch {
+    throw new SettingError(`${name}: must be a cron pattern such as 0 3 * * *, not "${value}"`)
+  }
 }
 
 function oneOf(...words: string[]) {
@@ -343,6 +353,9 @@ const SETTINGS = {
     'Days for which screenshots and HARs of runs are stored; other data of a run is stored for 400 days',
     whole(1, 36_500),
   ),
+  backupTo: setting('BACKUP_TO', '', 'Folder or s3://bucket/prefix for scheduled backups. Empty: none', text),
+  backupSchedule: setting('BACKUP_SCHEDULE', '0 3 * * *', 'Times of backups as a cron pattern, in UTC', cronPattern),
+  backupKeep: setting('BACKUP_KEEP', '7', 'Number of backups that are kept in BACKUP_TO', whole(1, 10_000)),
 } satisfies Record<string, Setting<unknown>>
 
 export type SettingName = keyof typeof SETTINGS

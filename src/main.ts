@@ -33,7 +33,7 @@ async function main(args: string[]): Promise<number> {
     return 0
   }
   if (first === 'help') return main([...others, '--help'])
-  const found = Object.entries(commands).find(([name]) => name === args.slice(0, name.split(' ').length).join(' '))
+  const found = Object.entries(commands).findLast(([name]) => name === args.slice(0, name.split(' ').length).join(' '))
   const command = await found?.[1]()
   if (!command) throw new UsageError(`unknown command "${args[0]}"; see tagwarden --help`)
   const rest = args.slice(command.name.split(' ').length)

@@ -1,4 +1,4 @@
-import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { inspect } from 'node:util'
@@ -167,6 +167,7 @@ export async function testApp(
       const copy = `${folder}-copy`
       cpSync(folder, copy, { recursive: true })
       await app.close()
+      moveMark(folder, copy)
       folder = copy
       meanwhile?.(folder)
       app = await open()
@@ -177,6 +178,11 @@ export async function testApp(
       unlessBug(null, 'the program')
     },
   }
+}
+
+/** Makes a copy of a data folder its original, so that its server sends messages. */
+export function moveMark(from: string, to: string): void {
+  renameSync(join(from, 'folder.mark'), join(to, 'folder.mark'))
 }
 
 function requestOf(

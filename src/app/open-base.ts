@@ -9,9 +9,11 @@ import { openAllStores } from '../data-folder/open-folder.ts'
 import type { HistoryBase } from '../history-base.ts'
 import { NO_EXTRAS } from '../mail/mail-document.ts'
 import { privacySettings } from '../org/store.ts'
+import { checkFolderMark, quietState } from '../store/folder-mark.ts'
 import { type AddressGuard, addressGuard } from '../transport/address-guard.ts'
 import { httpTransport } from '../transport/http-transport.ts'
 import { mailTransport } from '../transport/mail-transport.ts'
+import { mutedTransport } from '../transport/muted-transport.ts'
 import { directMail } from '../transport/send-mail-directly.ts'
 import { type Transport, transport as transportOf } from '../transport/transport.ts'
 import { webSockets } from '../transport/web-socket.ts'
@@ -41,13 +43,25 @@ export interface OpenedBase extends HistoryBase {
  */
 export async function openBase({ config, clock, log, transport: given }: AppOptions): Promise<OpenedBase> {
   const guard = addressGuard(config.outboundAllow)
-  const transport = given ?? outboundTransport(config, guard)
   const report = (error: unknown, where: string) => log.error(error, where)
-  const notifyOperator = operatorNotifier(config, log, transport)
   const publicUrl = config.publicUrl || localUrlOf(config.listen)
   const queryTimeoutMs = config.queryTimeoutS * SECOND_MS
-  const stores = await openAllStores(config.data, clock, { report, log, notifyOperator, queryTimeoutMs })
+  // Nothing is sent before the folder's mark is checked.
+  const early: OperatorNotice[] = []
+  let notify = (notice: OperatorNotice): void => void early.push(notice)
+  const stores = await openAllStores(config.data, clock, {
+    report,
+    log,
+    notifyOperator: (notice) => notify(notice),
+    queryTimeoutMs,
+  })
   const { db, box, spool, warehouse, late: lateFolder, close } = stores
+  const quiet = checkFolderMark(db, config.data, clock.now())
+  if (quiet) log.warn(quietNotice(quiet.reason))
+  const transport = mutedTransport(given ?? outboundTransport(config, guard), () => quietState(db))
+  const notifyOperator = operatorNotifier(config, log, transport)
+  notify = notifyOperator
+  for (const notice of early) notifyOperator(notice)
   const privacyOf = (orgId: string) => privacyFrom(privacySettings(db, orgId))
   const stopping = new AbortController()
   return {
@@ -60,6 +74,7 @@ export async function openBase({ config, clock, log, transport: given }: AppOpti
     rowChanges: new Emitter(),
     guard,
     transport,
+    quiet: () => quietState(db),
     notifyOperator,
     publicUrl,
     collectUrl: config.collectUrl || publicUrl,
@@ -78,6 +93,8 @@ export async function openBase({ config, clock, log, transport: given }: AppOpti
     close,
   }
 }
+
+type OperatorNotice = Parameters<HistoryBase['notifyOperator']>[0]
 
 function outboundTransport(config: Config, guard: AddressGuard): Transport {
   const way = { guard, proxy: config.outboundProxy, ca: config.outboundCa }
@@ -103,4 +120,9 @@ function operatorNotifier(
       sections: [{ title: '', blocks: [{ kind: 'text', text }] }],
     })
   }
+}
+
+/** Returns the log line of a server that starts quiet. */
+function quietNotice(reason: string): string {
+  return `this server sends nothing, because ${reason}: no notifications, e-mails, flow tests or audits. Run "tagwarden resume" on the one copy that is to send them`
 }

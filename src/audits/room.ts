@@ -27,7 +27,7 @@ export function openAudits(base: HistoryBase, { browser: { browsers }, enqueue }
       checkChannels: channelCheck(base),
       privacyOf,
     }),
-    jobs: [{ name: 'run audits', pattern: '* * * * * *', run: async () => audits.start() }],
+    jobs: [{ name: 'run audits', isOutbound: true, pattern: '* * * * * *', run: async () => audits.start() }],
     idle: () => audits.idle(),
     stop: () => audits.close(),
   }

@@ -33,6 +33,8 @@ export interface BrowsersOptions extends Omit<ServerBrowsing, 'folder'> {
    * Maximum size of a browser's profile in bytes, including caches, stored data and temporary files. Default: 1 GiB.
    */
   diskBytes?: number
+  /** True while no browser may visit a site. Default: never. */
+  isQuiet?(): boolean
   /** Command that starts this program. Replaced in tests. */
   command?: readonly string[]
 }
@@ -79,7 +81,9 @@ export class Browsers {
 
   /** Returns why no browser can run and how to fix it, without a full stop. Null when browsers can run. */
   fault(): string | null {
-    const { chromium } = this.options
+    const { chromium, isQuiet } = this.options
+    if (isQuiet?.())
+      return 'this server is quiet, because its data folder was copied or restored; an operator must resume it'
     return findChromium(chromium) === null ? howToGetChromium(chromium) : null
   }
 

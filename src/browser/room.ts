@@ -7,7 +7,7 @@ export interface BrowserRoom extends Room {
 }
 
 /** Creates the browsers. `folder` contains the browsers' profiles. */
-export function openBrowser({ config }: HistoryBase, { folder }: { folder: string }): BrowserRoom {
+export function openBrowser({ config, quiet }: HistoryBase, { folder }: { folder: string }): BrowserRoom {
   const { chromium, flowConcurrency, outboundAllow, outboundProxy, outboundCa } = config
   return {
     browsers: new Browsers({
@@ -17,6 +17,7 @@ export function openBrowser({ config }: HistoryBase, { folder }: { folder: strin
       outboundAllow,
       outboundProxy,
       outboundCa,
+      isQuiet: () => quiet() !== null,
     }),
   }
 }

@@ -22,6 +22,7 @@ export type IdPrefix =
   | 'cal'
   | 'ocr'
   | 'cmt'
+  | 'bkp'
 
 /**
  * Returns `<prefix>_` followed by 26 characters, which encode 48 bits of time and 80 random bits. Ids sort by creation

@@ -43,6 +43,14 @@ export function namesMissingIn(text: string, names: readonly (string | null | un
 /** Returns a number as `2,000`. */
 export const countText = (count: number): string => count.toLocaleString('en-US')
 
+/** 1,234,567 → `1.2 MB`. */
+export function sizeText(bytes: number): string {
+  const power = bytes < 1 ? 0 : Math.min(SIZE_UNITS.length - 1, Math.floor(Math.log10(bytes) / 3))
+  return `${numberText(Number((bytes / 1000 ** power).toPrecision(power === 0 ? 3 : 2)))} ${SIZE_UNITS[power]}`
+}
+
+const SIZE_UNITS = ['bytes', 'kB', 'MB', 'GB', 'TB']
+
 /** Returns a number of events as `1 event` or `2,000 events`. */
 export const eventsText = (count: number): string => `${countText(count)} ${count === 1 ? 'event' : 'events'}`
 

@@ -13,6 +13,10 @@ export interface FolderPaths {
   runs: string
   /** Profiles of running browsers. They can be deleted when no browser is running. */
   browsers: string
+  /** Files that the running backup uses. They can be deleted when no backup is running. */
+  backupDraft: string
+  /** Backups for which no other place is configured. */
+  backups: string
 }
 
 export function folderPaths(folder: string): FolderPaths {
@@ -25,5 +29,7 @@ export function folderPaths(folder: string): FolderPaths {
     late: join(folder, 'spool/late'),
     runs: join(folder, 'runs'),
     browsers: join(folder, 'browsers'),
+    backupDraft: join(folder, 'backup-draft'),
+    backups: join(folder, 'backups'),
   }
 }

@@ -27,6 +27,8 @@ export function openDigest(base: HistoryBase, { signals, integrations: { dispatc
   const sender = new DigestSender({ db, box, composer, dispatcher, publicUrl, warn: log.warn })
   return {
     routes: digestRoutes({ db, box, clock, composer }),
-    jobs: [{ name: 'send digests', pattern: '2-59/5 * * * * *', run: (stopping) => sender.run(stopping) }],
+    jobs: [
+      { name: 'send digests', isOutbound: true, pattern: '2-59/5 * * * * *', run: (stopping) => sender.run(stopping) },
+    ],
   }
 }

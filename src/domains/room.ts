@@ -40,6 +40,7 @@ export function openDomains(base: Base, { org, ...queries }: Deps): DomainsRoom 
       { name: 'refresh domains', pattern: '* * * * * *', run: async () => directory.refresh() },
       {
         name: 'check hosts',
+        isOutbound: true,
         pattern: '*/10 * * * * *',
         run: () => checkHosts({ db, clock, transport, changed, signal: stopping }),
       },

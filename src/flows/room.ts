@@ -76,6 +76,7 @@ export function openFlows(base: HistoryBase, deps: Deps): Room {
     jobs: [
       {
         name: 'run flow tests',
+        isOutbound: true,
         pattern: '* * * * * *',
         async run() {
           planRuns({ db, clock, region, fault })

@@ -57,13 +57,14 @@ export function openIntegrations(base: HistoryBase, deps: Deps): IntegrationsRoo
     jobs: [
       {
         name: 'deliver',
+        isOutbound: true,
         pattern: EVERY_SECOND,
         trigger: queued,
         run: async () => deliver({ db, clock, publicUrl, changesOf }, dispatcher),
       },
-      { name: 'sync statuses', pattern: EVERY_SECOND, run: async () => statusSync.start() },
-      { name: 'poll', pattern: EVERY_SECOND, run: async () => poller.start() },
-      { name: 'listen', pattern: EVERY_SECOND, run: async () => listeners.start() },
+      { name: 'sync statuses', isOutbound: true, pattern: EVERY_SECOND, run: async () => statusSync.start() },
+      { name: 'poll', isOutbound: true, pattern: EVERY_SECOND, run: async () => poller.start() },
+      { name: 'listen', isOutbound: true, pattern: EVERY_SECOND, run: async () => listeners.start() },
     ],
     idle: () => dispatcher.idle(),
     async stop() {

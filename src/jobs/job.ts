@@ -9,6 +9,8 @@ export interface Job {
   name: string
   /** A cron pattern with seconds. */
   pattern: string
+  /** True for a job that sends or fetches something. It does not run while the server is quiet. */
+  isOutbound?: true
   /** Emits when there is work to do before the next scheduled run. */
   trigger?: Emitter
   /** @param stopping aborted at shutdown, so that long runs can stop early */

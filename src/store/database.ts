@@ -50,6 +50,23 @@ function migrate(db: Db): void {
   }
 }
 
+/**
+ * Opens the database of a server that may be running, for short writes by another process. Returns null if the database
+ * has another schema than this version.
+ */
+export function openBeside(path: string): Db | null {
+  const db = new Database(path, { fileMustExist: true, timeout: 5000 })
+  if (db.pragma('user_version', { simple: true }) !== migrations.length) {
+    db.close()
+    return null
+  }
+  db.pragma('foreign_keys = ON')
+  db.pragma('synchronous = FULL')
+  // The server decides when to checkpoint.
+  db.pragma('wal_autocheckpoint = 0')
+  return db
+}
+
 type Synchronous<T> = T extends PromiseLike<unknown> ? never : T
 
 /**

@@ -2,6 +2,7 @@ import { existsSync, statSync } from 'node:fs'
 import Database from 'better-sqlite3'
 import { messageOf } from '../core/error.ts'
 import type { Db } from './database.ts'
+import { makePrivateFile } from './private-file.ts'
 import { walFault } from './wal-check.ts'
 
 /** State of a database file, determined without changing the file. */
@@ -80,6 +81,26 @@ function tablesBut(db: Db, table: string): string[] {
 export function openToRead(path: string): Db {
   return new Database(path, { readonly: true, fileMustExist: true })
 }
+
+/**
+ * Copies the database to a new file that only its owner can read. `db` may have a read transaction, which the copy then
+ * shows; a server that writes in the meantime neither waits nor restarts the copy. Throws if the copy is damaged.
+ */
+export async function copyDatabase(db: Db, path: string): Promise<void> {
+  makePrivateFile(path)
+  await db.backup(path, { progress: () => ALL_PAGES })
+  const copy = new Database(path)
+  try {
+    // Otherwise, each process that reads the copy would create further files next to it.
+    copy.pragma('journal_mode = DELETE')
+    const fault = faultOf(copy, false)
+    if (fault !== null) throw new Error(`the database is damaged (${oneLine(fault)})`)
+  } finally {
+    copy.close()
+  }
+}
+
+const ALL_PAGES = 2 ** 31 - 1
 
 /** True for SQLite errors caused by a damaged file; false for errors caused by permissions or a full disk. */
 export function isDamage(error: unknown): error is Error {

@@ -9,7 +9,11 @@ export function makePrivateFile(path: string): void {
 
 /** Writes a new file and syncs it to disk. Throws if the file already exists. */
 export function writeWhole(path: string, content: Uint8Array, mode = 0o600): void {
-  const fd = openSync(path, 'wx', mode)
+  closeSynced(openSync(path, 'wx', mode), content)
+}
+
+/** Writes the content to an open file, syncs it to disk, and closes the file. */
+export function closeSynced(fd: number, content: Uint8Array | string): void {
   try {
     writeFileSync(fd, content)
     fsyncSync(fd)
@@ -35,7 +39,7 @@ export function makeWholeFile(path: string, content: Uint8Array): void {
   syncFolder(dirname(path))
 }
 
-function syncFolder(path: string): void {
+export function syncFolder(path: string): void {
   const fd = openSync(path, 'r')
   try {
     fsyncSync(fd)

@@ -39,7 +39,15 @@ export function storedFiles(folder: string): number {
 
 /** Number of files in the manifest. Throws `ListError` if the manifest is unreadable. */
 export function listedFiles(db: Db): number {
-  return listedPaths(listOf(db)).length
+  return listedFilePaths(db).length
+}
+
+/**
+ * Paths of all files in the manifest, relative to the folder and including damaged files. Throws `ListError` if the
+ * manifest is unreadable.
+ */
+export function listedFilePaths(db: Db): string[] {
+  return listedPaths(listOf(db))
 }
 
 /** Differences between the files on disk and the manifest. Paths are relative to the folder. */

@@ -2,7 +2,7 @@ import { cpSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node
 import { join } from 'node:path'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../src/core/clock.ts'
 import { ask, askAll, WEBHOOK_SECRET } from '../run-program.ts'
-import { testApp } from '../test-app.ts'
+import { moveMark, testApp } from '../test-app.ts'
 
 /** A data folder of a killed server that contains every kind of file. */
 export interface KilledFolder {
@@ -54,6 +54,7 @@ export async function killedFolder(path: string): Promise<KilledFolder> {
   await flushed(now - MINUTE_MS, 'contact')
   await send(now - 1000)
   cpSync(app.folder, path, { recursive: true })
+  moveMark(app.folder, path)
   return { path, apiKey: app.owner.apiKey, orgId: app.owner.orgId, domainId: domain.id, token: domain.token, eventIds }
 }
 
