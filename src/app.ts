@@ -3,6 +3,7 @@ import { openAlerts } from './alerts/room.ts'
 import { openApi } from './api.ts'
 import { type AppOptions, type OpenedBase, openBase } from './app/open-base.ts'
 import { openAudits } from './audits/room.ts'
+import { openBackups } from './backups/room.ts'
 import type { Room } from './base.ts'
 import { openBrowser } from './browser/room.ts'
 import { openCalendars } from './calendars/room.ts'
@@ -171,12 +172,14 @@ export async function openApp(options: AppOptions): Promise<App> {
     perOrganization: config.questionsPerOrganization,
     perCaller: config.questionsPerCaller,
   })
-  const metrics = openMetrics(base, { signals, evaluation, dataFolder, queryLimiter })
+  const backups = openBackups(base)
+  const metrics = openMetrics(base, { signals, evaluation, dataFolder, backups, queryLimiter })
 
   /** Routes and jobs are in the order of the rooms. Rooms are closed in reverse order. */
   const rooms: readonly Room[] = [
     signals,
     dataFolder,
+    backups,
     metrics,
     org,
     domains,

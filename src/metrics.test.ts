@@ -25,6 +25,8 @@ test('metrics start at zero, count stored data and failed deliveries, and surviv
     tagwarden_open_issues: 0,
     tagwarden_deliveries_waiting: 0,
     tagwarden_deliveries_failed_total: 0,
+    tagwarden_backups_failed_total: 0,
+    tagwarden_quiet: 0,
     tagwarden_resident_memory_bytes: expect.any(Number),
     tagwarden_collector_refusing: 0,
     tagwarden_collect_gaps: 0,

@@ -1,3 +1,4 @@
+import type { BackupsRoom } from './backups/room.ts'
 import type { Room } from './base.ts'
 import { type Clock, type Instant, SECOND_MS } from './core/clock.ts'
 import type { DataFolderRoom } from './data-folder/room.ts'
@@ -20,12 +21,13 @@ interface Deps {
   signals: SignalsRoom
   evaluation: Pick<EvaluationRoom, 'lastEvaluationAt'>
   dataFolder: Pick<DataFolderRoom, 'lastFlushAt'>
+  backups: Pick<BackupsRoom, 'status'>
   queryLimiter: Pick<QueryLimiter, 'load'>
 }
 
 /** Creates the health, readiness and metrics endpoints. */
-export function openMetrics(base: HistoryBase, { signals, evaluation, dataFolder, queryLimiter }: Deps): Room {
-  const { db, clock, config, spool, warehouse } = base
+export function openMetrics(base: HistoryBase, { signals, evaluation, dataFolder, backups, queryLimiter }: Deps): Room {
+  const { db, clock, config, warehouse } = base
   const { gaps, serverOutage } = signals
   return {
     routes: healthRoutes({
@@ -37,9 +39,11 @@ export function openMetrics(base: HistoryBase, { signals, evaluation, dataFolder
       },
       damagedFiles: () => warehouse.storage().flatMap(({ name, isDamaged }) => (isDamaged ? [name] : [])),
       failingMerges: () => warehouse.failingMerges,
+      backup: backups.status,
+      quiet: base.quiet,
       storageFault: () => diskFault(config.data, gaps.refusing),
       now: () => clock.now(),
-      metrics: cachedMetrics(clock, () => metricsOf({ db, spool, gaps, serverOutage, queryLimiter, warehouse })),
+      metrics: cachedMetrics(clock, () => metricsOf({ ...base, gaps, serverOutage, queryLimiter, backups })),
     }),
   }
 }
@@ -56,6 +60,8 @@ export function cachedMetrics(clock: Clock, measure: () => Metric[]): () => Metr
 
 interface MetricDeps {
   db: Db
+  backups: Pick<BackupsRoom, 'status'>
+  quiet(): object | null
   spool: Pick<Spool, 'segments'>
   gaps: { refusing: boolean }
   serverOutage: { suspected: boolean }
@@ -70,7 +76,7 @@ interface MetricDeps {
 function metricsOf(parts: MetricDeps): Metric[] {
   const { db, spool, warehouse, gaps, serverOutage } = parts
   const one = (sql: string) => db.prepare<[], number>(sql).pluck().get() ?? 0
-  const total = (name: 'eventsStored' | 'itemsRejected' | 'deliveriesFailed') =>
+  const total = (name: 'eventsStored' | 'itemsRejected' | 'deliveriesFailed' | 'backupsFailed') =>
     db.prepare<[string], number>('SELECT value FROM total WHERE name = ?').pluck().get(name) ?? 0
   const stored = warehouse.storage()
   const files = stored.filter(({ kind, isDamaged }) => kind === 'events' && !isDamaged)
@@ -137,6 +143,7 @@ function metricsOf(parts: MetricDeps): Metric[] {
       help: 'Resident memory of the process in bytes.',
       value: memory,
     },
+    ...backupMetrics(parts, total('backupsFailed')),
     ...gapMetrics(db, gaps),
     ...questionMetrics(parts),
     {
@@ -168,6 +175,43 @@ function questionMetrics({ queryLimiter, warehouse }: Pick<MetricDeps, 'queryLim
       type: 'gauge',
       help: 'Queries running in the warehouse, by callers and jobs.',
       value: warehouse.runningQueries,
+    },
+  ]
+}
+
+/** Metrics of the last backup are absent until there is one. */
+function backupMetrics({ backups, quiet }: Pick<MetricDeps, 'backups' | 'quiet'>, failed: number): Metric[] {
+  const { lastSuccess } = backups.status()
+  const ofLast: Metric[] = lastSuccess
+    ? [
+        {
+          name: 'tagwarden_backup_last_success_timestamp_seconds',
+          type: 'gauge',
+          help: 'Time at which the last successful backup started.',
+          value: lastSuccess.startedAt / SECOND_MS,
+        },
+        {
+          name: 'tagwarden_backup_duration_seconds',
+          type: 'gauge',
+          help: 'Duration of the last successful backup.',
+          value: ((lastSuccess.finishedAt ?? 0) - lastSuccess.startedAt) / SECOND_MS,
+        },
+        {
+          name: 'tagwarden_backup_bytes',
+          type: 'gauge',
+          help: 'Size of the last successful backup in bytes.',
+          value: lastSuccess.bytes ?? 0,
+        },
+      ]
+    : []
+  return [
+    ...ofLast,
+    { name: 'tagwarden_backups_failed_total', type: 'counter', help: 'Backups that failed.', value: failed },
+    {
+      name: 'tagwarden_quiet',
+      type: 'gauge',
+      help: '1 while the server sends nothing, because its data folder was copied or restored.',
+      value: quiet() ? 1 : 0,
     },
   ]
 }

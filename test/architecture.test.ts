@@ -59,6 +59,7 @@ const ROOMS = [
   'forms',
   'stream',
   'data-folder',
+  'backups',
   'mcp',
   'metrics',
   'api',
@@ -373,6 +374,7 @@ const TABLES: Record<string, string> = {
   audit: 'audits',
   // Rows are deleted together with their audit.
   auditPage: 'audits',
+  backup: 'backups',
   batch: 'ingest',
   batchGeneration: 'ingest',
   calendar: 'calendars',
@@ -404,6 +406,7 @@ const TABLES: Record<string, string> = {
   flowRunDetail: 'flows',
   flowTest: 'flows',
   flowVersion: 'flows',
+  folderMark: 'store',
   heartbeat: 'signals',
   hostname: 'domains changes',
   // Rows are deleted together with their organization.

@@ -28,6 +28,7 @@ type JobName =
   | 'send digests'
   | 'run audits'
   | 'retain'
+  | 'back up'
   | 'disk budget'
   | 'detect releases'
   | 'evaluate changes'

@@ -58,12 +58,16 @@ export async function checkBackup(
       await readChecked(place, name, file)
       checked.add(identity)
     } catch (error) {
-      if (!(error instanceof BackupDamage) && (error as { code?: unknown }).code === undefined) throw error
-      faults.push({
-        path: file.path,
-        fault: error instanceof BackupDamage ? error.message : `${file.path}: ${messageOf(error)}`,
-      })
+      if (error instanceof BackupDamage) faults.push({ path: file.path, fault: error.message })
+      else if (isReadFault(error))
+        faults.push({ path: file.path, fault: `${file.path} can't be read: ${messageOf(error)}` })
+      else throw error
     }
   }
   return { name, manifest, faults }
+}
+
+/** True for errors of the disk or the file; false for errors of the connection. */
+function isReadFault(error: unknown): boolean {
+  return /^(?:EIO|EACCES|EPERM|EISDIR|EUCLEAN)$/.test(String((error as { code?: unknown } | null)?.code))
 }

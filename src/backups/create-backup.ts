@@ -4,8 +4,9 @@ import type { Clock } from '../core/clock.ts'
 import { AppError, messageOf } from '../core/error.ts'
 import { type FolderPaths, folderPaths } from '../data-folder/folder-paths.ts'
 import { checkDatabase } from '../data-folder/open-folder.ts'
-import { type Db, openBeside } from '../store/database.ts'
+import { openBeside } from '../store/database.ts'
 import { FolderInUse, lockFolder } from '../store/folder-lock.ts'
+import { quietState } from '../store/folder-mark.ts'
 import { type BackupFile, type BackupManifest, backupName } from './backup-manifest.ts'
 import type { BackupPlace } from './backup-place.ts'
 import { type BackupResult, beginRecord, endRecord } from './store.ts'
@@ -30,22 +31,29 @@ export async function createBackup({ folder, place, keep, id, clock, warn }: Bac
   const paths = folderPaths(folder)
   if (!existsSync(paths.database)) throw new AppError('invalid', `there is no database in ${folder}`)
   checkUnused(paths)
-  const unlock = lockDraft(paths)
   const db = openBeside(paths.database)
-  let record: string | null = null
+  const record = db && (id ?? beginRecord(db, place.title, clock.now()))
+  const end = (result: BackupResult | { error: string }) => {
+    if (db && record !== null) endRecord(db, record, result, clock.now())
+  }
   try {
-    record = db && (id ?? beginRecord(db, place.title, clock.now()))
-    const result = await write(paths, place, { clock, warn })
-    end(db, record, result, clock)
-    if (keep !== null) await prune(place, result.name, keep, warn)
-    return result
+    const unlock = lockDraft(paths)
+    try {
+      const result = await write(paths, place, { clock, warn })
+      end(result)
+      if (keep !== null && db && quietState(db))
+        warn('old backups were not deleted, because they may belong to the original')
+      else if (keep !== null) await prune(place, result.name, keep, warn)
+      return result
+    } finally {
+      removeDraft(paths)
+      unlock()
+    }
   } catch (error) {
-    end(db, record, { error: messageOf(error) }, clock)
+    end({ error: messageOf(error) })
     throw error
   } finally {
-    removeDraft(paths)
     db?.close()
-    unlock()
   }
 }
 
@@ -58,10 +66,6 @@ function checkUnused(paths: FolderPaths): void {
   } finally {
     unlock()
   }
-}
-
-function end(db: Db | null, record: string | null, result: BackupResult | { error: string }, clock: Clock): void {
-  if (db && record !== null) endRecord(db, record, result, clock.now())
 }
 
 /** Locks the draft folder and empties it. Throws `conflict` if another backup is running. */

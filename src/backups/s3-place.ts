@@ -35,7 +35,7 @@ export function s3Environment(env: NodeJS.ProcessEnv): Record<string, string> {
  * `backups/<name>.json`. Credentials, region and endpoint are read from the standard variables of AWS.
  */
 export function s3Place(address: string, env: NodeJS.ProcessEnv): BackupPlace {
-  const [, bucket, path = ''] = /^s3:\/\/([^/?#@]+)\/?([^?#]*)$/.exec(address) ?? []
+  const [, bucket, path = ''] = /^s3:\/\/([a-z\d][a-z\d.-]{2,62})(?:\/([^?#]*))?$/.exec(address) ?? []
   if (bucket === undefined) throw new AppError('invalid', 'an S3 address must have the format s3://bucket/prefix')
   const prefix = path.replace(/\/*$/, path === '' ? '' : '/')
   const s3 = clientOf(bucket, env)

@@ -82,12 +82,12 @@ export function listBackups(db: Db, page: PageRequest): Page<BackupRecord> {
 
 /** Returns the most recent attempt that has ended; null if there is none. */
 export function lastEnded(db: Db): BackupRecord | null {
-  return lastWith(db, `status <> 'running'`)
+  return lastWith(db, `status <> 'running'`, 'finishedAt')
 }
 
 /** Returns the most recent backup that succeeded; null if there is none. */
 export function lastSuccess(db: Db): BackupRecord | null {
-  return lastWith(db, `status = 'succeeded'`)
+  return lastWith(db, `status = 'succeeded'`, 'startedAt')
 }
 
 /** Returns the most recent attempt to this place; null if there is none. */
@@ -100,11 +100,11 @@ export function lastAttempt(db: Db, place: string): BackupRecord | null {
   )
 }
 
-function lastWith(db: Db, condition: string): BackupRecord | null {
+function lastWith(db: Db, condition: string, order: 'startedAt' | 'finishedAt'): BackupRecord | null {
   return (
     prepared<[], BackupRecord>(
       db,
-      `SELECT ${COLUMNS} FROM backup WHERE ${condition} ORDER BY startedAt DESC LIMIT 1`,
+      `SELECT ${COLUMNS} FROM backup WHERE ${condition} ORDER BY ${order} DESC LIMIT 1`,
     ).get() ?? null
   )
 }

@@ -1,6 +1,6 @@
 import { setPriority } from 'node:os'
-import { openPlace } from '../backups/backup-place.ts'
 import { createBackup } from '../backups/create-backup.ts'
+import { openPlace } from '../backups/open-place.ts'
 import { systemClock } from '../core/clock.ts'
 import { keepOf } from './backup.ts'
 import { type Command, required } from './command.ts'

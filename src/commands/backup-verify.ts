@@ -1,5 +1,5 @@
-import { locateBackups } from '../backups/backup-place.ts'
 import { type CheckedBackup, checkBackup } from '../backups/check-backup.ts'
+import { locateBackups } from '../backups/open-place.ts'
 import { countText, sizeText } from '../core/text.ts'
 import { type Command, UsageError } from './command.ts'
 

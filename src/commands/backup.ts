@@ -1,5 +1,5 @@
-import { openPlace } from '../backups/backup-place.ts'
 import { createBackup } from '../backups/create-backup.ts'
+import { openPlace } from '../backups/open-place.ts'
 import { systemClock } from '../core/clock.ts'
 import { countText, sizeText } from '../core/text.ts'
 import { type Command, type Invocation, UsageError } from './command.ts'

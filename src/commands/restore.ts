@@ -1,5 +1,5 @@
 import { BackupDamage } from '../backups/backup-manifest.ts'
-import { locateBackups } from '../backups/backup-place.ts'
+import { locateBackups } from '../backups/open-place.ts'
 import { restoreBackup } from '../backups/restore-backup.ts'
 import { countText, timeText } from '../core/text.ts'
 import { type Command, required } from './command.ts'

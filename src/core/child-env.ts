@@ -20,9 +20,11 @@ export function childEnv(own: Record<string, string> = {}): Record<string, strin
   return { ...picked(MACHINE), ...own }
 }
 
-/** Returns the environment for another process of this program: `childEnv` plus folders, threads and trusted certificates. */
-export function workerEnv(): Record<string, string> {
-  return picked([...MACHINE, ...PROGRAM])
+/**
+ * Returns the environment for another process of this program: `childEnv` plus folders, threads and trusted certificates.
+ */
+export function workerEnv(own: Record<string, string> = {}): Record<string, string> {
+  return { ...picked([...MACHINE, ...PROGRAM]), ...own }
 }
 
 function picked(names: readonly string[]): Record<string, string> {

@@ -10,6 +10,13 @@ export function nextTime(pattern: string, timezone: string, after: Instant): Ins
   return cronOf(pattern, timezone).nextRun(new Date(after))?.getTime() ?? null
 }
 
+/** Returns up to `count` times before `before` that match a cron pattern, most recent first. */
+export function previousTimes(pattern: string, timezone: string, before: Instant, count: number): Instant[] {
+  return cronOf(pattern, timezone)
+    .previousRuns(count, new Date(before))
+    .map((date) => date.getTime())
+}
+
 /** Throws `invalid`, with the name of the field, if the pattern is invalid or never matches after `now`. */
 export function checkSchedule(pattern: string, timezone: string, now: Instant): void {
   if (nextTime(pattern, timezone, now) === null) {

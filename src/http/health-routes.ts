@@ -1,6 +1,6 @@
 import type { Instant } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
-import { Closed, InstantSchema, Int, Nullable, Type } from '../core/schema.ts'
+import { Closed, InstantSchema, Int, Nullable, OneOf, Type } from '../core/schema.ts'
 import { OK, OkSchema, publicRoute, type Route } from './route.ts'
 
 const tag = 'Health'
@@ -23,6 +23,19 @@ const ReadinessSchema = Closed(
       examples: [['c0-51f3b0a4c2d9e687.parquet']],
     }),
     failingMerges: Int({ description: 'Merges of event files that failed and will be retried' }),
+    backup: Type.Optional(
+      OneOf(['ok', 'stale', 'failed', 'none'], {
+        description:
+          'State of the backups. `stale`: the last two scheduled backups are missing; `failed`: the most recent attempt failed',
+      }),
+    ),
+    lastBackupAgeMs: Type.Optional(Nullable(Int())),
+    quiet: Type.Optional(
+      Closed(
+        { since: InstantSchema, reason: Type.String() },
+        { description: 'Present while the server sends nothing, because its data folder was copied or restored' },
+      ),
+    ),
   },
   { $id: 'Readiness' },
 )
@@ -60,6 +73,10 @@ export interface HealthDeps {
   damagedFiles(): readonly string[]
   /** Number of event file merges that failed and will be retried. */
   failingMerges(): number
+  /** State of the backups, and the last one that succeeded. */
+  backup?(): { state: 'ok' | 'stale' | 'failed' | 'none'; lastSuccess: { startedAt: Instant } | null }
+  /** Why the server sends nothing; null or omitted if it does. */
+  quiet?(): { since: Instant; reason: string } | null
   /** Reason why nothing can be stored, as a sentence without paths. Null when storage works. */
   storageFault(): string | null
   now(): Instant
@@ -75,6 +92,8 @@ export function healthRoutes({
   clockPutBack,
   damagedFiles,
   failingMerges,
+  backup,
+  quiet,
   storageFault,
   now,
   metrics,
@@ -109,6 +128,8 @@ export function healthRoutes({
           ...clockNote(clockPutBack?.() ?? null),
           damagedFiles: damagedFiles().slice(0, MOST_DAMAGED),
           failingMerges: failingMerges(),
+          ...backupNote(backup?.() ?? null, ageMs),
+          ...quietNote(quiet?.() ?? null),
         }
       },
     }),
@@ -128,6 +149,15 @@ export function healthRoutes({
 }
 
 const clockNote = (clockPutBack: { at: Instant; latestAt: Instant } | null) => (clockPutBack ? { clockPutBack } : {})
+
+function backupNote(
+  status: ReturnType<NonNullable<HealthDeps['backup']>> | null,
+  ageMs: (at: Instant | null) => number | null,
+) {
+  return status ? { backup: status.state, lastBackupAgeMs: ageMs(status.lastSuccess?.startedAt ?? null) } : {}
+}
+
+const quietNote = (quiet: { since: Instant; reason: string } | null) => (quiet ? { quiet } : {})
 
 function lineOf({ name, type, help, value }: Metric): string {
   return `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n${name} ${value}`

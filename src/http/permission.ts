@@ -65,6 +65,20 @@ export const PERMISSIONS = {
     audited: true,
     meaning: "Manage members, all members' API keys, projects and organization settings",
   },
+  seeBackups: {
+    from: 'owner',
+    writes: false,
+    secret: true,
+    audited: false,
+    meaning: 'View the backups of a server with one organization',
+  },
+  operate: {
+    from: 'owner',
+    writes: true,
+    audited: true,
+    meaning:
+      'Make and download backups of a server with one organization, and let a restored server send notifications',
+  },
   govern: {
     from: 'owner',
     writes: true,

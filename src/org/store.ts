@@ -90,6 +90,11 @@ export function rotateWebhookSecret(db: Db, box: SecretBox, orgId: string): stri
   return secret
 }
 
+/** True if this server has exactly one organization. */
+export function isOnlyOrg(db: Db): boolean {
+  return db.prepare<[], number>('SELECT count(*) FROM org').pluck().get() === 1
+}
+
 /** Changes the given fields. A null currency removes the currency. Throws `invalid` for a blank name. */
 export function updateOrg(
   db: Db,

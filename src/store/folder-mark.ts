@@ -8,7 +8,7 @@ import { closeSynced } from './private-file.ts'
 /** State of a server that sends nothing, because its data folder is a copy. */
 export interface QuietState {
   since: Instant
-  /** What was found, as a sentence without a full stop. */
+  /** Cause, as a sentence without a full stop. */
   reason: string
 }
 

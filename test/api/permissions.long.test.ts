@@ -100,6 +100,10 @@ const OTHERWISE: Record<string, { status: number; why: string; when?(caller: Cal
   cancelAudit: { status: 409, why: 'the audit has ended' },
   createAudit: { status: 409, why: 'Chromium is not installed' },
   deleteIssueComment: { status: 404, why: 'the caller has written no comment' },
+  listBackups: { status: 403, why: 'the server has several organizations' },
+  createBackup: { status: 403, why: 'the server has several organizations' },
+  downloadBackup: { status: 403, why: 'the server has several organizations' },
+  resumeSending: { status: 403, why: 'the server has several organizations' },
   chooseOfficeChatChannel: { status: 409, why: 'the bot is not installed in any team' },
 }
 

@@ -1,6 +1,7 @@
 import { expect } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { beginRecord } from '../../src/backups/store.ts'
 import { recordSightings } from '../../src/compliance/store.ts'
 import { PLAIN_PRIVACY } from '../../src/conditions/privacy-settings.ts'
 import { DAY_MS, HOUR_MS } from '../../src/core/clock.ts'
@@ -115,6 +116,7 @@ const MAKERS: Record<string, (maker: Maker) => Promise<string>> = {
   async sessions({ world: { app, clock }, tenant, userId = tenant.people.owner.userId }) {
     return sessionIdOf(openSession(app.db, clock, userId, 'password').token)
   },
+  backups: async ({ world: { app, clock } }) => beginRecord(app.db, '/var/backups', clock.now()),
   calendars: async (maker) => (await make(maker, '/v1/calendars', { name: `Calendar ${++made}`, ics: CALENDAR })).id,
   async maintenance(maker) {
     const from = maker.world.clock.now() + DAY_MS
