@@ -47,6 +47,7 @@ export const PAGE_PATHS = {
     digest: '/settings/digest',
     escalation: '/settings/escalation',
     usage: '/settings/usage',
+    backups: '/settings/backups',
     'audit-log': '/settings/audit-log',
     preferences: '/settings/preferences',
   },

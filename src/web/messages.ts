@@ -1,5 +1,6 @@
 import { alert } from './messages/alert-editor.ts'
 import { alerts } from './messages/alerts.ts'
+import { backups } from './messages/backups.ts'
 import { beforeConsent } from './messages/before-consent.ts'
 import { calendars } from './messages/calendars.ts'
 import { changes } from './messages/changes.ts'
@@ -34,6 +35,7 @@ export const english = {
   alert,
   alerts,
   displayNames,
+  backups,
   beforeConsent,
   calendars,
   changes,

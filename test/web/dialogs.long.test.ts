@@ -82,10 +82,15 @@ const OPENERS: readonly Opener[] = [
 ]
 
 /**
- * Dialogs that no button opens on a phone: a key opens them, they appear when a session ends, or they are for wide
- * windows.
+ * Dialogs that no button opens on a phone: a key opens them, they appear when a session ends, they are for wide
+ * windows, or the server must be quiet (`backups-page.test.ts`).
  */
-const WITHOUT_BUTTON = ['shell/auth-gate.tsx', 'shell/shortcuts-dialog.tsx', 'components/columns-menu.tsx']
+const WITHOUT_BUTTON = [
+  'shell/auth-gate.tsx',
+  'shell/shortcuts-dialog.tsx',
+  'shell/quiet-banner.tsx',
+  'components/columns-menu.tsx',
+]
 /** A shared component, which is tested through the dialogs that use it. */
 const SHARED = ['components/confirm-dialog.tsx']
 

@@ -12,6 +12,7 @@ export const settings = {
     digest: 'Digest',
     escalation: 'Escalation',
     usage: 'Usage',
+    backups: 'Backups',
     'audit-log': 'Audit log',
     preferences: 'Preferences',
   },

@@ -16,6 +16,7 @@ import { useSharedParams } from '../url-state/use-search-params.ts'
 import { scopeOf } from './alert-scope-from-page.ts'
 import { Header } from './header.tsx'
 import { Navigation } from './navigation.tsx'
+import { QuietBanner } from './quiet-banner.tsx'
 import classes from './shell.module.css'
 
 // Loaded on first use.
@@ -52,6 +53,7 @@ export function Shell() {
           </Drawer>
         )}
         <main id="main" className={`column ${classes.main}`} tabIndex={-1}>
+          <QuietBanner />
           <Page />
         </main>
       </div>

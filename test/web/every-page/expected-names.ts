@@ -130,6 +130,7 @@ export const PAGES: Record<string, readonly string[]> = {
   '/settings/escalation': ['heading Escalation', 'button Add a step', 'button Save'],
   '/settings/digest': ['heading Digest', 'field Send me the digest'],
   '/settings/usage': ['heading Usage'],
+  '/settings/backups': ['heading Backups', 'button Back up now'],
   '/settings/audit-log': ['heading Audit log'],
   '/settings/preferences': ['heading Preferences', 'field Theme', 'field Time zone', 'field Single-key shortcuts'],
 }

@@ -2,6 +2,7 @@
 
 export { ApiKeysPage } from './api-keys-page.tsx'
 export { AuditLogPage } from './audit-log-page.tsx'
+export { BackupsPage } from './backups-page.tsx'
 export { CalendarsPage } from './calendars-page.tsx'
 export { DigestPage } from './digest-page.tsx'
 export { EscalationPage } from './escalation-page.tsx'
