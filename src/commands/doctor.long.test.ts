@@ -31,6 +31,7 @@ test('for an intact folder, each check prints a line and nothing is changed', as
     ['ok', 'disk'],
     ['note', 'settings'],
     ['note', 'settings'],
+    ['note', 'backup'],
   ])
   expect(stored(path)).toEqual(before)
 })

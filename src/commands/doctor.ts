@@ -1,9 +1,11 @@
 import { existsSync } from 'node:fs'
 import { localUrlOf } from '../app/local-url.ts'
+import { backupStatus } from '../backups/backup-schedule.ts'
 import { findChromium, howToGetChromium } from '../browser/find-chromium.ts'
+import type { Config } from '../config.ts'
 import { systemClock } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
-import { countText, firstFew } from '../core/text.ts'
+import { countText, firstFew, timeText } from '../core/text.ts'
 import { examine, type Finding } from '../data-folder/examine-folder.ts'
 import { type FolderPaths, folderPaths } from '../data-folder/folder-paths.ts'
 import { checkDatabase } from '../data-folder/open-folder.ts'
@@ -11,6 +13,7 @@ import { type Rebuilt, rebuild } from '../data-folder/rebuild-file-list.ts'
 import { forgetLost, type SealedCounts } from '../data-folder/sealed-secrets.ts'
 import { openDatabase } from '../store/database.ts'
 import { FolderInUse, lockFolder } from '../store/folder-lock.ts'
+import { openToRead } from '../store/inspect-database.ts'
 import { openCountryFile } from '../visitor/country-file.ts'
 import { type Command, UsageError } from './command.ts'
 import { configOf, DATA_FLAG } from './command-line-settings.ts'
@@ -48,6 +51,8 @@ export const doctor: Command = {
       const findings = await examine(paths, { isRunning: unlock === null, progress: progressOf('read') })
       const hints = hintsOf(config, config.publicUrl || localUrlOf(config.listen))
       findings.push(...hints.map((says): Finding => ({ check: 'settings', state: 'note', says })))
+      if (findings.some(({ check, state }) => check === 'database' && state === 'good'))
+        findings.push(backupFinding(paths, config))
       findings.push(...(await countryFindings(config.countryFile)), chromiumFinding(config.chromium))
       if (flags.json) console.log(JSON.stringify({ findings, rebuilt, forgotten }, null, 2))
       else console.log([...forgottenLines(forgotten), ...rebuiltLines(rebuilt), ...findings.map(lineOf)].join('\n'))
@@ -65,6 +70,24 @@ function chromiumFinding(setting: string): Finding {
   // Chromium.
   const state = setting === '' ? 'note' : 'wrong'
   return { check: 'settings', state, says: `flow tests and audits cannot run: ${howToGetChromium(setting)}` }
+}
+
+/** The age of the last backup is not an error, because backups can also be made by other programs. */
+function backupFinding(paths: FolderPaths, { backupTo, backupSchedule }: Config): Finding {
+  const note = (says: string): Finding => ({ check: 'backup', state: 'note', says })
+  const db = openToRead(paths.database)
+  try {
+    const now = systemClock.now()
+    const { state, lastSuccess, lastEnded } = backupStatus(db, backupTo === '' ? null : backupSchedule, now)
+    const last = lastSuccess ? `the last backup is of ${timeText(lastSuccess.startedAt)}` : 'there is no backup'
+    if (state === 'failed') return note(`${last}; the most recent attempt failed: ${lastEnded?.error}`)
+    if (state === 'stale') return note(`${last}; later ones are missing`)
+    return state === 'none'
+      ? note(`${last}; run "tagwarden backup", or set TAGWARDEN_BACKUP_TO`)
+      : { check: 'backup', state: 'good', says: last }
+  } finally {
+    db.close()
+  }
 }
 
 async function countryFindings(path: string): Promise<Finding[]> {

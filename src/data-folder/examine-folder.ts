@@ -13,7 +13,7 @@ import { checkKey, keyModeWarning } from './sealed-secrets.ts'
 
 /** The result of one check. */
 export interface Finding {
-  check: 'folder' | 'database' | 'key' | 'files' | 'spool' | 'disk' | 'settings'
+  check: 'folder' | 'database' | 'key' | 'files' | 'spool' | 'disk' | 'backup' | 'settings'
   /** `note`: not an error, but important to know. */
   state: 'good' | 'note' | 'wrong'
   says: string
