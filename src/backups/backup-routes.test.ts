@@ -181,7 +181,8 @@ test('a copied folder sends nothing, makes no scheduled backups, and says so unt
       ],
     },
   })
-  await world.call('PUT', '/v1/me/digest', { body: { enabled: true } })
+  const digest = { subscribed: true, hourUtc: 13 }
+  expect((await world.call('PUT', '/v1/notifications/digest/me', { body: digest })).status).toBe(200)
   await world.restart((folder) => {
     const copy = `${folder}-copy`
     Bun.spawnSync(['cp', '-a', folder, copy])
@@ -214,7 +215,8 @@ test('a copied folder sends nothing, makes no scheduled backups, and says so unt
   for (const job of world.app.jobs) await job.run()
   await world.app.idle()
   expect((await world.call('GET', '/v1/issues')).body.issues).toHaveLength(1)
-  await world.call('POST', '/v1/members', { body: { email: 'new@example.com', role: 'viewer' } })
+  const member = { email: 'new@example.com', role: 'viewer' }
+  expect((await world.call('POST', '/v1/org/members', { body: member })).status).toBe(201)
   expect(sent).toEqual([])
   expect(readdirSync(root.path)).toEqual([])
   expect((await world.call('POST', '/v1/backups')).status).toBe(409)
