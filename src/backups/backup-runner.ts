@@ -14,7 +14,7 @@ import { s3Environment } from './s3-place.ts'
 import { beginRecord, endRecord, failInterrupted, forgetRunning, lastAttempt } from './store.ts'
 
 /** Where and when backups are made. */
-export interface BackupPlan {
+interface BackupPlan {
   /** Folder or `s3://` address. */
   to: string
   keep: number

@@ -19,7 +19,7 @@ export function isBackupDue(last: BackupRecord | null, pattern: string, now: Ins
  * `ok`: the most recent backup succeeded and is not older than the schedule permits; `stale`: two scheduled backups were
  * missed; `failed`: the most recent attempt failed; `none`: there is no backup.
  */
-export type BackupState = 'ok' | 'stale' | 'failed' | 'none'
+type BackupState = 'ok' | 'stale' | 'failed' | 'none'
 
 export interface BackupStatus {
   state: BackupState

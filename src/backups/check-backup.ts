@@ -3,7 +3,7 @@ import { BackupDamage, type BackupFile, type BackupManifest } from './backup-man
 import type { BackupPlace } from './backup-place.ts'
 
 /** A damaged or missing file of a backup. */
-export interface BackupFault {
+interface BackupFault {
   path: string
   fault: string
 }

@@ -74,7 +74,9 @@ function folderDraft({
     async add(file, earlier) {
       const target = targetOf(file.path)
       // Shares the bytes of the data folder, so that a damaged copy in an earlier backup is not spread.
-      if (isLinked(file.source, target)) return { sha256: earlier?.file.sha256 ?? (await hashOf(target)), added: 0 }
+      if (isLinked(file.source, target)) {
+        return { sha256: earlier?.file.sha256 ?? (await hashOf(target)), added: file.isLink ? 0 : file.bytes }
+      }
       if (earlier) {
         const copy = earlierOf(earlier.name, file.path)
         const isWhole = statSync(copy, { throwIfNoEntry: false })?.size === file.bytes

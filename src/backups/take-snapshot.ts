@@ -28,6 +28,8 @@ export interface SnapshotFile {
   bytes: number
   /** Time of the last change in the data folder, in ms. */
   modifiedAt: number
+  /** True if `source` is a hard link to the file in the data folder. */
+  isLink: boolean
 }
 
 export interface Snapshot {
@@ -66,7 +68,7 @@ export async function takeSnapshot(paths: FolderPaths): Promise<Snapshot> {
     if (existsSync(paths.key)) add(copied(paths, 'master.key'))
     const source = join(draft, 'tagwarden.db')
     await copyDatabase(db, source)
-    files.push({ path: 'tagwarden.db', source, ...statOf(source) })
+    files.push({ path: 'tagwarden.db', source, ...statOf(source), isLink: false })
     const schema = db.pragma('user_version', { simple: true }) as number
     return { files, serverId: serverIdOf(db), schema, missing }
   } finally {
@@ -105,7 +107,7 @@ function linked({ folder, backupDraft }: FolderPaths, path: string): SnapshotFil
   mkdirSync(dirname(source), { recursive: true, mode: 0o700 })
   return ifThere(() => {
     linkSync(join(folder, path), source)
-    return { path, source, ...statOf(source) }
+    return { path, source, ...statOf(source), isLink: true }
   })
 }
 
@@ -130,7 +132,7 @@ function copied({ folder, backupDraft }: FolderPaths, path: string): SnapshotFil
       closeSync(to)
     }
     const { modifiedAt } = statOf(join(folder, path))
-    return { path, source, ...statOf(source), modifiedAt }
+    return { path, source, ...statOf(source), modifiedAt, isLink: false }
   })
 }
 

@@ -24,7 +24,7 @@ test('a quiet server says so on every page until an owner resumes it', async () 
   const { server, screen } = world
   const reason = 'the data folder is a copy'
   server.app.app.db.prepare('UPDATE folderMark SET quietSince = 1, quietReason = ?').run(reason)
-  await openAs(screen, server.keyOf('member'), '/issues')
+  await openAs(screen, server.keyOf('viewer'), '/issues')
   await screen.reads('This server sends nothing')
   await screen.reads('An owner can resume it.')
   await screen.page.setViewport({ width: 360, height: 800 })

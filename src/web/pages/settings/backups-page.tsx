@@ -1,4 +1,4 @@
-import { Alert, Anchor, Button, Group, Stack, Text } from '@mantine/core'
+import { Alert, Anchor, Button, Group, Paper, Stack, Text } from '@mantine/core'
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
 import { listBackupsInfiniteOptions } from '#client/@tanstack/react-query.gen'
@@ -62,7 +62,9 @@ export function BackupsPage() {
                 {first.backups.length === 0 ? (
                   <Text>{t.none}</Text>
                 ) : (
-                  <BackupTable backups={[first, ...others].flatMap(({ backups }) => backups)} pages={query} />
+                  <Paper>
+                    <BackupTable backups={[first, ...others].flatMap(({ backups }) => backups)} pages={query} />
+                  </Paper>
                 )}
               </Stack>
             )
@@ -78,7 +80,7 @@ function Summary({ list: { state, place, schedule, nextAt, keep, backups } }: { 
   const trouble = t.states[state]
   const last = backups.find(({ status }) => status === 'succeeded')
   return (
-    <Stack gap="xs">
+    <Stack gap="md">
       {trouble && (
         <Alert color="red" variant="light">
           {trouble}
