@@ -13,6 +13,19 @@ import { findBackup, listBackups } from './store.ts'
 
 const tag = 'Server'
 
+const EXAMPLE = {
+  id: 'bkp_01ke7jm2q0d3k8f1z6y5b7n4ta',
+  status: 'succeeded',
+  place: '/var/backups/tagwarden',
+  name: '2026-01-05T03-00-00-000Z',
+  startedAt: 1_767_582_000_000,
+  finishedAt: 1_767_582_004_200,
+  files: 312,
+  bytes: 4_200_000_000,
+  addedBytes: 61_000_000,
+  error: null,
+}
+
 const BackupSchema = Closed(
   {
     id: Type.String(),
@@ -28,20 +41,7 @@ const BackupSchema = Closed(
   },
   {
     $id: 'Backup',
-    examples: [
-      {
-        id: 'bkp_01ke7jm2q0d3k8f1z6y5b7n4ta',
-        status: 'succeeded',
-        place: '/var/backups/tagwarden',
-        name: '2026-01-05T03-00-00-000Z',
-        startedAt: 1_767_582_000_000,
-        finishedAt: 1_767_582_004_200,
-        files: 312,
-        bytes: 4_200_000_000,
-        addedBytes: 61_000_000,
-        error: null,
-      },
-    ],
+    examples: [EXAMPLE],
   },
 )
 
@@ -55,7 +55,20 @@ const BackupListSchema = Closed(
     state: OneOf(['ok', 'stale', 'failed', 'none']),
     nextCursor: NextCursorSchema,
   },
-  { $id: 'BackupList' },
+  {
+    $id: 'BackupList',
+    examples: [
+      {
+        backups: [EXAMPLE],
+        place: EXAMPLE.place,
+        schedule: '0 3 * * *',
+        nextAt: 1_767_668_400_000,
+        keep: 7,
+        state: 'ok',
+        nextCursor: null,
+      },
+    ],
+  },
 )
 
 const QuietSchema = Closed(
@@ -64,7 +77,7 @@ const QuietSchema = Closed(
       Closed({ since: InstantSchema, reason: Type.String({ description: 'Cause, without a full stop' }) }),
     ),
   },
-  { $id: 'Sending' },
+  { $id: 'Sending', examples: [{ quiet: { since: 1_767_614_400_000, reason: 'the data folder is a copy' } }] },
 )
 
 const Archive = Type.Unsafe<ReadableStream<Uint8Array>>(

@@ -4,7 +4,7 @@ import { openAs, sharedTestServer } from './test-server.ts'
 
 const world = sharedTestServer()
 
-test('an owner makes and downloads a backup; others are told that the role is missing', async () => {
+test('an owner makes and downloads a backup; others see which role is required', async () => {
   const { server, screen } = world
   await openAs(screen, server.keyOf('member'), '/settings/backups')
   await screen.reads('Viewing and making backups requires the Owner role or higher.')
