@@ -46,6 +46,7 @@ async function shoot(name: string): Promise<void> {
   const { page } = world.screen
   for (const value of ['light', 'dark']) {
     await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value }])
+    await page.waitForFunction(() => document.getAnimations().length === 0)
     expect(await axeFindings(page)).toEqual([])
     const folder = process.env.SHOTS
     if (folder) await page.screenshot({ path: `${folder}/backups-${name}-${value}.png` })
