@@ -55,6 +55,7 @@ import muteScope from './0049_mute_scope.sql' with { type: 'text' }
 import deliveryRequests from './0050_delivery_requests.sql' with { type: 'text' }
 import sortedLists from './0051_sorted_lists.sql' with { type: 'text' }
 import backups from './0052_backups.sql' with { type: 'text' }
+import people from './0053_people.sql' with { type: 'text' }
 
 /** Migrations in the order in which they run. Released statements never change; new migrations are appended. */
 export const migrations: readonly { name: string; sql: string }[] = [
@@ -110,4 +111,5 @@ export const migrations: readonly { name: string; sql: string }[] = [
   { name: '0050_delivery_requests', sql: deliveryRequests },
   { name: '0051_sorted_lists', sql: sortedLists },
   { name: '0052_backups', sql: backups },
+  { name: '0053_people', sql: people },
 ]

@@ -54,6 +54,7 @@ import { openSignals } from './signals/room.ts'
 import type { Db } from './store/database.ts'
 import { openStream } from './stream/room.ts'
 import { openVisitor } from './visitor/room.ts'
+import { browserName } from './visitor/user-agent.ts'
 import { useOf } from './warehouse/plan-disk-deletions.ts'
 
 export type { AppOptions } from './app/open-base.ts'
@@ -104,7 +105,7 @@ export async function openApp(options: AppOptions): Promise<App> {
   const mailConfigured = config.smtpUrl !== ''
   const enqueue = notifier({ db, clock, publicUrl, mailConfigured, changesOf })
 
-  const org = openOrg(base, { checkPiiPatterns: checkCustomPatterns })
+  const org = openOrg(base, { checkPiiPatterns: checkCustomPatterns, browserOf: browserName })
   const domains = openDomains(base, {
     org,
     maskTextOf,

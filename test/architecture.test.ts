@@ -445,6 +445,7 @@ const TABLES: Record<string, string> = {
   project: 'domains',
   providerCall: 'integrations',
   // Rows are deleted together with their domain.
+  recoveryCode: 'org',
   rejection: 'ingest +domains',
   releaseScan: 'changes',
   releaseSeen: 'changes',
@@ -459,6 +460,7 @@ const TABLES: Record<string, string> = {
   startTask: 'data-folder',
   // Rows are written by triggers.
   total: 'metrics',
+  totp: 'org',
   usage: 'ingest alerts domains',
   user: 'org digest integrations issues search',
   // Rows are deleted together with their issue.

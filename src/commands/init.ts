@@ -26,7 +26,7 @@ export const init: Command = {
     // Input is checked first, so that no data folder is created when it is invalid.
     checkName(orgName, 'orgName')
     checkEmail(email)
-    if (password !== null) checkPassword(password)
+    if (password !== null) await checkPassword(password, { known: [email, orgName] })
     const { db, box } = openStores(data)
     try {
       const made = await initialize(db, box, systemClock, { orgName, email, password })

@@ -23,6 +23,8 @@ export class AppError extends Error {
     /** Seconds after which a retry may succeed; sent as `Retry-After`. */
     readonly retryAfterS?: number,
     private readonly findFaults?: () => readonly string[],
+    /** Headers of the HTTP response, in addition to those that follow from the code. */
+    readonly headers: Readonly<Record<string, string>> = {},
   ) {
     super(message)
   }

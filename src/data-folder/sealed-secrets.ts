@@ -4,6 +4,8 @@ import { type SecretBox, secretBox } from '../core/secret-box.ts'
 import { dropUnreadableSecrets } from '../flows/store.ts'
 import { clearSecrets, sealedIntegrations } from '../integrations/store.ts'
 import { writeAuditEntry } from '../org/audit-log.ts'
+import { dropUnreadableSecondFactors } from '../org/second-factor.ts'
+import { auditEverywhere } from '../org/sign-in.ts'
 import { rotateWebhookSecret, sealedOrgs } from '../org/store.ts'
 import { type Db, tx } from '../store/database.ts'
 import { KEY_BYTES, masterKey } from '../store/master-key.ts'
@@ -79,7 +81,7 @@ function keyProblem({ key }: FolderPaths): string | null {
 
 /**
  * Deletes the secrets that the key can't decrypt. Organizations get new webhook secrets; secrets of integrations and
- * flow tests must be entered again. Adds an entry to the audit log of each organization. Creates a missing key, and
+ * flow tests must be entered again, and second factors set up again. Adds an entry to the audit log of each organization. Creates a missing key, and
  * renames an invalid key file.
  */
 export function forgetLost(paths: FolderPaths, db: Db, clock: Clock): SealedCounts {
@@ -95,6 +97,10 @@ export function forgetLost(paths: FolderPaths, db: Db, clock: Clock): SealedCoun
     for (const { id, orgId } of closed.integrations) {
       clearSecrets(db, id)
       writeAuditEntry(db, clock, { orgId, act: 'forgetSecrets', target: id, note: { needsSecretsAnew: true } })
+    }
+    for (const userId of dropUnreadableSecondFactors(db, box)) {
+      const entry = { act: 'forgetSecrets', target: userId, note: { needsSecondFactorAnew: true } }
+      auditEverywhere({ db, audit: (entry) => writeAuditEntry(db, clock, entry) }, userId, entry)
     }
     for (const { id, orgId } of dropUnreadableSecrets(db, box)) {
       writeAuditEntry(db, clock, { orgId, act: 'forgetSecrets', target: id, note: { needsSecretsAnew: true } })

@@ -12,10 +12,11 @@ function errorBody(status: number, message: string, more: Record<string, string>
  * Returns the response for an error: `{"error": message}` with the matching status, and `retry-after` when the error
  * has one.
  */
-export function errorResponse({ code, message, retryAfterS }: AppError): Response {
+export function errorResponse({ code, message, retryAfterS, headers }: AppError): Response {
   return errorBody(STATUS[code], message, {
     ...(code === 'unauthorized' ? { 'www-authenticate': 'Bearer' } : {}),
     ...(retryAfterS === undefined ? {} : { 'retry-after': String(retryAfterS) }),
+    ...headers,
   })
 }
 

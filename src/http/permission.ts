@@ -5,31 +5,30 @@ import type { Principal } from './principal.ts'
 interface PermissionRow {
   /** The lowest role with this permission. Null for public routes, which require no credential. */
   from: Role | null
-  /** True for permissions to change data. Read-only keys never have them. */
+  /**
+   * True for permissions to change data. Read-only keys never have them, and each use is recorded in the organization's
+   * audit log.
+   */
   writes: boolean
-  /** True for permissions to read secrets. Read-only keys never have them. */
+  /** True for permissions to read secrets. Only keys with the scope `all` have them. */
   secret?: boolean
-  /** True when each use is recorded in the organization's audit log. */
-  audited: boolean
   meaning: string
 }
 
 /** All permissions. Every route has one as its `access`. `docs/api/roles.md` is generated from this table. */
 export const PERMISSIONS = {
-  public: { from: null, writes: false, audited: false, meaning: 'No credential required' },
+  public: { from: null, writes: false, meaning: 'No credential required' },
   read: {
     from: 'viewer',
     writes: false,
-    audited: false,
     meaning:
       "Read everything except secrets, property tokens, channel targets, members' e-mail addresses and personal data in " +
       'events',
   },
-  own: { from: 'viewer', writes: true, audited: true, meaning: 'Change your own name, password, API keys and digest' },
+  own: { from: 'viewer', writes: true, meaning: 'Change your own name, password, API keys and digest' },
   edit: {
     from: 'member',
     writes: true,
-    audited: false,
     meaning:
       'Manage alerts, issues, signals, labels, changes, hostnames, orders, maintenance windows, calendars, flow tests and ' +
       'audits',
@@ -38,31 +37,26 @@ export const PERMISSIONS = {
     from: 'member',
     writes: false,
     secret: true,
-    audited: false,
     meaning: 'View property tokens and channel targets',
   },
   seePersonal: {
     from: 'member',
     writes: false,
-    audited: false,
     meaning: 'View personal data in events, which is masked for other roles, and screenshots and HARs of flow tests',
   },
   configure: {
     from: 'admin',
     writes: true,
-    audited: true,
     meaning: 'Create, change and delete domains and integrations',
   },
   seeSettings: {
     from: 'admin',
     writes: false,
-    audited: false,
     meaning: "View members' e-mail addresses, integration settings, the webhook secret and the audit log",
   },
   administer: {
     from: 'admin',
     writes: true,
-    audited: true,
     meaning: "Manage members, all members' API keys, projects and organization settings",
   },
   seeBackups: {
@@ -82,7 +76,6 @@ export const PERMISSIONS = {
   govern: {
     from: 'owner',
     writes: true,
-    audited: true,
     meaning: 'Grant and revoke the owner role, create further organizations, and delete this one',
   },
 } as const satisfies Record<string, PermissionRow>
@@ -95,15 +88,24 @@ export function needsFullKey(permission: Permission): boolean {
   return writes || secret
 }
 
-/** True when the caller has the permission. */
+/** True when the credential may read secrets, as far as the role allows: a session, or a key with the scope `all`. */
+export function isFullCredential({ readOnly, scopes }: Principal): boolean {
+  return !readOnly && scopes === undefined
+}
+
+/** True when the caller's role has the permission, and the credential is not too limited for it. */
 export function may(principal: Principal, permission: Permission): boolean {
-  const { from } = PERMISSIONS[permission]
-  return from === null || (atLeast(principal.role, from) && !(needsFullKey(permission) && principal.readOnly))
+  const { from, writes, secret = false }: PermissionRow = PERMISSIONS[permission]
+  if (from === null) return true
+  if ((writes && principal.readOnly) || (secret && !isFullCredential(principal))) return false
+  return atLeast(principal.role, from)
 }
 
 /** Throws `forbidden` when the caller does not have the permission. The message names the missing role or right. */
 export function requirePermission(principal: Principal, permission: Permission): void {
   if (may(principal, permission)) return
   if (needsFullKey(permission) && principal.readOnly) throw new AppError('forbidden', 'this key is read-only')
+  const { secret = false }: PermissionRow = PERMISSIONS[permission]
+  if (secret && principal.scopes) throw new AppError('forbidden', 'this requires a key with the scope "all"')
   throw new AppError('forbidden', `this requires the role ${PERMISSIONS[permission].from}; yours is ${principal.role}`)
 }

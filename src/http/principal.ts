@@ -1,3 +1,4 @@
+import type { KeyScope } from '../contract/key-scopes.ts'
 import type { Role } from '../contract/roles.ts'
 
 /** The authenticated user of a request, in one organization. */
@@ -9,6 +10,8 @@ export interface Principal {
   role: Role
   /** True for read-only keys and for keys of viewers. Such keys can't write anything, not even the user's own data. */
   readOnly: boolean
+  /** Scopes of an API key; absent for a session and for a key with the scope `all`. */
+  scopes?: readonly KeyScope[]
   /** Id of the API key; null for a session. */
   keyId: string | null
   /** Id of the session; null for an API key. Must not appear in responses, logs or the audit log. */

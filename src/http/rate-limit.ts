@@ -24,8 +24,11 @@ export class RateLimit {
     this.full = perSecond * burstS
   }
 
-  /** Takes one token. When none is left, throws `rateLimited` with the number of seconds to wait. */
-  take(name: string): void {
+  /**
+   * Takes one token. When none is left, throws `rateLimited` with the number of seconds to wait. With `count` 0, only
+   * checks that a token is left.
+   */
+  take(name: string, count: 0 | 1 = 1): void {
     const now = this.clock.now()
     const bucket = this.buckets.get(name) ?? this.begin(name, now)
     bucket.tokens = this.tokensOf(bucket, now)
@@ -35,7 +38,7 @@ export class RateLimit {
       const waitS = Math.max(1, Math.ceil((1 - bucket.tokens) / this.perSecond))
       throw new AppError('rateLimited', `too many requests; try again in ${waitS} s`, waitS)
     }
-    bucket.tokens--
+    bucket.tokens -= count
   }
 
   private begin(name: string, now: Instant): Bucket {

@@ -44,6 +44,11 @@ interface Description {
   access: Permission
   /** True when the route concerns only the user, so that users of several organizations do not need `X-Org-Id`. */
   anyOrg?: boolean
+  /**
+   * True when a member may call the route before setting up the second factor that the organization requires. Default:
+   * `anyOrg`, because such routes reveal and change nothing of the organization.
+   */
+  beforeSecondFactor?: boolean
   /** The group of routes in the documentation. */
   tag: string
   summary: string
@@ -71,6 +76,10 @@ interface Description {
   question?: boolean | 'insights'
   /** True when `handle` writes and returns a promise. `handle` then starts its own transactions. */
   asynchronous?: boolean
+  /**
+   * True when programs call the route regularly to send data. The audit log then has one entry per hour and caller.
+   */
+  isFeed?: boolean
   /** True when the body may be omitted. A missing body is treated as `{}`. */
   bodyOptional?: boolean
   /**
@@ -116,7 +125,10 @@ export interface Route extends Description {
    * between.
    */
   before?(call: Call): Promise<void>
-  /** Returns details for the audit log in addition to the caller, time and target. Must not contain secrets. */
+  /**
+   * Returns details for the audit log in addition to the caller, time and target. Must not contain secrets. When
+   * omitted, `noteOfCall` chooses fields of the call.
+   */
   note?(call: Call): Record<string, unknown>
   /**
    * Returns the id of the changed object for the audit log. When omitted, the id in the path is used or, without one,

@@ -6,20 +6,25 @@ import { refusalOf } from './error-responses.ts'
 import { API_HEADERS } from './headers.ts'
 import { readBytes, readJson, readJsonText } from './json-body.ts'
 import type { Perform } from './perform-call.ts'
-import { PERMISSIONS, requirePermission } from './permission.ts'
+import { PERMISSIONS } from './permission.ts'
 import type { Principal } from './principal.ts'
 import { readQuery } from './query-string.ts'
 import { receiveText } from './read-body.ts'
 import { requestSignal } from './request-abort-signal.ts'
 import { type Call, EVENT_STREAM, type Route } from './route.ts'
+import { requireAccess } from './route-access.ts'
 import { contentTypeOf, type ExportType, exportStream, exportTypeOf } from './row-export.ts'
 
 /**
  * Returns the principal of a request. Throws `unauthorized`, or `invalid` when `X-Org-Id` is missing. With `anyOrg`, a
  * user of several organizations who specifies none gets the first one. `again` marks the second call for the same
- * request, which rate limits ignore.
+ * request, which rate limits ignore. Throws `forbidden` when the organization requires a second factor that the user has
+ * not set up, unless `beforeSecondFactor` is true.
  */
-export type Authenticate = (headers: Headers, options?: { anyOrg?: boolean; again?: boolean }) => Principal
+export type Authenticate = (
+  headers: Headers,
+  options?: { anyOrg?: boolean; again?: boolean; beforeSecondFactor?: boolean },
+) => Principal
 
 export interface RouterDeps {
   authenticate: Authenticate
@@ -44,8 +49,9 @@ async function answer(route: Route, request: Request, params: unknown, parts: Ro
   const { authenticate, perform } = parts
   const caller = (again: boolean) => {
     if (PERMISSIONS[route.access].from === null) return null
-    const principal = authenticate(request.headers, { anyOrg: route.anyOrg === true, again })
-    requirePermission(principal, route.access)
+    const { anyOrg = false, beforeSecondFactor = anyOrg } = route
+    const principal = authenticate(request.headers, { anyOrg, again, beforeSecondFactor })
+    requireAccess(principal, route)
     return principal
   }
   // Checked before the body is read, because a caller without a credential or permission must not learn how bodies are

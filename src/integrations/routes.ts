@@ -3,7 +3,7 @@ import type { Clock } from '../core/clock.ts'
 import { Closed, Nullable, Type } from '../core/schema.ts'
 import type { SecretBox } from '../core/secret-box.ts'
 import { NextCursorSchema, pagingFields } from '../http/paging.ts'
-import { may } from '../http/permission.ts'
+import { isFullCredential, may } from '../http/permission.ts'
 import type { Principal } from '../http/principal.ts'
 import { ById, OK, OkSchema, type Route, route } from '../http/route.ts'
 import type { Enqueue } from '../issues/issue.ts'
@@ -57,11 +57,11 @@ const TestResult = Closed(
 )
 /**
  * Adds the configuration. The URL of a receiver is often as sensitive as a password, so only admins see the full URL,
- * and read-only keys see a masked URL.
+ * and keys without the scope `all` see a masked URL.
  */
 function withConfig(box: SecretBox, record: IntegrationRecord, principal: Principal) {
   const { url, ...rest } = record.config
-  const shown = () => (principal.readOnly ? maskUrl(String(url)) : unsealOrMaskTarget(box, String(url)))
+  const shown = () => (isFullCredential(principal) ? unsealOrMaskTarget(box, String(url)) : maskUrl(String(url)))
   const config = url === undefined ? rest : { url: shown(), ...rest }
   return { ...describeIntegration(record), config: may(principal, 'seeSettings') ? config : null }
 }

@@ -9,9 +9,9 @@ import type { AppError } from '../core/error.ts'
 import type { Origin } from '../http/client-info.ts'
 import { refusalOf } from '../http/error-responses.ts'
 import type { Perform } from '../http/perform-call.ts'
-import { requirePermission } from '../http/permission.ts'
 import type { Principal } from '../http/principal.ts'
 import type { Call, Route } from '../http/route.ts'
+import { requireAccess } from '../http/route-access.ts'
 import { type Page, pageOf, shorterPage } from './answer-pages.ts'
 import { type Ask, resourcesOf } from './resources.ts'
 import { knowsPages, makesPages, type Tool, toolOf } from './tool.ts'
@@ -83,7 +83,7 @@ export function mcpMethods(deps: MethodDeps): (caller: Caller, groups: string | 
   return (caller, groups) => {
     const listed = grouped.read(groups)
     const ask: Ask = async (route, { params = {}, query = {} }) => {
-      requirePermission(caller.principal, route.access)
+      requireAccess(caller.principal, route)
       return await perform(route, { ...caller, params, query, body: undefined })
     }
     const orRpcError = async <T>(work: Promise<T>, where: string): Promise<T> => {
@@ -132,7 +132,7 @@ async function callTool(
   caller: Caller,
   { perform, routes }: Pick<MethodDeps, 'perform' | 'routes'>,
 ): Promise<CallToolResult> {
-  requirePermission(caller.principal, route.access)
+  requireAccess(caller.principal, route)
   const { dryRun, cursor, ...parts } = read(args)
   const call = { ...parts, ...caller }
   // The casts are safe because the response was checked against the route's schema, which is always an object schema.
@@ -160,7 +160,7 @@ function resultOf(answer: Fields, notes: readonly (string | null)[]): CallToolRe
 /** Adds the fields defined by the route's `dryRunShows` to the response of a dry run. */
 async function dryRunAnswer(
   { dryRunShows }: Route,
-  { body, ...call }: Call,
+  { body, ...call }: Call<unknown, unknown, unknown, Principal>,
   answer: Fields,
   { perform, routes }: Pick<MethodDeps, 'perform' | 'routes'>,
 ): Promise<Page> {
@@ -168,6 +168,7 @@ async function dryRunAnswer(
   if (!route) return { answer, note: null }
   const { field, say } = dryRunShows
   try {
+    requireAccess(call.principal, route)
     const shown = await perform(route, { ...call, params: {}, query: {}, body: dryRunShows.body(body) })
     return { answer: { ...answer, [field]: shown }, note: say(shown) }
   } catch (error) {

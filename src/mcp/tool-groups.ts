@@ -1,8 +1,9 @@
 import type { Tool as ToolEntry } from '@modelcontextprotocol/sdk/types.js'
 import { AppError } from '../core/error.ts'
 import { Closed, parser, Type } from '../core/schema.ts'
-import { may, PERMISSIONS } from '../http/permission.ts'
+import { PERMISSIONS } from '../http/permission.ts'
 import type { Principal } from '../http/principal.ts'
+import { mayCall } from '../http/route-access.ts'
 import type { Tool } from './tool.ts'
 
 /*
@@ -115,7 +116,7 @@ export interface ToolGroups {
 
 export function toolGroups(tools: readonly Tool[]): ToolGroups {
   const groups = [...new Set(tools.map(groupOf))].sort()
-  const visible = (principal: Principal) => tools.filter(({ route }) => may(principal, route.access))
+  const visible = (principal: Principal) => tools.filter(({ route }) => mayCall(principal, route))
   const checkGroup = (group: string, known: readonly string[], field: string) => {
     if (known.includes(group)) return
     throw new AppError('invalid', `${field}: unknown group ${group.slice(0, 100)}; use ${known.join(', ')}`)

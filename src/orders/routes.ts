@@ -19,6 +19,7 @@ export function orderRoutes({ db, clock }: { db: Db; clock: Clock }): Route[] {
         'An existing id is replaced. If one order is invalid, the whole list is rejected. Orders are stored for 400 days. ' +
         '`GET /v1/insights/reconcile` compares.',
       tool: true,
+      isFeed: true,
       refusals: ['notFound'],
       body: OrdersInputSchema,
       answer: OrdersAnswerSchema,

@@ -1,10 +1,11 @@
+import type { Role } from '../contract/roles.ts'
 import type { Clock, Instant } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
 import { newId, newSecret } from '../core/id.ts'
 import { secretHash } from '../core/secret-box.ts'
 import { type Page, type PageRequest, readPage } from '../http/paging.ts'
 import type { Db } from '../store/database.ts'
-import { expiryOf, type Key, type KeyInput, type NewKey } from './api-key.ts'
+import { expiryOf, isReadOnly, type Key, type KeyInput, type NewKey, scopesOf } from './api-key.ts'
 import { checkName } from './org.ts'
 
 /** Maximum number of active keys per user and organization. */
@@ -15,13 +16,15 @@ const IN_FORCE = 'revokedAt IS NULL AND (expiresAt IS NULL OR expiresAt > @now)'
 
 /**
  * Creates an API key for a user in an organization. Returns the key with its secret, of which only the SHA-256 hash is
- * stored. Throws `conflict` when the user already has 50 active keys in the organization, and `invalid` for a blank
- * name.
+ * stored. Throws `conflict` when the user already has 50 active keys in the organization, `invalid` for a blank name,
+ * and the errors of `scopesOf`.
+ *
+ * @param role the user's role; default `owner`
  */
 export function createKey(
   db: Db,
   clock: Clock,
-  { userId, orgId, ...input }: KeyInput & { userId: string; orgId: string },
+  { userId, orgId, role = 'owner', ...input }: KeyInput & { userId: string; orgId: string; role?: Role },
 ): NewKey {
   const now = clock.now()
   const count = db.prepare<[object], number>(
@@ -31,25 +34,26 @@ export function createKey(
     throw new AppError('conflict', `a user can have at most ${KEYS_MAX} keys in an organization; revoke one first`)
   }
   const secret = newSecret('ak')
+  const scopes = scopesOf(input, role)
   const key = {
     id: newId('key', now),
     name: checkName(input.name, 'name'),
-    readOnly: input.readOnly ?? false,
+    scopes,
     createdAt: now,
     expiresAt: expiryOf(input.expiresInDays, now),
   }
   db.prepare(
-    `INSERT INTO apiKey (id, userId, orgId, name, secretHash, secretTail, readOnly, createdAt, expiresAt)
-     VALUES (@id, @userId, @orgId, @name, @secretHash, @secretTail, @readOnly, @createdAt, @expiresAt)`,
+    `INSERT INTO apiKey (id, userId, orgId, name, secretHash, secretTail, scopes, createdAt, expiresAt)
+     VALUES (@id, @userId, @orgId, @name, @secretHash, @secretTail, @scopes, @createdAt, @expiresAt)`,
   ).run({
     ...key,
     userId,
     orgId,
-    readOnly: Number(key.readOnly),
+    scopes: JSON.stringify(scopes),
     secretHash: secretHash(secret),
     secretTail: secret.slice(-4),
   })
-  return { ...key, secret }
+  return { ...key, readOnly: isReadOnly(scopes), secret }
 }
 
 /** The owner of keys: an organization or, with `userId`, one of its users. */
@@ -60,17 +64,20 @@ export interface KeyOwner {
 
 const OWNED = 'orgId = @orgId AND (@userId IS NULL OR userId = @userId)'
 
-type KeyRow = Omit<Key, 'readOnly'> & { readOnly: number }
+type KeyRow = Omit<Key, 'readOnly' | 'scopes'> & { scopes: string }
 
 /** Returns a page of the owner's unrevoked keys, including expired ones, newest first. */
 export function listKeys(db: Db, owner: KeyOwner, page: PageRequest): Page<Key> {
   return readPage(db, page, {
-    sql: `SELECT id, userId, name, readOnly, secretTail, createdAt, expiresAt, lastUsedAt FROM apiKey
+    sql: `SELECT id, userId, name, scopes, secretTail, createdAt, expiresAt, lastUsedAt FROM apiKey
       WHERE ${OWNED} AND revokedAt IS NULL`,
     values: { userId: null, ...owner },
     sortBy: 'id',
     descending: true,
-    itemOf: (row: KeyRow): Key => ({ ...row, readOnly: row.readOnly === 1 }),
+    itemOf({ scopes: stored, ...row }: KeyRow): Key {
+      const scopes = JSON.parse(stored)
+      return { ...row, readOnly: isReadOnly(scopes), scopes }
+    },
   })
 }
 

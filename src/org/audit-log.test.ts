@@ -160,7 +160,7 @@ test('changes to a key are recorded only in the audit log of its organization', 
   // The call was rejected, so there is no entry.
   expect((await call('DELETE', `/v1/keys/${id}`, { as: mallory.key })).status).toBe(404)
   await call('DELETE', `/v1/keys/${id}`, { as: ada.key, address: '192.0.2.8' })
-  const note = { name: 'CI', expiresInDays: 30, readOnly: false }
+  const note = { name: 'CI', expiresInDays: 30, scopes: ['all'] }
   const entries = (orgId: string) => listAuditEntries(db, orgId, { limit: 10 }).items
   expect(
     entries(cast.orgId).map(({ act, userId, keyId, address, target, note }) => [

@@ -1,11 +1,12 @@
-import type { Clock, Instant } from '../core/clock.ts'
+import { type Clock, HOUR_MS, type Instant } from '../core/clock.ts'
 import { Closed, InstantSchema, Int, Nullable, type Static, Text, Type } from '../core/schema.ts'
 import { type Page, type PageRequest, readPage } from '../http/paging.ts'
 import type { Audit } from '../http/perform-call.ts'
-import type { Db } from '../store/database.ts'
+import { type Db, prepared } from '../store/database.ts'
 import { RECORD_RETENTION_MS } from '../store/retention.ts'
+import { noteOfCall } from './audit-note.ts'
 
-/** An entry of the audit log: one security-relevant action. */
+/** An entry of the audit log: one change or sign-in. */
 export const AuditEntrySchema = Closed(
   {
     id: Type.String(),
@@ -117,22 +118,34 @@ export function removeOldAuditEntries(db: Db, now: Instant): void {
   db.prepare('DELETE FROM auditEntry WHERE at < ?').run(now - RECORD_RETENTION_MS)
 }
 
+type Act = Pick<NewAuditEntry, 'orgId' | 'act' | 'userId' | 'keyId'>
+
+function wasWrittenWithinHour(db: Db, now: Instant, act: Act): boolean {
+  const find = prepared<[object]>(
+    db,
+    `SELECT 1 FROM auditEntry WHERE orgId = @orgId AND act = @act AND userId = @userId AND keyId IS @keyId
+       AND at > @since AND at <= @now LIMIT 1`,
+  )
+  return find.get({ ...act, now, since: now - HOUR_MS }) !== undefined
+}
+
 function idOf(thing: unknown): string | null {
   const id = typeof thing === 'object' && thing !== null && 'id' in thing ? thing.id : null
   return typeof id === 'string' ? id : null
 }
 
 /**
- * Returns the function that writes successful calls to the audit log, with the caller, the route, the target and the
- * route's note. Public routes write their own entries.
+ * Returns the function that writes successful calls to the audit log, with the caller, the route, the target and a
+ * note. Public routes write their own entries.
  */
 export function auditor(db: Db, clock: Clock): Audit {
   return ({ route, call, answer }) => {
     const { principal, params, origin } = call
     if (!principal) return
     const { orgId, userId, keyId } = principal
+    if (route.isFeed && wasWrittenWithinHour(db, clock.now(), { orgId, act: route.id, userId, keyId })) return
     const target = route.target?.(answer) ?? idOf(params) ?? idOf(answer)
-    const note = route.note?.(call) ?? {}
+    const note = route.note?.(call) ?? noteOfCall(route, call, answer)
     writeAuditEntry(db, clock, { orgId, act: route.id, userId, keyId, address: origin.address, target, note })
   }
 }

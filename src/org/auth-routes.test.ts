@@ -20,7 +20,17 @@ function setUp({ people = true, perMinute = 60 } = {}) {
   const { token: setupToken, secret } = newSetupToken()
   const audit = (entry: NewAuditEntry) => writeAuditEntry(db, clock, entry)
   const limits = signInLimits(clock, perMinute)
-  const parts = { db, clock, box: testBox, limits, setupToken, audit, report: () => {}, oidc: () => null }
+  const parts = {
+    db,
+    clock,
+    box: testBox,
+    limits,
+    setupToken,
+    audit,
+    report: () => {},
+    oidc: () => null,
+    browserOf: () => null,
+  }
   const call = client({ db, clock, audit: auditor(db, clock) }, ...authRoutes(parts), ...orgRoutes(parts))
   const login = (email: string, password = PASSWORD, address = '192.0.2.1') =>
     call('POST', '/v1/auth/login', { body: { email, password }, address })
@@ -69,6 +79,7 @@ describe('the sign-in methods', () => {
       setupToken: null,
       audit() {},
       report() {},
+      browserOf: () => null,
     }
     const call = client({ db, clock }, ...authRoutes({ ...parts, oidc: () => ({ name: 'Acme SSO' }) }))
     const { body } = await call('GET', '/v1/auth/methods')

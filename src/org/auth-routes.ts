@@ -3,13 +3,19 @@ import { Closed, Nullable, Text, Type } from '../core/schema.ts'
 import { OK, OkSchema, publicRoute, type Route, route } from '../http/route.ts'
 import { changePassword, sessionOf } from './change-password.ts'
 import { canSetUp, type SetUpDeps, SetUpInputSchema, setUp } from './first-setup.ts'
+import { CodeInput } from './member.ts'
 import { forgotPassword, type ResetDeps, resetPassword } from './password-reset.ts'
+import { secondFactorRoutes } from './second-factor-routes.ts'
 import { EndedSchema, endSession, endSessionUrlOf, SignedInAnewSchema, SignedInSchema } from './session.ts'
-import { sessionRoutes } from './session-routes.ts'
+import { type SessionRouteDeps, sessionRoutes } from './session-routes.ts'
 import { auditEverywhere, signIn } from './sign-in.ts'
 
 const CredentialsSchema = Closed(
-  { email: Text(1, MAX_EMAIL_LENGTH), password: Text(1, PASSWORD_LENGTH.max) },
+  {
+    email: Text(1, MAX_EMAIL_LENGTH),
+    password: Text(1, PASSWORD_LENGTH.max),
+    code: Type.Optional(CodeInput),
+  },
   { $id: 'Credentials', examples: [{ email: 'ann@example.com', password: 'correct horse battery staple' }] },
 )
 
@@ -33,6 +39,7 @@ const PasswordResetSchema = Closed(
   {
     token: Text(1, 200, { description: 'Token in the e-mailed link' }),
     password: Type.String({ maxLength: PASSWORD_LENGTH.max, description: 'At least 10 characters' }),
+    code: Type.Optional(CodeInput),
   },
   {
     $id: 'PasswordReset',
@@ -63,12 +70,15 @@ const SignedOutSchema = Closed(
   { $id: 'SignedOut', examples: [{ ok: true, endSessionUrl: null }] },
 )
 
-export interface AuthRouteDeps extends SetUpDeps {
+export interface AuthRouteDeps extends SetUpDeps, SessionRouteDeps {
   /** Returns the display name of single sign-on; null when it is not configured. */
   oidc(): { name: string } | null
 }
 
 const TAG = 'Sign-in'
+const SECOND_FACTOR =
+  'Users with a second factor receive 401 with the header `X-Second-Factor: totp` until they also send a valid `code`, ' +
+  'which works once.'
 
 /** Returns the routes for resetting a forgotten password. */
 export function resetRoutes(parts: ResetDeps): Route[] {
@@ -98,7 +108,7 @@ export function resetRoutes(parts: ResetDeps): Route[] {
       tag: TAG,
       summary: 'Set a new password with the token of a password reset link, and open a session',
       refusals: ['unauthorized', 'forbidden', 'rateLimited', 'unavailable'],
-      description: 'Ends all other sessions of the user and revokes all existing API keys of the user.',
+      description: `Ends all other sessions of the user and revokes all existing API keys of the user. ${SECOND_FACTOR}`,
       body: PasswordResetSchema,
       answer: SignedInAnewSchema,
       handle: ({ body, origin }) => resetPassword(parts, body, origin),
@@ -108,7 +118,7 @@ export function resetRoutes(parts: ResetDeps): Route[] {
 
 /** Returns the routes for setup, sign-in, sign-out, and the caller's password and sessions. */
 export function authRoutes(parts: AuthRouteDeps): Route[] {
-  return [...publicRoutes(parts), ...ownRoutes(parts), ...sessionRoutes(parts)]
+  return [...publicRoutes(parts), ...ownRoutes(parts), ...sessionRoutes(parts), ...secondFactorRoutes(parts)]
 }
 
 function publicRoutes(parts: AuthRouteDeps): Route[] {
@@ -140,6 +150,7 @@ function publicRoutes(parts: AuthRouteDeps): Route[] {
       path: '/v1/auth/login',
       tag: TAG,
       summary: 'Sign in with a password',
+      description: SECOND_FACTOR,
       refusals: ['unauthorized', 'forbidden', 'rateLimited', 'unavailable'],
       body: CredentialsSchema,
       answer: SignedInSchema,

@@ -295,11 +295,19 @@ test('credentials are looked up only by index, regardless of the number of membe
   expect(steps.map((plan) => plan.map(({ detail }) => detail))).toEqual([
     [
       expect.stringMatching(/^SEARCH apiKey USING INDEX/),
+      expect.stringMatching(/^SEARCH org USING INDEX .*\(id=\?\)/),
       expect.stringMatching(/^SEARCH member USING .*\(orgId=\? AND userId=\?\)/),
+      'CORRELATED SCALAR SUBQUERY 1',
+      expect.stringMatching(/^SEARCH totp USING INDEX .*\(userId=\?\)/),
+      'CORRELATED SCALAR SUBQUERY 2',
+      expect.stringMatching(/^SEARCH identity USING COVERING INDEX .*\(userId=\?\)/),
     ],
     [
       expect.stringMatching(/^SEARCH session USING INDEX/),
       expect.stringMatching(/^SEARCH member USING INDEX memberByUser \(userId=\?\)/),
+      expect.stringMatching(/^SEARCH org USING INDEX .*\(id=\?\)/),
+      'CORRELATED SCALAR SUBQUERY 1',
+      expect.stringMatching(/^SEARCH totp USING INDEX .*\(userId=\?\)/),
       'USE TEMP B-TREE FOR ORDER BY',
     ],
   ])

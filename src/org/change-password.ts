@@ -36,7 +36,7 @@ export async function changePassword(
   if (!user?.passwordHash) throw new AppError('conflict', 'the user has no password')
   limits.byAccount(user.email, origin)
   if (!(await verifyPassword(currentPassword, user.passwordHash))) throw wrong()
-  const passwordHash = await hashPassword(newPassword, 'newPassword')
+  const passwordHash = await hashPassword(newPassword, { field: 'newPassword', known: [user.email] })
   return tx(db, () => {
     // Another request may have changed the password in the meantime and deleted this session.
     if (find.get(userId)?.passwordHash !== user.passwordHash) throw wrong()

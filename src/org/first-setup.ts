@@ -90,7 +90,7 @@ export async function setUp(parts: SetUpDeps, { token, ...input }: SetUpInput, o
   const { address, userAgent } = origin
   const answer = await makeFirstOwner(db, box, clock, { ...input, name }, ({ orgId, userId }) => {
     audit({ orgId, act: 'setUp', userId, address, target: orgId, note: { userAgent } })
-    return signedIn(db, openSession(db, clock, userId, 'setup'), userId)
+    return signedIn(db, openSession(db, clock, userId, 'setup', { origin }), userId)
   })
   setupToken.end()
   return answer

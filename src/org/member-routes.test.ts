@@ -4,7 +4,7 @@ import { performer } from '../http/perform-call.ts'
 import type { Principal } from '../http/principal.ts'
 import { renderMailText } from '../mail/render-mail-text.ts'
 import type { SendMail } from '../transport/send-mail-directly.ts'
-import { auditor, listAuditEntries } from './audit-log.ts'
+import { auditor, listAuditEntries, writeAuditEntry } from './audit-log.ts'
 import { INVITATION_MS } from './member.ts'
 import { memberRoutes } from './member-routes.ts'
 import { organizationRoutes } from './org-routes.ts'
@@ -23,7 +23,10 @@ function setUp({ addressPerMinute = 1000, withMail = true } = {}) {
     void mails.push({ to, subject: document.subject, text: renderMailText(document) })
   const routes = memberRoutes({
     db,
+    box: testBox,
     clock,
+    audit: (entry) => writeAuditEntry(db, clock, entry),
+    report: () => undefined,
     limits: signInLimits(clock, addressPerMinute),
     publicUrl: 'https://tagwarden.example',
     mail: withMail ? mail : null,
@@ -114,11 +117,12 @@ describe('the member list', () => {
       role: 'member',
       status: 'active',
       createdAt: clock.now(),
+      secondFactor: false,
     })
     expect(admins).toContainEqual(
       expect.objectContaining({ email: 'new@example.com', name: null, role: 'viewer', status: 'invited' }),
     )
-    const hidden = admins.map((member: object) => ({ ...member, email: null }))
+    const hidden = admins.map((member: object) => ({ ...member, email: null, secondFactor: null }))
     for (const as of [cast.bob.key, cast.vera.key]) expect(await seen(as)).toEqual(hidden)
     expect(await seen(cast.mallory.key)).toMatchObject([{ id: cast.mallory.userId }])
   })

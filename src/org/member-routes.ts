@@ -1,6 +1,5 @@
 import { pagePath } from '../contract/page-paths.ts'
 import type { Role } from '../contract/roles.ts'
-import type { Clock } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
 import { Closed, Type } from '../core/schema.ts'
 import type { Origin } from '../http/client-info.ts'
@@ -9,9 +8,9 @@ import { may, requirePermission } from '../http/permission.ts'
 import type { Principal } from '../http/principal.ts'
 import { ById, OK, OkSchema, publicRoute, type Route, route } from '../http/route.ts'
 import { type MailDocument, NO_EXTRAS } from '../mail/mail-document.ts'
-import { type Db, tx } from '../store/database.ts'
+import { tx } from '../store/database.ts'
 import type { SendMail } from '../transport/send-mail-directly.ts'
-import { type NewAuditEntry, writeAuditEntry } from './audit-log.ts'
+import { writeAuditEntry } from './audit-log.ts'
 import {
   type Acceptance,
   AcceptanceSchema,
@@ -36,17 +35,15 @@ import {
 } from './member-store.ts'
 import { checkName, MembershipSchema } from './org.ts'
 import { hashPassword, verifyPassword } from './password-hash.ts'
+import { checkSecondFactor } from './second-factor.ts'
 import { endEarlierAccess, openSession, type SignedInAnew, SignedInAnewSchema, signedIn } from './session.ts'
-import { auditEverywhere, type SignInLimits } from './sign-in.ts'
+import { auditEverywhere, type PasswordSignInDeps, withSecondFactor } from './sign-in.ts'
 import { requireOrg } from './store.ts'
 
 const tag = 'Members'
 const MemberList = Closed({ members: Type.Array(MemberSchema), nextCursor: NextCursorSchema }, { $id: 'MemberList' })
 
-export interface MemberRouteDeps {
-  db: Db
-  clock: Clock
-  limits: SignInLimits
+export interface MemberRouteDeps extends PasswordSignInDeps {
   /** Public URL of the server, without a trailing slash. */
   publicUrl: string
   /** Null when no mail server is configured. */
@@ -119,13 +116,14 @@ function listRoute({ db }: MemberRouteDeps): Route {
     access: 'read',
     tag,
     summary: 'List members and invited users',
-    description: 'E-mail addresses are null for callers below admin.',
+    description: 'E-mail addresses and second factors are null for callers below admin.',
     query: Closed(pagingFields),
     answer: MemberList,
     exports: 'members',
     handle({ principal, query }) {
       const { items, nextCursor } = listMembers(db, principal.orgId, query)
-      const describe = (member: MemberRecord) => (may(principal, 'seeSettings') ? member : { ...member, email: null })
+      const describe = (member: MemberRecord) =>
+        may(principal, 'seeSettings') ? member : { ...member, email: null, secondFactor: null }
       return { members: items.map(describe), nextCursor }
     },
   })
@@ -183,7 +181,8 @@ function acceptRoute(parts: MemberRouteDeps): Route {
     tag: 'Sign-in',
     summary: 'Accept an invitation and sign in',
     description:
-      'A user without a password sets one; a user with a password must enter it. Users who sign in only through single sign-on ' +
+      'A user without a password sets one; a user with a password must enter it. A user with a second factor also sends ' +
+      '`code`. Users who sign in only through single sign-on ' +
       'sign in first and then call `POST /v1/orgs/join` instead. Setting a password ends all earlier ' +
       'sessions of the user and revokes all existing API keys.',
     refusals: ['unauthorized', 'conflict', 'rateLimited', 'unavailable'],
@@ -225,34 +224,35 @@ const notInForce = () => new AppError('unauthorized', 'token: the invitation is 
 const wrongPassword = () => new AppError('unauthorized', 'password: is wrong')
 
 async function acceptInvitation(
-  { db, clock, limits }: MemberRouteDeps,
-  { token, password, name: text }: Acceptance,
+  parts: MemberRouteDeps,
+  { token, password, name: text, code }: Acceptance,
   origin: Origin,
 ): Promise<SignedInAnew> {
+  const { db, clock, limits, audit } = parts
   const name = text === undefined ? null : checkName(text, 'name')
   limits.byAddress(origin)
   const invited = findInvited(db, token, clock.now())
   if (!invited) throw notInForce()
   const { orgId, userId } = invited
-  const audit = (entry: NewAuditEntry) => writeAuditEntry(db, clock, entry)
   const entry = { userId, address: origin.address }
   // The admin who sent the invitation knows the token and could use it to guess passwords.
   limits.byAccount(invited.email, origin)
-  const passwordHash = await provenPassword(invited, password)
+  const passwordHash = await provenPassword(invited, { password, name })
   if (passwordHash === null) {
     tx(db, () =>
       auditEverywhere({ db, audit }, userId, { ...entry, act: 'signInFailed', userId: null, target: userId }),
     )
     throw wrongPassword()
   }
-  return tx(db, () => {
+  return withSecondFactor(parts, { id: userId }, origin, () => {
+    checkSecondFactor(parts, userId, code)
     if (!accept(db, clock, { token, invited, passwordHash, name })) throw notInForce()
     audit({ ...entry, orgId, act: 'acceptInvitation', target: userId })
     auditEverywhere({ db, audit }, userId, { ...entry, act: 'signIn' }, orgId)
     // Only setting a first password proves that the user owns the e-mail address.
     const isProof = invited.passwordHash === null
     const ended = isProof ? endEarlierAccess(db, clock, userId) : { ok: true, revokedKeys: 0, endedSessions: 0 }
-    return { ...signedIn(db, openSession(db, clock, userId, 'invite'), userId), ...ended }
+    return { ...signedIn(db, openSession(db, clock, userId, 'invite', { origin }), userId), ...ended }
   })
 }
 
@@ -260,7 +260,10 @@ async function acceptInvitation(
  * Returns the password hash to store; null when the password is wrong. Throws `conflict` when the user signs in without
  * a password.
  */
-async function provenPassword({ passwordHash, established }: Invited, password: string): Promise<string | null> {
+async function provenPassword(
+  { passwordHash, established, email }: Invited,
+  { password, name = null }: { password: string; name?: string | null },
+): Promise<string | null> {
   if (passwordHash !== null) return (await verifyPassword(password, passwordHash)) ? passwordHash : null
   // The admin who sent the invitation knows the token and could otherwise gain the user's access to other
   // organizations.
@@ -270,5 +273,5 @@ async function provenPassword({ passwordHash, established }: Invited, password: 
       'password: this user signs in without one; sign in, then join with POST /v1/orgs/join',
     )
   }
-  return hashPassword(password)
+  return hashPassword(password, { known: [email, name ?? ''] })
 }

@@ -8,6 +8,7 @@ import { type Page, type PageRequest, readPage } from '../http/paging.ts'
 import { type Db, prepared, tx } from '../store/database.ts'
 import { revokeKeysOf } from './api-key-store.ts'
 import { INVITATION_MS, type MemberRecord } from './member.ts'
+import { hasSecondFactorSql } from './second-factor.ts'
 import { createUser, endAccess } from './store.ts'
 
 /** Identifies a member within one organization; members of other organizations are not found. */
@@ -19,13 +20,18 @@ export interface MemberKey {
 // An invited user may have set a name in another organization, so the name is hidden until the user accepts.
 const SELECT_MEMBER = `
   SELECT user.id, email, iif(inviteHash IS NULL, name, NULL) AS name, role,
-    iif(inviteHash IS NULL, 'active', 'invited') AS status, member.createdAt
+    iif(inviteHash IS NULL, 'active', 'invited') AS status, member.createdAt,
+    (inviteHash IS NULL AND ${hasSecondFactorSql}) AS secondFactor
   FROM member JOIN user ON user.id = member.userId`
+
+type MemberRow = Omit<MemberRecord, 'secondFactor'> & { secondFactor: number }
+
+const memberOf = (row: MemberRow): MemberRecord => ({ ...row, secondFactor: row.secondFactor === 1 })
 
 /** Returns a page of members and invited users, in the order in which the users were created. */
 export function listMembers(db: Db, orgId: string, page: PageRequest): Page<MemberRecord> {
   const sql = `${SELECT_MEMBER} WHERE orgId = @orgId`
-  return readPage(db, page, { sql, values: { orgId }, sortBy: 'id', itemOf: (row: MemberRecord) => row })
+  return readPage(db, page, { sql, values: { orgId }, sortBy: 'id', itemOf: memberOf })
 }
 
 /** Returns a member or invited user. Throws `notFound`. */
@@ -37,14 +43,16 @@ export function findMember(db: Db, key: MemberKey): MemberRecord {
 
 /** Returns a member or invited user; null when there is none with this key. */
 export function findMemberOrNull(db: Db, { orgId, id }: MemberKey): MemberRecord | null {
-  const find = db.prepare<[string, string], MemberRecord>(`${SELECT_MEMBER} WHERE orgId = ? AND userId = ?`)
-  return find.get(orgId, id) ?? null
+  const find = db.prepare<[string, string], MemberRow>(`${SELECT_MEMBER} WHERE orgId = ? AND userId = ?`)
+  const row = find.get(orgId, id)
+  return row ? memberOf(row) : null
 }
 
 /** Returns the member or invited user with this e-mail address; null when there is none. */
 export function findMemberByEmail(db: Db, orgId: string, email: string): MemberRecord | null {
-  const find = db.prepare<[string, string], MemberRecord>(`${SELECT_MEMBER} WHERE orgId = ? AND email = ?`)
-  return find.get(orgId, email.trim()) ?? null
+  const find = db.prepare<[string, string], MemberRow>(`${SELECT_MEMBER} WHERE orgId = ? AND email = ?`)
+  const row = find.get(orgId, email.trim())
+  return row ? memberOf(row) : null
 }
 
 /** A member whose invitation has been accepted. */

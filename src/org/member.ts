@@ -3,6 +3,11 @@ import { ROLES } from '../contract/roles.ts'
 import { DAY_MS } from '../core/clock.ts'
 import { Closed, InstantSchema, Nullable, OneOf, type Static, Text, Type } from '../core/schema.ts'
 
+/** The second factor of a sign-in. */
+export const CodeInput = Text(1, 50, {
+  description: 'For users with a second factor: six digits from the authenticator app, or a recovery code',
+})
+
 /** Validity period of an invitation. */
 export const INVITATION_MS = 7 * DAY_MS
 
@@ -16,6 +21,7 @@ const EXAMPLE = {
   role: 'member',
   status: 'invited',
   createdAt: 1_767_614_400_000,
+  secondFactor: false,
 }
 const EXAMPLE_TOKEN = 'in_1xQ7mT0c2gS9yKf4Zb6Vn8Wd3Hj5Lp7Rt9Ua1Eo3Ci4'
 
@@ -27,12 +33,15 @@ export const MemberSchema = Closed(
     role: OneOf(ROLES),
     status: OneOf(MEMBER_STATUSES),
     createdAt: InstantSchema,
+    secondFactor: Nullable(
+      Type.Boolean({ description: 'True when the user has set up a second factor. Null for callers below admin' }),
+    ),
   },
   { $id: 'Member', examples: [EXAMPLE] },
 )
 
 /** A member or invited user. Includes the e-mail address, which only admins may see. */
-export type MemberRecord = Static<typeof MemberSchema> & { email: string }
+export type MemberRecord = Static<typeof MemberSchema> & { email: string; secondFactor: boolean }
 
 export const MemberInputSchema = Closed(
   { email: Text(1, MAX_EMAIL_LENGTH), role: OneOf(ROLES) },
@@ -69,6 +78,7 @@ export const AcceptanceSchema = Closed(
       description: "The user's password; for a user without one, the password to set, with at least 10 characters",
     }),
     name: Type.Optional(Text(1, MAX_NAME_LENGTH)),
+    code: Type.Optional(CodeInput),
   },
   {
     $id: 'InvitationAcceptance',

@@ -5,6 +5,7 @@ import { type Db, tx } from '../store/database.ts'
 import type { NewAuditEntry } from './audit-log.ts'
 import { changeRole, findMemberOrNull, isLastOwner, type MemberKey, removeMember } from './member-store.ts'
 import type { CompanyUser } from './oidc-user.ts'
+import { removeSecondFactor } from './second-factor.ts'
 import { endEarlierAccess, endSessionsOf } from './session.ts'
 import { addMember, createUser } from './store.ts'
 
@@ -63,12 +64,13 @@ function link(db: Db, clock: Clock, user: CompanyUser, orgId: string): string {
 }
 
 /**
- * Deletes the user's password and sessions, and revokes the user's keys. Called when the user is not a member of the
+ * Deletes the user's password, second factor and sessions, and revokes the user's keys. Called when the user is not a member of the
  * organization yet: another organization created the account, and the person who accepted that invitation may not own
  * the e-mail address.
  */
 function endFormerAccess(db: Db, clock: Clock, userId: string): void {
   db.prepare('UPDATE user SET passwordHash = NULL WHERE id = ?').run(userId)
+  removeSecondFactor(db, userId)
   endEarlierAccess(db, clock, userId)
 }
 

@@ -160,7 +160,7 @@ function redeem(parts: OidcRouteDeps, code: string, origin: Origin): SignedIn {
     if (!member) throw new AppError('forbidden', 'the user no longer belongs to the organization')
     const { address, userAgent } = origin
     auditEverywhere(parts, userId, { act: 'signIn', userId, address, note: { via: 'oidc', userAgent } })
-    return signedIn(db, openSession(db, clock, userId, 'oidc', sealed), userId)
+    return signedIn(db, openSession(db, clock, userId, 'oidc', { origin, endSessionUrl: sealed }), userId)
   })
 }
 

@@ -4,7 +4,7 @@ import { Closed, Text, Type } from '../core/schema.ts'
 import type { SecretBox } from '../core/secret-box.ts'
 import { checkTimezone } from '../core/timezone.ts'
 import { NextCursorSchema, pagingFields, sortField } from '../http/paging.ts'
-import { may } from '../http/permission.ts'
+import { isFullCredential, may } from '../http/permission.ts'
 import type { Principal } from '../http/principal.ts'
 import { OK, OkSchema, type Route, route } from '../http/route.ts'
 import type { Db } from '../store/database.ts'
@@ -21,6 +21,7 @@ import {
   type PiiPattern,
   WebhookSecretSchema,
 } from './org.ts'
+import { satisfiesSecondFactor } from './second-factor.ts'
 import {
   addMember,
   consentOptInOf,
@@ -32,6 +33,7 @@ import {
   ownedOrgs,
   privacySettings,
   requireOrg,
+  requiresSecondFactor,
   rotateWebhookSecret,
   timezoneOf,
   updateOrg,
@@ -77,7 +79,7 @@ export function organizationRoutes(parts: OrganizationRouteDeps): Route[] {
 /** Returns the organization without the fields that the caller may not see. */
 function describe({ db, box }: OrganizationRouteDeps, principal: Principal): Organization {
   const { id, name, createdAt } = requireOrg(db, principal.orgId)
-  const canSign = may(principal, 'seeSettings') && !principal.readOnly
+  const canSign = may(principal, 'seeSettings') && isFullCredential(principal)
   const webhookSecret = canSign ? openWebhookSecret(db, box, id) : null
   const currency = currencyOf(db, id)
   return {
@@ -89,6 +91,7 @@ function describe({ db, box }: OrganizationRouteDeps, principal: Principal): Org
     ...privacySettings(db, id),
     consentOptIn: consentOptInOf(db, id),
     timezone: timezoneOf(db, id),
+    requireSecondFactor: requiresSecondFactor(db, id),
   }
 }
 
@@ -148,7 +151,7 @@ function settingsRoutes(parts: OrganizationRouteDeps): Route[] {
       path: '/v1/org',
       access: 'read',
       tag,
-      summary: 'Get the organization; includes the webhook secret for admins whose credential is not read-only',
+      summary: 'Get the organization; includes the webhook secret for admins with a session or a full key',
       answer: OrganizationSchema,
       handle: ({ principal }) => describe(parts, principal),
     }),
@@ -159,6 +162,7 @@ function settingsRoutes(parts: OrganizationRouteDeps): Route[] {
       access: 'administer',
       tag,
       summary: 'Change settings of the organization; omitted fields remain unchanged',
+      refusals: ['conflict'],
       body: OrganizationPatchSchema,
       answer: OrganizationSchema,
       handle({ principal, body }) {
@@ -166,6 +170,7 @@ function settingsRoutes(parts: OrganizationRouteDeps): Route[] {
         checkPhoneRegions(body.phoneRegions ?? [])
         checkPiiPatterns(body.piiPatterns ?? [])
         if (body.timezone !== undefined) checkTimezone(body.timezone)
+        if (body.requireSecondFactor) requireOwnSecondFactor(db, principal)
         updateOrg(db, principal.orgId, body)
         return describe(parts, principal)
       },
@@ -183,6 +188,12 @@ function settingsRoutes(parts: OrganizationRouteDeps): Route[] {
       handle: ({ principal: { orgId } }) => ({ webhookSecret: rotateWebhookSecret(db, box, orgId) }),
     }),
   ]
+}
+
+/** Throws `conflict` when the caller would be locked out of an organization that requires a second factor. */
+function requireOwnSecondFactor(db: Db, principal: Principal): void {
+  if (satisfiesSecondFactor(db, principal)) return
+  throw new AppError('conflict', 'requireSecondFactor: set up your own second factor first')
 }
 
 function deleteRoute({ db, clock, deleted }: OrganizationRouteDeps): Route {
@@ -217,7 +228,7 @@ function auditLogRoute({ db }: OrganizationRouteDeps, id: string, path: string, 
     path,
     access: 'seeSettings',
     tag,
-    summary: 'List security-relevant actions in the organization, newest first by default',
+    summary: 'List changes and sign-ins in the organization, newest first by default',
     description,
     query: AuditQuery,
     answer: AuditEntryList,

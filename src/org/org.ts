@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { KEY_SCOPES } from '../contract/key-scopes.ts'
 import { MAX_NAME_LENGTH } from '../contract/limits.ts'
 import { ROLES } from '../contract/roles.ts'
 import type { Instant } from '../core/clock.ts'
@@ -33,7 +34,9 @@ export const OrganizationSchema = Closed(
     name: Type.String(),
     createdAt: InstantSchema,
     currency: Nullable(Type.String({ description: 'Currency of impact values (ISO 4217); null: a unit of your own' })),
-    webhookSecret: Nullable(Type.String({ description: 'Null for callers below admin and for read-only keys' })),
+    webhookSecret: Nullable(
+      Type.String({ description: 'Null for callers below admin and for keys without the scope `all`' }),
+    ),
     phoneRegions: Type.Array(Type.String(), {
       description: 'Countries (ISO 3166-1 alpha-2) whose national phone numbers are detected',
     }),
@@ -44,6 +47,9 @@ export const OrganizationSchema = Closed(
       description: 'True when visitors must opt in, so that consent granted by default is a finding',
     }),
     timezone: Type.String({ description: 'IANA time zone in which the days of calendars begin and end' }),
+    requireSecondFactor: Type.Boolean({
+      description: 'True when members need a second factor. Users of single sign-on use that of their provider',
+    }),
   },
   {
     $id: 'Organization',
@@ -58,6 +64,7 @@ export const OrganizationSchema = Closed(
         piiPatterns: [{ name: 'employee', pattern: 'EMP-[0-9]{6}' }],
         consentOptIn: false,
         timezone: 'Europe/Berlin',
+        requireSecondFactor: false,
       },
     ],
   },
@@ -92,6 +99,13 @@ export const OrganizationPatchSchema = Closed(
     ),
     timezone: Type.Optional(
       Type.String({ maxLength: 100, description: 'IANA time zone, such as Europe/Berlin; UTC until it is set' }),
+    ),
+    requireSecondFactor: Type.Optional(
+      Type.Boolean({
+        description:
+          'Members without a second factor, and their API keys, are rejected until they set one up. True requires that the ' +
+          'caller has one (409)',
+      }),
     ),
   },
   {
@@ -132,6 +146,12 @@ export const WhoamiSchema = Closed(
     readOnly: Type.Boolean({ description: 'True when the credential is read-only' }),
     via: OneOf(['key', 'session']),
     keyId: Nullable(Type.String({ description: 'Null for a session' })),
+    scopes: Type.Array(OneOf(KEY_SCOPES), { description: 'Scopes of the key; `all` for a session' }),
+    secondFactorDue: Type.Boolean({
+      description:
+        'True when the organization requires a second factor that the user has not set up. Until then, nearly all ' +
+        'requests receive 403',
+    }),
   },
   {
     $id: 'Whoami',
@@ -146,6 +166,8 @@ export const WhoamiSchema = Closed(
         readOnly: false,
         via: 'key',
         keyId: 'key_01ke7jj5c09m3r6e1b8z4x7p2d',
+        scopes: ['all'],
+        secondFactorDue: false,
       },
     ],
   },

@@ -25,8 +25,36 @@ describe('hashPassword', () => {
   })
 
   test('requires 10 user-perceived characters', async () => {
-    expect(await hashPassword('😀'.repeat(10))).toStartWith('$argon2id$')
+    expect(await hashPassword('😀🐴🔋🧷🌊🪁🎻🧭🥨🛶')).toStartWith('$argon2id$')
   })
+})
+
+describe('a new password that is easy to guess', () => {
+  const known = ['ann.example@shop.example', 'Acme Europe']
+
+  test.each([
+    ['password123', 'is one of the most common passwords'],
+    ['1234567890', 'is one of the most common passwords'],
+    ['QWERTYUIOP', 'is one of the most common passwords'],
+    ['Zaq12wsxcde3!', 'is easy to guess, because it is a variation of a common password, a repetition or a sequence'],
+    ['Password123!', 'is easy to guess'],
+    ['p4ssw0rd2024', 'is easy to guess'],
+    ['aaaaaaaaaaaa', 'is easy to guess'],
+    ['abcdefghij', 'is easy to guess'],
+    ['a'.repeat(1000), 'is easy to guess'],
+    ['tagwarden1', 'is too similar to your e-mail address or to a name'],
+    ['acme europe', 'is too similar to your e-mail address or to a name'],
+    ['ann.example@shop.example', 'is too similar to your e-mail address or to a name'],
+  ])('is refused with the reason: %s', async (password, reason) => {
+    await expect(hashPassword(password, { field: 'newPassword', known })).rejects.toThrow(`newPassword: ${reason}`)
+  })
+
+  test.each(['correct horse', 'a long pass phrase', 'xK4-qPz9vLm', 'owner-of-acme-1', 'ünïcödé wörds här'])(
+    'does not include %s',
+    async (password) => {
+      expect(await hashPassword(password, { known })).toStartWith('$argon2id$')
+    },
+  )
 })
 
 describe('verifyPassword', () => {

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { PASSWORD_LENGTH } from '../contract/limits.ts'
 import { AppError } from '../core/error.ts'
 import { FairQueue } from '../core/fair-queue.ts'
+import { whyGuessable } from './guessable-password.ts'
 
 export interface User {
   id: string
@@ -33,8 +34,21 @@ const queue = new FairQueue(2, 100)
  */
 const normalized = (password: string) => password.normalize('NFKC')
 
-/** Throws `invalid`, naming `field`, when the password has fewer than 10 or more than 1,000 characters. */
-export function checkPassword(password: string, field = 'password'): void {
+export interface NewPasswordUse {
+  /** The field named in errors; default `password`. */
+  field?: string
+  /** What an attacker knows about the user, such as the e-mail address. A password like one of these is refused. */
+  known?: readonly string[]
+}
+
+/**
+ * Throws `invalid`, naming the field, when the password has fewer than 10 or more than 1,000 characters or is easy to
+ * guess.
+ */
+export async function checkPassword(
+  password: string,
+  { field = 'password', known = [] }: NewPasswordUse = {},
+): Promise<void> {
   const length = [...normalized(password)].length
   if (length < PASSWORD_LENGTH.min) {
     throw new AppError('invalid', `${field}: must have at least ${PASSWORD_LENGTH.min} characters`)
@@ -42,14 +56,18 @@ export function checkPassword(password: string, field = 'password'): void {
   if (length > PASSWORD_LENGTH.max) {
     throw new AppError('invalid', `${field}: must have at most ${PASSWORD_LENGTH.max} characters`)
   }
+  const reason = await whyGuessable(normalized(password), known)
+  if (reason !== null) {
+    throw new AppError('invalid', `${field}: ${reason}; choose a longer one, such as several unrelated words`)
+  }
 }
 
 /**
  * Returns the argon2id hash to store. Takes about 0.1 s outside the main thread. Throws the errors of `checkPassword`,
  * and `unavailable` when too many calls are waiting.
  */
-export async function hashPassword(password: string, field = 'password'): Promise<string> {
-  checkPassword(password, field)
+export async function hashPassword(password: string, use: NewPasswordUse = {}): Promise<string> {
+  await checkPassword(password, use)
   return queue.run(() => Bun.password.hash(normalized(password), COST))
 }
 

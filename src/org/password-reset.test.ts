@@ -43,6 +43,7 @@ function setUp({ perMinute = 600, hasMail = true } = {}) {
     publicUrl: 'https://tags.example',
     report: (error: unknown) => void bugs.push(error),
     oidc: () => null,
+    browserOf: () => null,
     mail: hasMail ? send : null,
   }
   const routes = [...resetRoutes(parts), ...authRoutes(parts), ...orgRoutes(parts)]

@@ -8,8 +8,10 @@ import { type MailDocument, NO_EXTRAS } from '../mail/mail-document.ts'
 import { type Db, tx } from '../store/database.ts'
 import type { SendMail } from '../transport/send-mail-directly.ts'
 import { hashPassword } from './password-hash.ts'
+import { checkSecondFactor } from './second-factor.ts'
 import { endEarlierAccess, openSession, type SignedInAnew, signedIn } from './session.ts'
-import { auditEverywhere, type PasswordSignInDeps } from './sign-in.ts'
+import { auditEverywhere, type PasswordSignInDeps, withSecondFactor } from './sign-in.ts'
+import { findUser } from './store.ts'
 
 /** Validity period of a password reset link. */
 const RESET_MS = HOUR_MS
@@ -114,25 +116,29 @@ const notInForce = () => new AppError('unauthorized', 'token: the link is unknow
 /**
  * Sets the password with the single-use token from a link. Deletes all of the user's sessions, revokes all of the
  * user's API keys, and creates a new session. Throws `unauthorized` for an invalid token, `forbidden` when the user no
- * longer belongs to an organization, `rateLimited` after too many attempts, and `invalid` for an invalid password.
+ * longer belongs to an organization, `SecondFactorError` when the user has a second factor and the code is missing or
+ * wrong, which leaves the link valid, `rateLimited` after too many attempts, and `invalid` for an invalid password.
  */
 export async function resetPassword(
   parts: PasswordSignInDeps,
-  { token, password }: { token: string; password: string },
+  { token, password, code }: { token: string; password: string; code?: string },
   origin: Origin,
 ): Promise<SignedInAnew> {
   const { db, clock, limits } = parts
   limits.byAddress(origin)
-  if (userOf(db, token, clock.now()) === null) throw notInForce()
-  const passwordHash = await hashPassword(password)
-  return tx(db, () => {
+  const id = userOf(db, token, clock.now())
+  const user = id === null ? null : findUser(db, id)
+  if (!user) throw notInForce()
+  const passwordHash = await hashPassword(password, { known: [user.email, user.name ?? ''] })
+  return withSecondFactor(parts, user, origin, () => {
     // Another request may have used the link in the meantime.
     const userId = userOf(db, token, clock.now())
     if (userId === null) throw notInForce()
+    checkSecondFactor(parts, userId, code)
     db.prepare('UPDATE user SET passwordHash = ? WHERE id = ?').run(passwordHash, userId)
     endReset(db, userId)
     const ended = endEarlierAccess(db, clock, userId)
-    const answer = signedIn(db, openSession(db, clock, userId, 'password'), userId)
+    const answer = signedIn(db, openSession(db, clock, userId, 'password', { origin }), userId)
     if (answer.orgs.length === 0) throw new AppError('forbidden', 'the user is not a member of any organization')
     const { address, userAgent } = origin
     auditEverywhere(parts, userId, { act: 'resetPassword', userId, address, note: { userAgent, ...ended } })

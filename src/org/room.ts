@@ -11,6 +11,7 @@ import { memberRoutes } from './member-routes.ts'
 import { companySignIn, oidcRoutes } from './oidc-routes.ts'
 import { type OrganizationRouteDeps, organizationRoutes } from './org-routes.ts'
 import { orgRoutes } from './routes.ts'
+import type { SessionRouteDeps } from './session-routes.ts'
 import { signInLimits } from './sign-in.ts'
 import { hasOwner } from './store.ts'
 
@@ -24,7 +25,13 @@ export interface OrgRoom extends Room {
 }
 
 /** Creates the module for sign-in, organizations, members and keys. */
-export function openOrg(base: Base, { checkPiiPatterns }: Pick<OrganizationRouteDeps, 'checkPiiPatterns'>): OrgRoom {
+export function openOrg(
+  base: Base,
+  {
+    checkPiiPatterns,
+    browserOf,
+  }: Pick<OrganizationRouteDeps, 'checkPiiPatterns'> & Pick<SessionRouteDeps, 'browserOf'>,
+): OrgRoom {
   const { db, box, clock, config, publicUrl, transport, report } = base
   const { warn } = base.log
   const limits = signInLimits(clock, config.rateSigninPerMinute)
@@ -44,6 +51,7 @@ export function openOrg(base: Base, { checkPiiPatterns }: Pick<OrganizationRoute
     routes: [
       ...authRoutes({
         ...common,
+        browserOf,
         setupToken: setup?.token ?? null,
         oidc: () => (company ? { name: company.settings.name } : null),
       }),

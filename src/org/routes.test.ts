@@ -91,6 +91,8 @@ test('whoami returns the user of the request', async () => {
     readOnly: true,
     via: 'key',
     keyId,
+    scopes: ['all'],
+    secondFactorDue: false,
   }
   expect((await call('GET', '/v1/whoami', { as: cast.vera.key })).body).toEqual(vera)
   const session = await signedIn(cast.vera)('GET', '/v1/whoami')
@@ -167,6 +169,7 @@ test('only admins see the webhook secret', async () => {
     consentOptIn: false,
     currency: null,
     timezone: 'UTC',
+    requireSecondFactor: false,
   }
   const webhookSecret = openWebhookSecret(db, testBox, cast.orgId)
   const seen = async ({ key }: Person) => (await call('GET', '/v1/org', { as: key })).body
@@ -184,6 +187,7 @@ describe('API keys', () => {
       id: expect.stringMatching(/^key_/),
       name: 'CI',
       readOnly: false,
+      scopes: ['all'],
       createdAt: clock.now(),
       expiresAt: clock.now() + 30 * DAY_MS,
       secret: expect.stringMatching(/^ak_/),
@@ -195,6 +199,56 @@ describe('API keys', () => {
     expect((await call('DELETE', `/v1/keys/${key.id}`, { as: key.secret })).body).toEqual({ ok: true })
     expect((await call('GET', '/v1/whoami', { as: key.secret })).status).toBe(401)
     expect((await call('DELETE', `/v1/keys/${key.id}`, { as: cast.bob.key })).status).toBe(404)
+  })
+
+  test('have the scopes that were chosen, in a fixed order and without repetitions', async () => {
+    const { call, cast } = setUp()
+    const create = async (fields: object, as = cast.bob.key) =>
+      (await call('POST', '/v1/keys', { as, body: { ...newKey, ...fields } })).body
+    expect(await create({ scopes: ['runs', 'read', 'runs'] })).toMatchObject({
+      scopes: ['read', 'runs'],
+      readOnly: false,
+    })
+    expect(await create({ scopes: ['read'] })).toMatchObject({ scopes: ['read'], readOnly: true })
+    expect(await create({ readOnly: true })).toMatchObject({ scopes: ['read'], readOnly: true })
+    expect(await create({ readOnly: true, scopes: ['read'] })).toMatchObject({ scopes: ['read'] })
+    expect(await create({ scopes: ['alerts', 'all'] })).toMatchObject({ scopes: ['all'] })
+    expect((await create({ readOnly: true, scopes: ['all'] })).error).toStartWith('scopes: must be ["read"]')
+    expect((await create({ scopes: [] })).error).toStartWith('scopes: ')
+    expect((await create({ scopes: ['everything'] })).error).toStartWith('scopes[0]: ')
+    const { keys } = (await call('GET', '/v1/keys', { as: cast.bob.key })).body
+    expect(keys.slice(0, 2).map(({ scopes }: { scopes: string[] }) => scopes)).toContainEqual(['all'])
+  })
+
+  test('of viewers only read, whatever scopes were chosen', async () => {
+    const { cast, signedIn } = setUp()
+    const create = (scopes: string[]) => signedIn(cast.vera)('POST', '/v1/keys', { body: { ...newKey, scopes } })
+    for (const scopes of [['read'], ['all'], ['read', 'alerts']]) {
+      expect((await create(scopes)).body.scopes).toEqual(['read'])
+    }
+    const refused = await create(['alerts'])
+    expect([refused.status, refused.body.error]).toEqual([
+      403,
+      'scopes: your role is viewer, so your keys can only have the scope "read"',
+    ])
+  })
+
+  test('with a scope call its routes and no others, and create no other keys', async () => {
+    const { call, cast } = setUp()
+    const create = async (scopes: string[]) =>
+      (await call('POST', '/v1/keys', { as: cast.alice.key, body: { ...newKey, scopes } })).body.secret
+    const [reader, runner] = [await create(['read', 'alerts']), await create(['runs'])]
+    expect((await call('GET', '/v1/whoami', { as: reader })).body).toMatchObject({
+      scopes: ['read', 'alerts'],
+      readOnly: false,
+    })
+    expect((await call('GET', '/v1/org', { as: reader })).body.webhookSecret).toBeNull()
+    const unread = await call('GET', '/v1/whoami', { as: runner })
+    expect([unread.status, unread.body.error]).toEqual([403, 'this key does not have the scope "read"'])
+    for (const as of [reader, runner]) {
+      const { status, body } = await call('POST', '/v1/keys', { as, body: newKey })
+      expect([status, body.error]).toEqual([403, 'this key does not have the scope "all"'])
+    }
   })
 
   test('created by a viewer with a session are read-only, and remain read-only', async () => {
@@ -286,6 +340,7 @@ describe('invalid input', () => {
         name: fc.oneof(fc.string({ unit: 'binary' }), anyJson),
         expiresInDays: anyJson,
         readOnly: anyJson,
+        scopes: anyJson,
       },
       { requiredKeys: [] },
     )

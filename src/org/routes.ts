@@ -7,10 +7,11 @@ import { PERMISSIONS } from '../http/permission.ts'
 import type { Principal } from '../http/principal.ts'
 import { ById, OK, OkSchema, type Route, route } from '../http/route.ts'
 import type { Db } from '../store/database.ts'
-import { type KeyInput, KeyInputSchema, KeySchema, NewKeySchema } from './api-key.ts'
+import { type KeyInput, KeyInputSchema, KeySchema, NewKeySchema, scopesOf } from './api-key.ts'
 import { createKey, type KeyOwner, listKeys, revokeKey } from './api-key-store.ts'
 import { WhoamiPatchSchema, WhoamiSchema } from './org.ts'
-import { findUser, renameUser, requireOrg } from './store.ts'
+import { satisfiesSecondFactor } from './second-factor.ts'
+import { findUser, renameUser, requireOrg, requiresSecondFactor } from './store.ts'
 
 const KeyList = Closed({ keys: Type.Array(KeySchema), nextCursor: NextCursorSchema }, { $id: 'KeyList' })
 
@@ -25,9 +26,11 @@ function manageableKeys(principal: Principal): KeyOwner {
 function whoami(db: Db, principal: Principal) {
   const user = findUser(db, principal.userId)
   if (!user) throw new AppError('notFound', 'no such user')
-  const { userId, orgId, role, readOnly, via, keyId } = principal
+  const { userId, orgId, role, readOnly, via, keyId, scopes = ['all'] } = principal
   const orgName = requireOrg(db, orgId).name
-  return { userId, email: user.email, name: user.name, orgId, orgName, role, readOnly, via, keyId }
+  const secondFactorDue = requiresSecondFactor(db, orgId) && !satisfiesSecondFactor(db, principal)
+  const { email, name } = user
+  return { userId, email, name, orgId, orgName, role, readOnly, via, keyId, scopes: [...scopes], secondFactorDue }
 }
 
 /** Returns the routes for the caller's identity and for API keys. */
@@ -38,6 +41,7 @@ export function orgRoutes({ db, clock }: { db: Db; clock: Clock }): Route[] {
       method: 'GET',
       path: '/v1/whoami',
       access: 'read',
+      beforeSecondFactor: true,
       tag: 'Organization',
       summary: 'Get the user and organization that the credential acts for',
       tool: true,
@@ -63,7 +67,11 @@ export function orgRoutes({ db, clock }: { db: Db; clock: Clock }): Route[] {
   ]
 }
 
-const noteOf = ({ name, expiresInDays, readOnly = false }: KeyInput) => ({ name, expiresInDays, readOnly })
+const noteOf = ({ name, expiresInDays, ...input }: KeyInput, { role }: Principal) => ({
+  name,
+  expiresInDays,
+  scopes: scopesOf(input, role),
+})
 
 function keyRoutes({ db, clock }: { db: Db; clock: Clock }): Route[] {
   const tag = 'Keys'
@@ -91,16 +99,15 @@ function keyRoutes({ db, clock }: { db: Db; clock: Clock }): Route[] {
       tag,
       summary: 'Create an API key for this organization; its secret is shown only once',
       description: 'The key works in this organization only. A user can have at most 50 keys in an organization.',
-      refusals: ['conflict'],
+      refusals: ['conflict', 'forbidden'],
       body: KeyInputSchema,
       status: 201,
       answer: NewKeySchema,
       handle({ principal, body }) {
         const { userId, orgId, role } = principal
-        const readOnly = body.readOnly === true || role === 'viewer'
-        return createKey(db, clock, { ...body, userId, orgId, readOnly })
+        return createKey(db, clock, { ...body, userId, orgId, role })
       },
-      note: ({ body }) => noteOf(body),
+      note: ({ body, principal }) => noteOf(body, principal),
     }),
     route({
       id: 'revokeKey',

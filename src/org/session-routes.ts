@@ -1,10 +1,10 @@
 import type { Clock } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
-import { Closed, InstantSchema, OneOf, Type } from '../core/schema.ts'
+import { Closed, InstantSchema, Nullable, OneOf, Type } from '../core/schema.ts'
 import { ById, OK, OkSchema, type Route, route } from '../http/route.ts'
 import type { Db } from '../store/database.ts'
 import { sessionOf } from './change-password.ts'
-import { endSession, listSessions, SESSION_ORIGINS } from './session.ts'
+import { endSession, listSessions, SESSION_ORIGINS, type SessionRecord } from './session.ts'
 import { auditEverywhere, type PasswordSignInDeps } from './sign-in.ts'
 
 const TAG = 'Sign-in'
@@ -17,6 +17,12 @@ const SessionSchema = Closed(
     createdAt: InstantSchema,
     lastUsedAt: Type.Number({ ...InstantSchema, description: 'Accurate to one minute' }),
     expiresAt: InstantSchema,
+    address: Nullable(Type.String({ description: 'IP address from which the session was opened; null when unknown' })),
+    browser: Nullable(
+      Type.String({
+        description: 'Browser and system that opened the session; the `user-agent` if it is not a browser',
+      }),
+    ),
   },
   {
     $id: 'Session',
@@ -28,6 +34,8 @@ const SessionSchema = Closed(
         createdAt: 1_767_610_800_000,
         lastUsedAt: 1_767_614_400_000,
         expiresAt: 1_767_657_600_000,
+        address: '192.0.2.7',
+        browser: 'Firefox 146, Windows',
       },
     ],
   },
@@ -38,14 +46,16 @@ const SessionList = Closed(
   { $id: 'SessionList' },
 )
 
-interface SessionRouteDeps extends Pick<PasswordSignInDeps, 'audit'> {
+export interface SessionRouteDeps extends Pick<PasswordSignInDeps, 'audit'> {
   db: Db
   clock: Clock
+  /** Returns a name such as `Firefox 146, Windows` for a `user-agent`; null when it names no known browser. */
+  browserOf(userAgent: string): string | null
 }
 
 /** Returns the routes for the caller's sessions. They return `conflict` for API keys, which have no session. */
 export function sessionRoutes(parts: SessionRouteDeps): Route[] {
-  const { db, clock } = parts
+  const { db, clock, browserOf } = parts
   return [
     route({
       id: 'listSessions',
@@ -62,7 +72,12 @@ export function sessionRoutes(parts: SessionRouteDeps): Route[] {
       handle({ principal }) {
         const current = sessionOf(principal)
         const sessions = listSessions(db, clock, principal.userId)
-        return { sessions: sessions.map((one) => ({ ...one, current: one.id === current })) }
+        const describe = ({ userAgent, ...session }: SessionRecord) => ({
+          ...session,
+          current: session.id === current,
+          browser: userAgent === null ? null : (browserOf(userAgent) ?? userAgent),
+        })
+        return { sessions: sessions.map(describe) }
       },
     }),
     route({

@@ -20,12 +20,13 @@ test.each(['password', 'setup', 'invite', 'oidc'] as const)(
     const { db, clock, cast } = setUp()
     const { userId } = cast.bob
     const now = clock.now()
-    const { token, expiresAt } = openSession(db, clock, userId, via)
+    const origin = { address: '192.0.2.7', userAgent: 'a browser' }
+    const { token, expiresAt } = openSession(db, clock, userId, via, { origin })
     expect(token).toMatch(/^st_[\w-]{43}$/)
     expect(expiresAt).toBe(now + 12 * HOUR_MS)
     const row = db.prepare('SELECT * FROM session').get()
     const times = { createdAt: now, lastUsedAt: now, expiresAt }
-    expect(row).toEqual({ tokenHash: secretHash(token), userId, via, ...times, endSessionUrl: null })
+    expect(row).toEqual({ tokenHash: secretHash(token), userId, via, ...times, endSessionUrl: null, ...origin })
   },
 )
 

@@ -2,6 +2,7 @@ import { type Clock, HOUR_MS, type Instant } from '../core/clock.ts'
 import { newSecret } from '../core/id.ts'
 import { Closed, InstantSchema, Int, Nullable, type Static, Type } from '../core/schema.ts'
 import { type SecretBox, secretHash } from '../core/secret-box.ts'
+import type { Origin } from '../http/client-info.ts'
 import { type Db, tx } from '../store/database.ts'
 import { revokeKeysOf } from './api-key-store.ts'
 import { MembershipSchema } from './org.ts'
@@ -74,24 +75,34 @@ export function endEarlierAccess(
 }
 
 /**
- * Creates a session that lasts 12 hours, and deletes the expired sessions of all users. `endSessionUrl` is the
- * encrypted URL at which the browser also signs out from the provider. Null for sessions without one.
+ * Creates a session that lasts 12 hours, and deletes the expired sessions of all users. `origin` is the request that
+ * opens it; omitted when unknown. `endSessionUrl` is the encrypted URL at which the browser also signs out from the
+ * provider; omitted for sessions without one.
  */
 export function openSession(
   db: Db,
   clock: Clock,
   userId: string,
   via: SessionOrigin,
-  endSessionUrl: Uint8Array | null = null,
+  { origin, endSessionUrl = null }: { origin?: Origin; endSessionUrl?: Uint8Array | null } = {},
 ): NewSession {
   const now = clock.now()
   const session = { token: newSecret('st'), expiresAt: now + SESSION_MS }
   tx(db, () => {
     db.prepare('DELETE FROM session WHERE expiresAt <= ?').run(now)
     db.prepare(
-      `INSERT INTO session (tokenHash, userId, via, createdAt, lastUsedAt, expiresAt, endSessionUrl)
-       VALUES (@tokenHash, @userId, @via, @now, @now, @expiresAt, @endSessionUrl)`,
-    ).run({ tokenHash: secretHash(session.token), userId, via, now, expiresAt: session.expiresAt, endSessionUrl })
+      `INSERT INTO session (tokenHash, userId, via, createdAt, lastUsedAt, expiresAt, endSessionUrl, address, userAgent)
+       VALUES (@tokenHash, @userId, @via, @now, @now, @expiresAt, @endSessionUrl, @address, @userAgent)`,
+    ).run({
+      tokenHash: secretHash(session.token),
+      userId,
+      via,
+      now,
+      expiresAt: session.expiresAt,
+      endSessionUrl,
+      address: origin?.address ?? null,
+      userAgent: origin?.userAgent ?? null,
+    })
   })
   return session
 }
@@ -129,13 +140,17 @@ export interface SessionRecord {
   createdAt: Instant
   lastUsedAt: Instant
   expiresAt: Instant
+  /** IP address from which the session was opened; null when unknown. */
+  address: string | null
+  /** The `user-agent` that opened the session, truncated to 200 characters; null when unknown. */
+  userAgent: string | null
 }
 
 /** Returns a user's unexpired sessions, most recently used first. */
 export function listSessions(db: Db, clock: Clock, userId: string): SessionRecord[] {
   return db
     .prepare<[string, Instant], SessionRecord>(
-      `SELECT lower(hex(tokenHash)) AS id, via, createdAt, lastUsedAt, expiresAt FROM session
+      `SELECT lower(hex(tokenHash)) AS id, via, createdAt, lastUsedAt, expiresAt, address, userAgent FROM session
        WHERE userId = ? AND expiresAt > ? ORDER BY lastUsedAt DESC, createdAt DESC, id`,
     )
     .all(userId, clock.now())

@@ -1,6 +1,6 @@
 import { describe, expect, spyOn, test } from 'bun:test'
 import fc from 'fast-check'
-import { cast, memoryDb, testClock } from '../../test/fixtures.ts'
+import { cast, memoryDb, testBox, testClock } from '../../test/fixtures.ts'
 import { until } from '../../test/run-program.ts'
 import { MINUTE_MS, SECOND_MS } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
@@ -23,6 +23,7 @@ function setUp({ perMinute = 60 } = {}) {
   const reported: unknown[] = []
   const parts: PasswordSignInDeps = {
     db,
+    box: testBox,
     clock,
     limits: signInLimits(clock, perMinute),
     audit(entry) {

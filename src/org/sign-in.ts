@@ -3,9 +3,10 @@ import { AppError } from '../core/error.ts'
 import { formatAddress, parseAddress, unmapped } from '../core/ip-address.ts'
 import type { Origin } from '../http/client-info.ts'
 import { RateLimit } from '../http/rate-limit.ts'
-import { type Db, tx } from '../store/database.ts'
+import { tx } from '../store/database.ts'
 import type { NewAuditEntry } from './audit-log.ts'
 import { verifyPassword } from './password-hash.ts'
+import { checkSecondFactor, type SecondFactorDeps, SecondFactorError, wrongCodeLimit } from './second-factor.ts'
 import { openSession, type SignedIn, signedIn } from './session.ts'
 import { listMemberships } from './store.ts'
 
@@ -18,6 +19,8 @@ export interface SignInLimits {
    * `rateLimited` with the number of seconds to wait.
    */
   byAccount(email: string, origin: Pick<Origin, 'address'>): void
+  /** Wrong codes of second factors, by user id. */
+  wrongCodes: RateLimit
 }
 
 const ACCOUNT_PER_MINUTE = 10
@@ -44,6 +47,7 @@ export function signInLimits(clock: Clock, addressPerMinute: number): SignInLimi
       accounts.take(`${networkOf(address)} ${account}`)
       altogether.take(account)
     },
+    wrongCodes: wrongCodeLimit(clock),
   }
 }
 
@@ -61,9 +65,7 @@ export function networkOf(address: string | null): string {
   return plain.family === 4 ? text : `${text.split(':').slice(0, 4).join(':')}::/64`
 }
 
-export interface PasswordSignInDeps {
-  db: Db
-  clock: Clock
+export interface PasswordSignInDeps extends SecondFactorDeps {
   limits: SignInLimits
   /** Writes an entry to the audit log of the entry's organization. */
   audit(entry: NewAuditEntry): void
@@ -96,13 +98,14 @@ const wrong = () => new AppError('unauthorized', 'e-mail address or password is 
 
 /**
  * Signs in by e-mail address and password. Throws `unauthorized` when the address is unknown, its user has no password,
- * or the password is wrong; message and duration are the same in all three cases. Throws `forbidden` when the user
+ * or the password is wrong; message and duration are the same in all three cases. Throws `SecondFactorError` when the
+ * user has a second factor and the code is missing or wrong. Throws `forbidden` when the user
  * belongs to no organization, `rateLimited` after too many attempts, and `unavailable` when too many sign-ins are
  * waiting.
  */
 export async function signIn(
   parts: PasswordSignInDeps,
-  { email, password }: { email: string; password: string },
+  { email, password, code }: { email: string; password: string; code?: string },
   origin: Origin,
 ): Promise<SignedIn> {
   const { db, clock, limits } = parts
@@ -116,11 +119,12 @@ export async function signIn(
     setTimeout(() => noteFailure(parts, account, origin), 0)
     throw wrong()
   }
-  return tx(db, () => {
+  return withSecondFactor(parts, account, origin, () => {
     // If the password was changed during its verification, all sessions have been deleted, and no new one may be
     // opened.
     if (find.get(email.trim())?.passwordHash !== account.passwordHash) throw wrong()
-    const answer = signedIn(db, openSession(db, clock, account.id, 'password'), account.id)
+    checkSecondFactor(parts, account.id, code)
+    const answer = signedIn(db, openSession(db, clock, account.id, 'password', { origin }), account.id)
     if (answer.orgs.length === 0) throw new AppError('forbidden', 'the user is not a member of any organization')
     const { address, userAgent } = origin
     auditEverywhere(parts, account.id, { act: 'signIn', userId: account.id, address, note: { userAgent } })
@@ -128,9 +132,32 @@ export async function signIn(
   })
 }
 
-function noteFailure(parts: PasswordSignInDeps, account: Account | undefined, { address, userAgent }: Origin): void {
+/**
+ * Runs `work`, which checks a second factor, in a transaction. Writes a wrong code to the audit log after the response.
+ */
+export function withSecondFactor<T extends object>(
+  parts: Pick<PasswordSignInDeps, 'db' | 'audit' | 'report'>,
+  account: { id: string },
+  origin: Origin,
+  work: () => T,
+): T {
+  try {
+    return tx(parts.db, () => ({ value: work() })).value
+  } catch (error) {
+    const isFailure = error instanceof SecondFactorError && error.isFailure
+    if (isFailure) setTimeout(() => noteFailure(parts, account, origin, { secondFactor: true }), 0)
+    throw error
+  }
+}
+
+function noteFailure(
+  parts: Pick<PasswordSignInDeps, 'db' | 'audit' | 'report'>,
+  account: { id: string } | undefined,
+  { address, userAgent }: Origin,
+  more: Record<string, unknown> = {},
+): void {
   if (!account) return
-  const entry = { act: 'signInFailed', userId: null, address, target: account.id, note: { userAgent } }
+  const entry = { act: 'signInFailed', userId: null, address, target: account.id, note: { userAgent, ...more } }
   try {
     tx(parts.db, () => auditEverywhere(parts, account.id, entry))
   } catch (error) {

@@ -13,7 +13,15 @@ const LOGOUT = 'https://id.example/logout'
 /** Signs out with a token and returns the response. */
 function signOut({ db, clock, parts }: SetUp, token: string, box = parts.box) {
   const limits = signInLimits(clock, 1000)
-  const routes = authRoutes({ ...parts, box, limits, setupToken: null, report: () => undefined, oidc: () => null })
+  const routes = authRoutes({
+    ...parts,
+    box,
+    limits,
+    setupToken: null,
+    report: () => undefined,
+    oidc: () => null,
+    browserOf: () => null,
+  })
   return client({ db, clock }, ...routes)('POST', '/v1/auth/logout', { as: token })
 }
 

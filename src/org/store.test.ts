@@ -142,6 +142,7 @@ describe('keys', () => {
         userId: cast.bob.userId,
         name: 'newer',
         readOnly: true,
+        scopes: ['read'],
         secretTail: own.secret.slice(-4),
         createdAt: clock.now(),
         expiresAt: null,

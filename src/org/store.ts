@@ -99,12 +99,12 @@ export function isOnlyOrg(db: Db): boolean {
 export function updateOrg(
   db: Db,
   orgId: string,
-  { name, currency, phoneRegions, piiPatterns, consentOptIn, timezone }: OrganizationPatch,
+  { name, currency, phoneRegions, piiPatterns, consentOptIn, timezone, requireSecondFactor }: OrganizationPatch,
 ): void {
   db.prepare(
     `UPDATE org SET name = ifnull(@name, name), currency = iif(@hasCurrency, @currency, currency), phoneRegions = ifnull(@phoneRegions, phoneRegions),
        piiPatterns = ifnull(@piiPatterns, piiPatterns), consentOptIn = ifnull(@consentOptIn, consentOptIn),
-       timezone = ifnull(@timezone, timezone)
+       timezone = ifnull(@timezone, timezone), requireSecondFactor = ifnull(@requireSecondFactor, requireSecondFactor)
      WHERE id = @orgId`,
   ).run({
     orgId,
@@ -115,6 +115,7 @@ export function updateOrg(
     piiPatterns: piiPatterns === undefined ? null : JSON.stringify(piiPatterns),
     consentOptIn: consentOptIn === undefined ? null : Number(consentOptIn),
     timezone: timezone ?? null,
+    requireSecondFactor: requireSecondFactor === undefined ? null : Number(requireSecondFactor),
   })
 }
 
@@ -282,7 +283,7 @@ export async function makeFirstOwner<T>(
   also: (made: { orgId: string; userId: string }) => T,
 ): Promise<T> {
   refuseSecondOwner(db)
-  const passwordHash = password === null ? null : await hashPassword(password)
+  const passwordHash = password === null ? null : await hashPassword(password, { known: [email, orgName, name ?? ''] })
   const work = () => {
     // Checked again, because another call may have created an owner while the password was hashed.
     refuseSecondOwner(db)
@@ -351,6 +352,15 @@ export function consentOptInOf(db: Db, orgId: string): boolean {
 export function timezoneOf(db: Db, orgId: string): string {
   const find = prepared<[string], { timezone: string }>(db, 'SELECT timezone FROM org WHERE id = ?')
   return find.get(orgId)?.timezone ?? 'UTC'
+}
+
+/** Returns whether members of the organization need a second factor. False when the organization does not exist. */
+export function requiresSecondFactor(db: Db, orgId: string): boolean {
+  const find = prepared<[string], { required: number }>(
+    db,
+    'SELECT requireSecondFactor AS required FROM org WHERE id = ?',
+  )
+  return find.get(orgId)?.required === 1
 }
 
 /** Returns the ids of deleted organizations whose files have not been deleted yet. */

@@ -68,6 +68,14 @@ export function readUserAgent(userAgent: string | null, hints: ClientHints | nul
   return software
 }
 
+/** Returns a name such as `Firefox 146, Windows`; null if the user agent names no known browser. */
+export function browserName(userAgent: string): string | null {
+  const { browser, browserVersion, os } = readUserAgent(userAgent, null)
+  if (browser === null) return null
+  const versioned = browserVersion === null ? browser : `${browser} ${browserVersion}`
+  return os === null ? versioned : `${versioned}, ${os}`
+}
+
 function readSoftware(sent: string, hints: ParsedHints | null): VisitorSoftware {
   // Agents from the logs of IIS, which servers send with past events, have `+` for each space.
   const agent = sent.includes(' ') ? sent : sent.replaceAll('+', ' ')

@@ -1,0 +1,56 @@
+import type { TSchema } from '../core/schema.ts'
+import type { Call, Route } from '../http/route.ts'
+
+/** Text fields that name something and never contain a secret. */
+const NAMES: ReadonlySet<string> = new Set([
+  'name',
+  'label',
+  'title',
+  'vendor',
+  'event',
+  'hostname',
+  'ref',
+  'kind',
+  'key',
+])
+const NAME_LENGTH_MAX = 200
+const ID = /^[a-z]{2,4}_[0-9a-hjkmnp-tv-z]{26}$/
+/** Maximum number of ids of a list. */
+const IDS_MAX = 50
+
+type Fields = Record<string, unknown>
+const fieldsOf = (value: unknown): Fields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : {}
+
+const isId = (value: unknown): value is string => typeof value === 'string' && ID.test(value)
+
+/** Returns a value that can be stored, in a list; an empty list for one that may contain a secret or is too long. */
+function storable(name: string, value: unknown, schema: TSchema | undefined): unknown[] {
+  if (value === null || typeof value === 'boolean' || typeof value === 'number' || isId(value)) return [value]
+  if (typeof value === 'string') {
+    const isOneOf = Array.isArray(schema?.enum) && schema.enum.includes(value)
+    return isOneOf || (NAMES.has(name) && value.length <= NAME_LENGTH_MAX) ? [value] : []
+  }
+  return Array.isArray(value) && value.length > 0 && value.every(isId) ? [value.slice(0, IDS_MAX)] : []
+}
+
+/**
+ * Returns the details of a call for the audit log, for a route without its own: the parts of the path, the fields of
+ * the body that can't contain a secret (numbers, switches, ids, names, values of a fixed set), for `PATCH` the names of
+ * all fields, and the name of the result. Lists of ids have at most 50 entries.
+ */
+export function noteOfCall(route: Route, { params, body }: Call, answer: unknown): Record<string, unknown> {
+  const given = fieldsOf(body)
+  const properties = fieldsOf(route.body?.properties) as Record<string, TSchema>
+  const { id: _, ...parts } = fieldsOf(params)
+  const shown = Object.entries(given).flatMap(([name, value]) =>
+    storable(name, value, properties[name]).map((stored) => [name, stored]),
+  )
+  const { name } = fieldsOf(answer)
+  return {
+    ...parts,
+    ...Object.fromEntries(shown),
+    ...(route.method === 'PATCH' ? { fields: Object.keys(given) } : {}),
+    ...(typeof name === 'string' ? { name: name.slice(0, NAME_LENGTH_MAX) } : {}),
+  }
+}
