@@ -82,14 +82,15 @@ const OPENERS: readonly Opener[] = [
 ]
 
 /**
- * Dialogs that no button opens on a phone: a key opens them, they appear when a session ends, they are for wide
- * windows, or the server must be quiet (`backups-page.test.ts`).
+ * Dialogs that no button opens here: a key opens them, they appear when a session ends, they are for wide windows, the
+ * server must be quiet (`backups-page.test.ts`), or they need a second factor (`second-factor.test.ts`).
  */
 const WITHOUT_BUTTON = [
   'shell/auth-gate.tsx',
   'shell/shortcuts-dialog.tsx',
   'shell/quiet-banner.tsx',
   'components/columns-menu.tsx',
+  'pages/settings/second-factor-card.tsx',
 ]
 /** A shared component, which is tested through the dialogs that use it. */
 const SHARED = ['components/confirm-dialog.tsx']

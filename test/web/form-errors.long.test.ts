@@ -90,6 +90,12 @@ const FORMS: readonly FormCase[] = [
   },
   { of: 'pages/settings/preferences-page.tsx', at: '/settings/preferences', submit: 'Save name' },
   { of: 'pages/settings/preferences-page.tsx', at: '/settings/preferences', submit: 'Change password' },
+  {
+    of: 'pages/settings/second-factor-setup.tsx',
+    at: '/settings/preferences',
+    opens: [button('Set up second factor')],
+    submit: 'Enable second factor',
+  },
   { of: 'pages/settings/digest-page.tsx', at: '/settings/digest', submit: 'Save' },
   {
     of: 'pages/settings/escalation-page.tsx',
@@ -212,7 +218,8 @@ beforeAll(async () => {
   readBodies((await app.call('GET', '/openapi.json')).body)
   signedIn = await openScreen(here.server.url, here.browser.browser)
   await signedIn.page.setViewport({ width: 1280, height: 900 })
-  // Changing a password requires a session.
+  // Changing a password and setting up a second factor require a session and a password.
+  app.app.db.prepare('UPDATE user SET passwordHash = ? WHERE id = ?').run('unused', userId)
   await openAs(signedIn, openSession(app.app.db, app.clock, userId, 'password').token, '/')
   await waitForPage(signedIn.page)
 })

@@ -9,6 +9,8 @@ export class ApiError extends Error {
     readonly status: number,
     /** Seconds to wait before retrying (`Retry-After`); null without one. */
     readonly retryAfterS: number | null,
+    /** True when the sign-in also needs the code of a second factor. */
+    readonly needsCode = false,
   ) {
     super(message)
   }

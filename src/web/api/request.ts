@@ -68,7 +68,8 @@ export async function send(
   if (response.status === 401 && !isPublic && credential) session.end(credential)
   const wait = Number(response.headers.get('retry-after') ?? Number.NaN)
   const sentence = sentenceOf(await response.text().catch(() => '')) ?? response.statusText
-  throw new ApiError(sentence, response.status, Number.isNaN(wait) ? null : wait)
+  const needsCode = response.headers.get('x-second-factor') !== null
+  throw new ApiError(sentence, response.status, Number.isNaN(wait) ? null : wait, needsCode)
 }
 
 /** Throws the error of an aborted request, and an `ApiError` for any other failure to get a response. */

@@ -9,7 +9,9 @@ export const signIn = {
   yourName: 'Your name',
   email: 'E-mail address',
   password: 'Password',
-  passwordHint: 'At least 10 characters',
+  passwordHint: 'At least 10 characters, and not a common password',
+  code: 'Code',
+  codeHint: 'Six digits from your authenticator app, or a recovery code',
   acceptHint:
     'If you already have an account here, enter its password. Otherwise choose one with at least 10 characters.',
   apiKey: 'API key',

@@ -21,6 +21,9 @@ import classes from './shell.module.css'
 
 // Loaded on first use.
 const Palette = lazy(async () => ({ default: (await import('./command-palette.tsx')).Palette }))
+const RequiredSecondFactor = lazy(async () => ({
+  default: (await import('../pages/settings/required-second-factor.tsx')).RequiredSecondFactor,
+}))
 const Shortcuts = lazy(async () => ({ default: (await import('./shortcuts-dialog.tsx')).Shortcuts }))
 
 /** The frame of all pages for signed-in users. */
@@ -79,6 +82,13 @@ export function Shell() {
 /** The current page. Waits for the user's role, so that controls don't shift the layout later. */
 function Page() {
   const { data, failureReason } = useQuery(whoamiQuery())
+  if (data?.secondFactorDue) {
+    return (
+      <Suspense fallback={<div aria-busy="true" />}>
+        <RequiredSecondFactor organization={data.orgName} />
+      </Suspense>
+    )
+  }
   return data || failureReason ? <Outlet /> : <div aria-busy="true" />
 }
 

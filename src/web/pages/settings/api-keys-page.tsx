@@ -4,6 +4,7 @@ import { useState } from 'react'
 import { listKeysInfiniteOptions } from '#client/@tanstack/react-query.gen'
 import { createKey, revokeKey } from '#client/sdk.gen'
 import type { Key } from '#client/types.gen'
+import { KEY_SCOPES, type KeyScope } from '../../../contract/key-scopes.ts'
 import { PAGE_SIZE } from '../../api/pagination.ts'
 import { invalidate } from '../../api/queries.ts'
 import { useHasRole } from '../../api/whoami.ts'
@@ -102,7 +103,7 @@ function KeyTable({ keys, pages, revoke }: KeyTableProps) {
       columns={[
         { head: messages.settings.fields.name, cell: ({ name }) => <Data>{name}</Data> },
         { head: t.lastCharacters, cell: ({ secretTail }) => <Code>{`…${secretTail}`}</Code> },
-        { head: t.permissions, cell: ({ readOnly }) => (readOnly ? t.canRead : t.canWrite) },
+        { head: t.permissions, cell: ({ scopes }) => scopes.map((scope) => t.scopeNames[scope]).join(', ') },
         { head: t.expires, cell: ({ expiresAt }) => <TimeAgo at={expiresAt} missing={messages.displayNames.never} /> },
         {
           head: t.lastUsed,
@@ -129,15 +130,22 @@ function KeyTable({ keys, pages, revoke }: KeyTableProps) {
 }
 
 type Expiry = keyof typeof messages.settings.keys.expiries
-const NEW_KEY = { name: '', expiresInDays: '90' as Expiry, readOnly: false }
+const NEW_KEY = { name: '', expiresInDays: '90' as Expiry, readOnly: false, scopes: [] as KeyScope[] }
+/** The scopes that limit a key. */
+const LIMITED_SCOPES = KEY_SCOPES.filter((scope) => scope !== 'all')
 
 function NewKeyForm({ show }: { show(secret: string): void }) {
   const t = messages.settings.keys
-  const { field, check, sending } = useFormFields(NEW_KEY, async ({ name, expiresInDays: expires, readOnly }) => {
-    const expiresInDays = expires === 'never' ? null : Number(expires)
-    show((await createKey({ body: { name, expiresInDays, readOnly } })).data.secret)
-    await invalidate('listKeys')
-  })
+  const { values, field, check, set, sending } = useFormFields(
+    NEW_KEY,
+    async ({ expiresInDays: expires, ...fields }) => {
+      const expiresInDays = expires === 'never' ? null : Number(expires)
+      const { name, readOnly, scopes } = fields
+      const limits = readOnly ? { readOnly } : scopes.length > 0 ? { scopes } : {}
+      show((await createKey({ body: { name, expiresInDays, ...limits } })).data.secret)
+      await invalidate('listKeys')
+    },
+  )
   return (
     <Form submission={sending} button={t.createButton}>
       <Stack gap="md">
@@ -148,6 +156,21 @@ function NewKeyForm({ show }: { show(secret: string): void }) {
           data={Object.entries(t.expiries).map(([value, label]) => ({ value, label }))}
         />
         <Checkbox label={t.readOnly} {...check('readOnly')} />
+        {!values.readOnly && (
+          <Checkbox.Group
+            label={t.scopes}
+            description={t.scopesHint}
+            value={values.scopes}
+            onChange={(scopes) => set({ scopes: scopes as KeyScope[] })}
+            error={sending.errorOf('scopes')}
+          >
+            <Stack gap="xs" mt="xs">
+              {LIMITED_SCOPES.map((scope) => (
+                <Checkbox key={scope} value={scope} label={t.scopeNames[scope]} />
+              ))}
+            </Stack>
+          </Checkbox.Group>
+        )}
       </Stack>
     </Form>
   )

@@ -111,6 +111,10 @@ function MemberTable({ members, pages, remove }: MemberTableProps) {
             may && member.id !== who?.userId ? <RoleField member={member} /> : messages.displayNames.roles[member.role],
         },
         { head: t.status, cell: ({ status }) => t.statuses[status] },
+        {
+          head: t.secondFactor,
+          cell: ({ secondFactor }) => (secondFactor === null ? t.hidden : t.secondFactors[secondFactor ? 'yes' : 'no']),
+        },
         { head: messages.settings.fields.created, cell: ({ createdAt }) => <TimeAgo at={createdAt} /> },
         {
           head: messages.settings.actions,

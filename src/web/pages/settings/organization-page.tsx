@@ -32,8 +32,8 @@ const currencies = () => Intl.supportedValuesOf('currency')
 
 function OrganizationForm({ organization }: { organization: Organization }) {
   const may = useHasRole('admin')
-  const { name, currency, phoneRegions, consentOptIn, timezone } = organization
-  const saved = { name, currency, phoneRegions, consentOptIn, timezone }
+  const { name, currency, phoneRegions, consentOptIn, timezone, requireSecondFactor } = organization
+  const saved = { name, currency, phoneRegions, consentOptIn, timezone, requireSecondFactor }
   const { field, check, sending } = useFormFields(saved, async (body) => {
     queries.setQueryData(getOrganizationQueryKey(), (await updateOrganization({ body })).data)
     await invalidate('whoami')
@@ -72,6 +72,11 @@ function OrganizationForm({ organization }: { organization: Organization }) {
           label={messages.settings.organization.consentOptIn}
           description={messages.settings.organization.consentOptInHint}
           {...check('consentOptIn')}
+        />
+        <Checkbox
+          label={messages.settings.organization.requireSecondFactor}
+          description={messages.settings.organization.requireSecondFactorHint}
+          {...check('requireSecondFactor')}
         />
       </Stack>
     </fieldset>

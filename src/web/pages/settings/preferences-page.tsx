@@ -1,6 +1,4 @@
 import {
-  Badge,
-  Button,
   Paper,
   PasswordInput,
   SegmentedControl,
@@ -10,26 +8,23 @@ import {
   TextInput,
   useMantineColorScheme,
 } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
-import { listSessionsOptions } from '#client/@tanstack/react-query.gen'
-import { changePassword, changeWhoami, endSession } from '#client/sdk.gen'
-import type { Session, Whoami } from '#client/types.gen'
+import { changePassword, changeWhoami } from '#client/sdk.gen'
+import type { Whoami } from '#client/types.gen'
 import { MAX_NAME_LENGTH, PASSWORD_LENGTH } from '../../../contract/limits.ts'
 import { invalidate } from '../../api/queries.ts'
 import { useHasRole, useWhoami } from '../../api/whoami.ts'
 import { Form } from '../../components/form.tsx'
 import { LabelledSwitch } from '../../components/labelled-switch.tsx'
-import { QueryState } from '../../components/query-state.tsx'
 import { RoleNotice } from '../../components/role-notice.tsx'
-import { SimpleTable } from '../../components/simple-table.tsx'
-import { TimeAgo } from '../../components/time-ago.tsx'
 import { useFormFields } from '../../components/use-form-fields.ts'
 import { messages } from '../../messages.ts'
 import { notices } from '../../state/notices.ts'
 import { preferences, usePreferences } from '../../state/preferences.ts'
+import { SecondFactorCard } from './second-factor-card.tsx'
+import { SessionsCard } from './sessions-card.tsx'
 import { SettingsLayout } from './settings-layout.tsx'
 
-/** `/settings/preferences`: settings of this browser, and the user's name and password. */
+/** `/settings/preferences`: settings of this browser, and the user's name, password, second factor and sessions. */
 export function PreferencesPage() {
   const who = useWhoami()
   const may = useHasRole('viewer')
@@ -52,10 +47,15 @@ export function PreferencesPage() {
         )}
         {who?.via === 'session' && (
           <Paper>
-            <SessionsCard />
+            <SecondFactorCard />
           </Paper>
         )}
       </Stack>
+      {who?.via === 'session' && (
+        <Paper maw={960} mt="lg">
+          <SessionsCard />
+        </Paper>
+      )}
     </SettingsLayout>
   )
 }
@@ -146,48 +146,5 @@ function PasswordForm() {
         maxLength={PASSWORD_LENGTH.max}
       />
     </Form>
-  )
-}
-
-/** The user's sessions. All except the current one can be ended. */
-function SessionsCard() {
-  const query = useQuery(listSessionsOptions())
-  const t = messages.settings.sessions
-  const end = async ({ id }: Session) => {
-    await endSession({ path: { id } })
-    await invalidate('listSessions')
-    notices.say(t.ended)
-  }
-  return (
-    <>
-      <Text fw={600} mb="sm">
-        {t.title}
-      </Text>
-      <QueryState query={query}>
-        {({ sessions }) => (
-          <SimpleTable
-            name={t.title}
-            rows={sessions}
-            keyOf={({ id }) => id}
-            columns={[
-              { head: t.opened, cell: ({ createdAt }) => <TimeAgo at={createdAt} /> },
-              { head: t.lastUsed, cell: ({ lastUsedAt }) => <TimeAgo at={lastUsedAt} /> },
-              {
-                head: messages.settings.actions,
-                isHeadHidden: true,
-                cell: (session) =>
-                  session.current ? (
-                    <Badge variant="light">{t.current}</Badge>
-                  ) : (
-                    <Button size="compact-sm" variant="default" onClick={() => void end(session)}>
-                      {t.end}
-                    </Button>
-                  ),
-              },
-            ]}
-          />
-        )}
-      </QueryState>
-    </>
   )
 }

@@ -1,4 +1,5 @@
 import { PasswordInput, TextInput } from '@mantine/core'
+import { useEffect, useRef } from 'react'
 import { MAX_EMAIL_LENGTH, MAX_NAME_LENGTH, PASSWORD_LENGTH } from '../../../contract/limits.ts'
 import { messages } from '../../messages.ts'
 
@@ -26,6 +27,24 @@ export const EmailField = () => (
     autoComplete="username"
   />
 )
+
+/** The code of a second factor. Focused when it appears, because the other fields are filled in. */
+export function CodeField({ error }: { error?: string | undefined }) {
+  const input = useRef<HTMLInputElement>(null)
+  useEffect(() => input.current?.focus(), [])
+  return (
+    <TextInput
+      ref={input}
+      name="code"
+      label={messages.signIn.code}
+      description={messages.signIn.codeHint}
+      required
+      maxLength={50}
+      autoComplete="one-time-code"
+      error={error}
+    />
+  )
+}
 
 /** `isNew` for a password that is being set. */
 export const PasswordField = ({ isNew = false, hint }: { isNew?: boolean; hint?: string }) => (

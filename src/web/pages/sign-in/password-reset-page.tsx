@@ -43,8 +43,8 @@ function AskForm() {
 
 function PasswordForm({ token }: { token: string }) {
   const navigate = useNavigate()
-  const send = async ({ password = '' }: Record<string, string>) => {
-    const { data } = await resetPassword({ body: { token, password } })
+  const send = async ({ password = '', code }: Record<string, string>) => {
+    const { data } = await resetPassword({ body: { token, password, ...(code ? { code } : {}) } })
     keepSession(data)
     notices.say(messages.signIn.passwordChanged(data.revokedKeys))
     await navigate({ to: '/' })

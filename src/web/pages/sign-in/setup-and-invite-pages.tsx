@@ -43,8 +43,8 @@ export function InvitePage() {
   const { invite: token } = useLinkParams()
   const navigate = useNavigate()
   if (token === null) return <SignIn reason={messages.signIn.linkRequired} />
-  const send = async ({ password = '', name }: Record<string, string>) => {
-    const body = { token, password, ...(name ? { name } : {}) }
+  const send = async ({ password = '', name, code }: Record<string, string>) => {
+    const body = { token, password, ...(name ? { name } : {}), ...(code ? { code } : {}) }
     const { data } = await acceptInvitation({ body })
     keepSession(data)
     if (data.revokedKeys > 0) notices.say(messages.signIn.passwordChanged(data.revokedKeys))

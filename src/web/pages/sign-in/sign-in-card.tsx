@@ -1,8 +1,10 @@
 import { Group, Paper, Text, Title } from '@mantine/core'
-import { type ReactNode, useEffect } from 'react'
+import { type ReactNode, useEffect, useState } from 'react'
+import { ApiError } from '../../api/api-error.ts'
 import { Form, useSubmit } from '../../components/form.tsx'
 import { Logo } from '../../components/logo.tsx'
 import { messages } from '../../messages.ts'
+import { CodeField } from './fields.tsx'
 import classes from './sign-in-card.module.css'
 
 /** A page with a single form. */
@@ -35,15 +37,28 @@ interface EntryFormProps {
   children: ReactNode
 }
 
-/** The fields of a sign-in form and a button. The server's error is shown above the button. */
+/**
+ * The fields of a sign-in form and a button. The server's error is shown above the button. When the server asks for a
+ * second factor, the form is sent again with `code`.
+ */
 export function EntryForm({ button, send, children }: EntryFormProps) {
-  const sending = useSubmit([], async (form) => {
-    const given = [...new FormData(form ?? undefined)].filter(([, value]) => value !== '')
-    await send(Object.fromEntries(given) as Record<string, string>)
+  const [needsCode, askForCode] = useState(false)
+  const sending = useSubmit(['code'], async (form) => {
+    const filled = [...new FormData(form ?? undefined)].filter(([, value]) => value !== '')
+    const given = Object.fromEntries(filled) as Record<string, string>
+    try {
+      await send(given)
+    } catch (error) {
+      if (!(error instanceof ApiError && error.needsCode)) throw error
+      askForCode(true)
+      // Without a code, the field that appears says what is missing.
+      if (needsCode) throw error
+    }
   })
   return (
     <Form submission={sending} button={button}>
       {children}
+      {needsCode && <CodeField error={sending.errorOf('code')} />}
     </Form>
   )
 }

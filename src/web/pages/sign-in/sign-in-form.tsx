@@ -46,8 +46,8 @@ export function SignInForms({ reason }: { reason: string | null }) {
 }
 
 function PasswordForm() {
-  const send = async ({ email = '', password = '' }: Record<string, string>) => {
-    keepSession((await signIn({ body: { email, password } })).data)
+  const send = async ({ email = '', password = '', code }: Record<string, string>) => {
+    keepSession((await signIn({ body: { email, password, ...(code ? { code } : {}) } })).data)
   }
   return (
     <EntryForm button={messages.signIn.submitSignIn} send={send}>
