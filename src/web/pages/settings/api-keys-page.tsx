@@ -103,7 +103,7 @@ function KeyTable({ keys, pages, revoke }: KeyTableProps) {
       columns={[
         { head: messages.settings.fields.name, cell: ({ name }) => <Data>{name}</Data> },
         { head: t.lastCharacters, cell: ({ secretTail }) => <Code>{`…${secretTail}`}</Code> },
-        { head: t.permissions, cell: ({ scopes }) => scopes.map((scope) => t.scopeNames[scope]).join(', ') },
+        { head: t.permissions, cell: ({ scopes }) => scopes.map((scope) => t.scopeNames[scope]).join(' · ') },
         { head: t.expires, cell: ({ expiresAt }) => <TimeAgo at={expiresAt} missing={messages.displayNames.never} /> },
         {
           head: t.lastUsed,

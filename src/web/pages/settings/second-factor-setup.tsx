@@ -1,4 +1,4 @@
-import { Button, Group, Stack, Text, TextInput } from '@mantine/core'
+import { Button, Stack, Text, TextInput } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
 import { generate } from 'lean-qr'
 import { useEffect } from 'react'
@@ -49,13 +49,13 @@ function FirstCode({ made, close }: { made: NewSecondFactor; close(): void }) {
         <Text fz="sm" c="dimmed">
           {t.recoveryCodesHint}
         </Text>
-        <Group component="ul" gap="xs" aria-labelledby="recovery-codes" className="plain" translate="no">
+        <Stack component="ul" gap={4} m={0} p={0} style={{ listStyle: 'none' }} aria-labelledby="recovery-codes">
           {made.recoveryCodes.map((code) => (
             <li key={code}>
               <Code>{code}</Code>
             </li>
           ))}
-        </Group>
+        </Stack>
         <Button
           variant="default"
           w="fit-content"
