@@ -1,5 +1,5 @@
 /**
- * What an API key may do: `read` reads, `all` does everything that its user may do, and each other scope changes one
+ * Permissions of an API key. `read` reads, `all` does everything that its user may do, and each other scope changes one
  * kind of object. A key never exceeds the role of its user.
  */
 export const KEY_SCOPES = ['read', 'alerts', 'issues', 'domains', 'integrations', 'runs', 'collector', 'all'] as const

@@ -15,7 +15,7 @@ export const KeyInputSchema = Closed(
         minItems: 1,
         maxItems: KEY_SCOPES.length,
         description:
-          'What the key may do, limited by the role of its user. `all` includes everything, also secrets, members and ' +
+          'Permissions of the key, limited by the role of its user. `all` includes everything, also secrets, members and ' +
           'settings; `read` includes the routes that only read; each other scope includes the routes that change one kind ' +
           'of object, and no others. Default: `all`; `read` for viewers',
       }),
@@ -31,7 +31,7 @@ const shared = {
   readOnly: Type.Boolean({
     description: 'True when `read` is the only scope. Keys of viewers are read-only regardless of this value',
   }),
-  scopes: Type.Array(OneOf(KEY_SCOPES), { description: 'What the key may do. See `docs/api/roles.md`' }),
+  scopes: Type.Array(OneOf(KEY_SCOPES), { description: 'Permissions of the key. See `docs/api/roles.md`' }),
   createdAt: InstantSchema,
   expiresAt: Nullable(InstantSchema),
 }

@@ -35,9 +35,9 @@ function storable(name: string, value: unknown, schema: TSchema | undefined): un
 }
 
 /**
- * Returns the details of a call for the audit log, for a route without its own: the parts of the path, the fields of
- * the body that can't contain a secret (numbers, switches, ids, names, values of a fixed set), for `PATCH` the names of
- * all fields, and the name of the result. Lists of ids have at most 50 entries.
+ * Returns the details of a call for the audit log, for a route without its own. They are the parts of the path, the
+ * fields of the body that can't contain a secret (numbers, switches, ids, names, values of a fixed set), and the name of
+ * the result. For `PATCH`, they include the names of all fields. Lists of ids have at most 50 entries.
  */
 export function noteOfCall(route: Route, { params, body }: Call, answer: unknown): Record<string, unknown> {
   const given = fieldsOf(body)

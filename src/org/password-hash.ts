@@ -37,7 +37,7 @@ const normalized = (password: string) => password.normalize('NFKC')
 export interface NewPasswordUse {
   /** The field named in errors; default `password`. */
   field?: string
-  /** What an attacker knows about the user, such as the e-mail address. A password like one of these is refused. */
+  /** Facts that an attacker knows, such as the user's e-mail address. A password like one of these is refused. */
   known?: readonly string[]
 }
 

@@ -115,9 +115,10 @@ const notInForce = () => new AppError('unauthorized', 'token: the link is unknow
 
 /**
  * Sets the password with the single-use token from a link. Deletes all of the user's sessions, revokes all of the
- * user's API keys, and creates a new session. Throws `unauthorized` for an invalid token, `forbidden` when the user no
- * longer belongs to an organization, `SecondFactorError` when the user has a second factor and the code is missing or
- * wrong, which leaves the link valid, `rateLimited` after too many attempts, and `invalid` for an invalid password.
+ * user's API keys, and creates a new session. Throws `unauthorized` for an invalid token, and `forbidden` when the user
+ * no longer belongs to an organization. Throws `SecondFactorError` when the user has a second factor and the code is
+ * missing or wrong; the link then stays valid. Throws `rateLimited` after too many attempts, and `invalid` for an invalid
+ * password.
  */
 export async function resetPassword(
   parts: PasswordSignInDeps,

@@ -12,8 +12,8 @@ import { auditEverywhere } from './sign-in.ts'
 import { addMember } from './store.ts'
 
 /*
- * What the operator of the server does to users without signing in, for owners who can't. Each change is recorded in
- * the audit log, without a user.
+ * Changes that the operator of the server makes without signing in, for owners who can't sign in. Each one is recorded
+ * in the audit log, without a user.
  */
 
 /** A user with all memberships and pending invitations. */
@@ -62,7 +62,7 @@ function requireUser(db: Db, clock: Clock, email: string): UserRecord {
   return user
 }
 
-/** What a new password has ended. */
+/** Result of setting a password, with the access that it has ended. */
 export interface PasswordSet extends Ended {
   userId: string
   /** True when a second factor was removed. */

@@ -39,7 +39,9 @@ test('a user sets up a second factor, signs in with it, and removes it', async (
   await screen.sees('image', 'QR code for the authenticator app')
   const { secret, codes } = await page.evaluate(() => ({
     secret: [...document.querySelectorAll('input')].find(({ value }) => /^[A-Z2-7]{32}$/.test(value))?.value ?? '',
-    codes: [...document.querySelectorAll('ul[aria-labelledby=recovery-codes] li')].map(({ textContent }) => textContent ?? ''),
+    codes: [...document.querySelectorAll('ul[aria-labelledby=recovery-codes] li')].map(
+      ({ textContent }) => textContent ?? '',
+    ),
   }))
   expect(codes).toHaveLength(10)
   await screen.type('Code', codeNow(secret, 40))
