@@ -12,11 +12,11 @@ interface FlowColumnsProps {
   press(node: FlowNode): void
 }
 
-/** Session paths on narrow screens. Each step is a ranked list with bars. */
+/** Session paths on narrow screens. Each step is a ranked list with bars, and the steps are scrolled sideways. */
 export function FlowColumns({ graph: { nodes }, all, chosenId, press }: FlowColumnsProps) {
   const steps = [...new Set(nodes.map(({ step }) => step))]
   return (
-    <div className={classes.columns}>
+    <div className={`scroll ${classes.columns}`}>
       {steps.map((step) => (
         <section key={step} className={classes.column}>
           <h3 className={classes.stepTitle}>{messages.charts.stepTitle(step + 1)}</h3>

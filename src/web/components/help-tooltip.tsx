@@ -18,7 +18,7 @@ export function Help({ term, children }: HelpProps) {
     <Popover opened={isOpen} onChange={open} width={280} position="top" withArrow trapFocus={false} returnFocus={false}>
       <Popover.Target>
         <UnstyledButton
-          className={classes.term}
+          className={`${classes.term} small-target`}
           aria-describedby={isOpen ? id : undefined}
           onClick={() => open(true)}
           onFocus={() => open(true)}

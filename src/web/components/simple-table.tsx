@@ -69,10 +69,15 @@ function compare(a: string | number | null, b: string | number | null): number {
 type RowsProps<T> = Pick<SimpleTableProps<T>, 'name' | 'columns' | 'rows' | 'keyOf'> & { sorting: Sorting }
 
 function Rows<T>({ name, columns, rows, keyOf, sorting }: RowsProps<T>) {
+  const isCards = columns.length > NARROW
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable areas must be reachable by keyboard
     <section aria-label={name} tabIndex={0} className="scroll">
-      <Table aria-label={name} className={`${classes.table} ${columns.length > NARROW ? classes.cards : ''}`}>
+      <Table
+        aria-label={name}
+        className={`${classes.table} ${isCards ? classes.cards : ''}`}
+        data-cards={isCards || undefined}
+      >
         <Table.Thead>
           <Table.Tr>
             {columns.map(({ head, isHeadHidden, isNumber, isHighestFirst, sort, sortBy }) => {

@@ -79,7 +79,7 @@ function Moment({ at, text, isQuiet }: { at: number; text: string; isQuiet: bool
       ) : (
         <button
           type="button"
-          className={classes.button}
+          className={`${classes.button} small-target`}
           aria-expanded={isOpen}
           // A click focuses the button, which opens the popover, so a click must not toggle the popover.
           onFocus={() => open(true)}

@@ -45,7 +45,7 @@ export interface Column<Row> {
   isHighestFirst?: boolean
   /** Hides the column below this width in pixels. */
   hideBelow?: 768 | 1200
-  /** Shows the column under the main cell below 768 px. */
+  /** Shows the column under the main cell below 768 px, figures with their heading. */
   isUnderMain?: boolean
 }
 
@@ -330,7 +330,10 @@ function Cell<Row>({ column, row, link, under }: CellProps<Row>) {
   const narrow = isAbout && under.length > 0 && (
     <div className={classes.narrow}>
       {under.map((one) => (
-        <div key={one.id}>{one.cell(row)}</div>
+        <div key={one.id}>
+          {one.isFigure && <span className={classes.label}>{one.name ?? one.head} </span>}
+          {one.cell(row)}
+        </div>
       ))}
     </div>
   )

@@ -6,6 +6,7 @@ export const components = {
   none: 'No options',
   search: 'Search',
   filters: 'Filters',
+  filtersActive: (count: number) => (count === 0 ? 'Filters' : `Filters, ${count}`),
   removeFilter: (filter: string) => `Remove filter ${filter}`,
   chip: (label: string) => `${label}:`,
   clearAll: 'Clear all',

@@ -56,6 +56,7 @@ export const overview = {
   allDomains: 'All domains',
   noVolume: 'No events in this time range.',
   score: { availability: 'Availability', accuracy: 'Accuracy', compliance: 'Compliance' },
+  compareReleases: 'Compare releases',
   noChanges: 'No releases or container versions yet.',
   resolved: 'resolved in 30 days',
   open: 'open',

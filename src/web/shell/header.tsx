@@ -5,9 +5,10 @@ import { Link } from '@tanstack/react-router'
 import { listOrganizationsOptions, listProjectsOptions } from '#client/@tanstack/react-query.gen'
 import { signOut } from '#client/sdk.gen'
 import { MAX_PAGE_SIZE } from '../../contract/limits.ts'
+import { PAGE_PATHS } from '../../contract/page-paths.ts'
 import { queries } from '../api/queries.ts'
 import { session, useSessionState } from '../api/session.ts'
-import { useWhoami } from '../api/whoami.ts'
+import { useHasRole, useWhoami } from '../api/whoami.ts'
 import { dataOption } from '../components/data-text.tsx'
 import { Logo } from '../components/logo.tsx'
 import { messages } from '../messages.ts'
@@ -108,6 +109,7 @@ function SearchButton({ showPalette }: { showPalette(): void }) {
 
 function AccountMenu({ showShortcuts }: { showShortcuts(): void }) {
   const who = useWhoami()
+  const mayInvite = useHasRole('admin')
   const leave = async () => {
     // Signs out in this browser even if the request fails.
     const answer = await signOut().catch(() => null)
@@ -136,6 +138,11 @@ function AccountMenu({ showShortcuts }: { showShortcuts(): void }) {
         <Menu.Item component={Link} to="/settings/organization">
           {messages.shell.settings}
         </Menu.Item>
+        {mayInvite && (
+          <Menu.Item component={Link} to={PAGE_PATHS.settings.members} search={{ dialog: 'invite' } as never}>
+            {messages.settings.members.invite}
+          </Menu.Item>
+        )}
         <Menu.Item onClick={showShortcuts}>{messages.shell.shortcuts}</Menu.Item>
         <Menu.Item component="a" href="/docs/index">
           {messages.shell.documentation}

@@ -4,12 +4,10 @@ import { ask, until } from '../../run-program.ts'
 import { dashboardPaths } from '../dashboard-paths.ts'
 import type { Demo } from '../demo.ts'
 import { EVERYWHERE, ON_PHONES, PAGES } from './expected-names.ts'
-import { HEIGHT, signedIn, TEST_MS, waitForPage } from './page-checks.ts'
+import { HEIGHT, PHONE, signedIn, TEST_MS, waitForPage } from './page-checks.ts'
 
 const FIELDS = ['textbox', 'searchbox', 'combobox', 'listbox', 'spinbutton', 'switch', 'checkbox', 'radiogroup']
 const WAIT_MS = 60_000
-/** Below this width, in px, the navigation is opened with a button. */
-const PHONE = 768
 
 /** Opens each path in a window of this width, in px. Fails with a list of the missing roles and names, by path. */
 export async function expectAccessibleNames(browser: Browser, demo: Demo, width: number): Promise<void> {
@@ -24,10 +22,17 @@ export async function expectAccessibleNames(browser: Browser, demo: Demo, width:
     const pattern = new RegExp(`^${address.replace('{id}', '(?!new$)[^/]+')}$`)
     await screen.open(addresses.find((one) => pattern.test(one)) ?? address)
     await waitForPage(screen.page)
+    if (width < PHONE) await openFilters(screen.page)
     const missing = await missingOn(screen.page, [...everywhere, ...wanted])
     if (missing.length > 0) found[address] = missing
   }
   expect(found).toEqual({})
+}
+
+/** Opens the filters, which are behind a button on phones. */
+async function openFilters(page: Page): Promise<void> {
+  const button = await page.$('search button[aria-expanded=false][aria-controls]:not([aria-haspopup])')
+  await button?.click()
 }
 
 async function missingOn(page: Page, wanted: readonly string[]): Promise<string[]> {

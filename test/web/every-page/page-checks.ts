@@ -4,12 +4,16 @@ import { ask } from '../../run-program.ts'
 import { axeFindings } from '../axe.ts'
 import { dashboardPaths } from '../dashboard-paths.ts'
 import { openScreen, type Screen } from '../screen.ts'
+import { phoneFaults } from './phone-checks.ts'
 
 /* Checks that apply to every page. Tests in this folder run them on the demo and on an empty server. */
 
 export const TEST_MS = 600_000
 
 export const HEIGHT = 900
+
+/** Windows narrower than this, in px, are phones. The navigation and filters are behind buttons. */
+export const PHONE = 768
 
 /** A width in px and a theme. Axe runs only in some viewports, because most of its findings depend on neither. */
 export interface Viewport {
@@ -64,6 +68,7 @@ async function faultsOf({ page }: Screen, viewports: readonly Viewport[]): Promi
     const over = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth)
     if (over > 0) faults.push(`${over} px too wide at ${width}`)
     if (!runsAxe) continue
+    if (width < PHONE) for (const fault of await phoneFaults(page)) faults.push(`${width} ${fault}`)
     for (const finding of await axeFindings(page)) faults.push(`${width} ${theme} ${finding}`)
   }
   await page.setViewport({ width: 1280, height: HEIGHT })

@@ -17,17 +17,19 @@ import {
   COMPARE,
   type CompareValues,
   comparisonQuery,
+  type Domain,
   releasesQuery,
   type Sides,
   sidesOf,
   withDefaults,
+  withFirst,
 } from './compare-sides.ts'
-
-type Domain = { id: string; name: string }
+import { latestChangeQuery } from './queries.ts'
 
 /** `/compare`: differences between two releases, periods, environments or domains. */
 export function ComparePage() {
   const query = useQuery(sharedQueries.domains())
+  const latest = useQuery(latestChangeQuery())
   const t = messages.compare
   return (
     <>
@@ -36,7 +38,11 @@ export function ComparePage() {
         {t.about}
       </Text>
       <QueryState query={query} isEmpty={({ domains }) => domains.length === 0} empty={<Text>{t.noDomains}</Text>}>
-        {({ domains }) => <Choice domains={domains} />}
+        {({ domains }) => (
+          <QueryState query={latest}>
+            {({ changes }) => <Choice domains={withFirst(domains, changes[0]?.domainId)} />}
+          </QueryState>
+        )}
       </QueryState>
     </>
   )

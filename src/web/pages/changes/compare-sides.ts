@@ -125,3 +125,11 @@ export const comparisonQuery = ({ query }: Sides) => ({
   ...compareTrafficOptions({ query }),
   staleTime: STALE_MS.insight,
 })
+
+export type Domain = { id: string; name: string }
+
+/** Returns the domains with one of them first: by default, the first is compared. */
+export const withFirst = (domains: readonly Domain[], first: string | undefined): Domain[] => [
+  ...domains.filter(({ id }) => id === first),
+  ...domains.filter(({ id }) => id !== first),
+]

@@ -1,5 +1,5 @@
 import { IconArrowsDiff, IconGitCommit } from '@tabler/icons-react'
-import type { DomainList, ReleaseList } from '#client/types.gen'
+import type { ChangeList, DomainList, ReleaseList } from '#client/types.gen'
 import { PAGE_PATHS } from '../../../contract/page-paths.ts'
 import { type PrefetchOptions, sharedQueries } from '../../api/queries.ts'
 import { messages } from '../../messages.ts'
@@ -7,8 +7,17 @@ import type { ValuesOf } from '../../url-state/param-types.ts'
 import type { SharedParams } from '../../url-state/search-params.ts'
 import { timeRangeOf } from '../../url-state/use-search-params.ts'
 import { lazyViews, page } from '../page.ts'
-import { COMPARE, type CompareValues, comparisonQuery, releasesQuery, sidesOf, withDefaults } from './compare-sides.ts'
-import { CHANGES, changesQuery } from './queries.ts'
+import {
+  COMPARE,
+  type CompareValues,
+  comparisonQuery,
+  type Domain,
+  releasesQuery,
+  sidesOf,
+  withDefaults,
+  withFirst,
+} from './compare-sides.ts'
+import { CHANGES, changesQuery, latestChangeQuery } from './queries.ts'
 
 const paths = PAGE_PATHS.changes
 const view = lazyViews(() => import('./views.ts'))
@@ -34,7 +43,15 @@ export const changesPages = [
     },
     search: COMPARE,
     queries: (values) => [
-      { ...sharedQueries.domains(), next: (domains: DomainList) => comparedQueries(values, domains) },
+      {
+        ...sharedQueries.domains(),
+        next: ({ domains }: DomainList) => [
+          {
+            ...latestChangeQuery(),
+            next: ({ changes }: ChangeList) => comparedQueries(values, withFirst(domains, changes[0]?.domainId)),
+          },
+        ],
+      },
     ],
     view: view('ComparePage'),
   }),
@@ -43,7 +60,7 @@ export const changesPages = [
 type Compared = CompareValues & Pick<ValuesOf<SharedParams>, 'range' | 'from' | 'to'>
 
 /** Returns the queries of a comparison. Those of two releases begin with the list of releases. */
-function comparedQueries(values: Compared, { domains }: Pick<DomainList, 'domains'>): PrefetchOptions[] {
+function comparedQueries(values: Compared, domains: readonly Domain[]): PrefetchOptions[] {
   const range = timeRangeOf(values)
   const domainIds = domains.map(({ id }) => id)
   const compared = (versions: readonly number[]) => {

@@ -1,11 +1,12 @@
 import { queryOptions } from '@tanstack/react-query'
-import { listChangesInfiniteOptions } from '#client/@tanstack/react-query.gen'
+import { listChangesInfiniteOptions, listChangesOptions } from '#client/@tanstack/react-query.gen'
 import { listChanges } from '#client/sdk.gen'
 import type { Change } from '#client/types.gen'
 import { MAX_PAGE_SIZE } from '../../../contract/limits.ts'
 import { CHANGE_STATUSES } from '../../../contract/statuses.ts'
 import { ApiError } from '../../api/api-error.ts'
 import { PAGE_SIZE } from '../../api/pagination.ts'
+import { STALE_MS } from '../../api/queries.ts'
 import { messages } from '../../messages.ts'
 import type { ValuesOf } from '../../url-state/param-types.ts'
 import { optional, text } from '../../url-state/param-types.ts'
@@ -27,6 +28,9 @@ export function changesQuery({ domainId, status, project }: ValuesOf<typeof CHAN
   }
   return listChangesInfiniteOptions({ query })
 }
+
+/** The most recent change of any domain. */
+export const latestChangeQuery = () => ({ ...listChangesOptions({ query: { limit: 1 } }), staleTime: STALE_MS.insight })
 
 /**
  * One change. The API has no endpoint for it, so the list is searched. Fails with 404 when the change is not in the

@@ -2,6 +2,7 @@ import { Button, NativeSelect, Stack, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { PAGE_PATHS } from '../../../contract/page-paths.ts'
 import { CoveredPeriod } from '../../components/covered-period.tsx'
+import type { Filter } from '../../components/filter-bar.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
 import { TabLinks } from '../../components/tab-links.tsx'
 import { messages } from '../../messages.ts'
@@ -21,11 +22,13 @@ interface ExploreHeaderProps {
   /** The period of the page's data; absent if the page names it elsewhere. */
   period?: Period
   acts?: ReactNode
+  /** Filters of the page, including the domain; default: the domain alone. */
+  filters?: ReactNode
   children?: ReactNode
 }
 
 /** The head of an Explore page: title, actions (`acts`), links to the other pages, filters and the period. */
-export function ExploreHeader({ name, period, acts, children }: ExploreHeaderProps) {
+export function ExploreHeader({ name, period, acts, filters, children }: ExploreHeaderProps) {
   const [{ domainId }] = useSearchParams(EXPLORE)
   return (
     <>
@@ -40,13 +43,29 @@ export function ExploreHeader({ name, period, acts, children }: ExploreHeaderPro
           link: { to: TABS[one], search: (domainId ? { domainId } : {}) as never },
         }))}
       />
-      <div className={classes.filters}>
-        {children}
-        {name === 'orders' ? <OrdersDomainField /> : <DomainField />}
-      </div>
+      {filters ?? (
+        <div className={classes.filters}>
+          {children}
+          {name === 'orders' ? <OrdersDomainField /> : <DomainField />}
+        </div>
+      )}
       {period && <CoveredPeriod period={period} />}
     </>
   )
+}
+
+/** The filter by domain, for pages with other filters. */
+export function useDomainFilter(): Filter<'domainId'> {
+  const { data } = useDomains()
+  const { domain, allDomains } = messages.explore
+  const options = (data?.domains ?? []).map(({ id, name }) => ({ value: id, label: name }))
+  return {
+    is: 'one',
+    name: 'domainId',
+    label: domain,
+    options: [{ value: '', label: allDomains }, ...options],
+    isData: true,
+  }
 }
 
 function DomainField() {

@@ -1,6 +1,7 @@
 import { Anchor, Group, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
+import { PAGE_PATHS } from '../../../contract/page-paths.ts'
 import { Card } from '../../components/card.tsx'
 import { Data } from '../../components/data-text.tsx'
 import { Help } from '../../components/help-tooltip.tsx'
@@ -51,8 +52,13 @@ export function ScoresCard({ project }: { project: string }) {
 export function ChangesCard({ project }: { project: string }) {
   const query = useQuery(overviewQueries.changes(project))
   const t = messages.overview
+  const compare = query.data && query.data.changes.length > 0 && (
+    <Anchor component={Link} to={PAGE_PATHS.changes.compare} fz="sm">
+      {t.compareReleases}
+    </Anchor>
+  )
   return (
-    <Card title={t.changes}>
+    <Card title={t.changes} actions={compare}>
       <QueryState query={query} isEmpty={({ changes }) => changes.length === 0} empty={<Text>{t.noChanges}</Text>}>
         {({ changes }) => (
           <ul className={classes.list}>

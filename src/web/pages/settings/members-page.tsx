@@ -22,6 +22,8 @@ import { useFormFields } from '../../components/use-form-fields.ts'
 import type { PagedQuery } from '../../components/virtual-table.tsx'
 import { messages } from '../../messages.ts'
 import { notices } from '../../state/notices.ts'
+import { useSearchParams } from '../../url-state/use-search-params.ts'
+import { MEMBERS } from './members-params.ts'
 import { SettingsLayout } from './settings-layout.tsx'
 
 /** The display name of a member: the name, or else the e-mail address, or else the id. */
@@ -31,11 +33,12 @@ const displayName = ({ name, email, id }: Member) => name ?? email ?? id
 export function MembersPage() {
   const query = useInfiniteQuery(listMembersInfiniteOptions({ query: { limit: PAGE_SIZE } }))
   const may = useHasRole('admin')
-  const [isInviting, invite] = useState(false)
+  const [{ dialog }, set] = useSearchParams(MEMBERS)
+  const isInviting = may && dialog === 'invite'
   // Kept outside the dialog, so that the link is shown even if the dialog is closed before the response arrives.
   const [link, show] = useState<string | null>(null)
   const close = () => {
-    invite(false)
+    set({ dialog: null })
     show(null)
   }
   const [leaving, remove] = useState<Member | null>(null)
@@ -47,7 +50,7 @@ export function MembersPage() {
     notices.say(t.removed(displayName(member)))
   }
   return (
-    <SettingsLayout name="members" acts={may && <Button onClick={() => invite(true)}>{t.invite}</Button>}>
+    <SettingsLayout name="members" acts={may && <Button onClick={() => set({ dialog: 'invite' })}>{t.invite}</Button>}>
       <RoleNotice needs="admin" what={t.restrictedAction} />
       <QueryState query={query}>
         {({ pages }) => <MemberTable members={pages.flatMap(({ members }) => members)} pages={query} remove={remove} />}

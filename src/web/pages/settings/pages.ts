@@ -2,6 +2,7 @@ import { PAGE_PATHS } from '../../../contract/page-paths.ts'
 import { messages } from '../../messages.ts'
 import { lazyViews, page } from '../page.ts'
 import { AUDIT_LOG } from './audit-log-params.ts'
+import { MEMBERS } from './members-params.ts'
 
 const paths = PAGE_PATHS.settings
 const view = lazyViews(() => import('./views.ts'))
@@ -17,7 +18,7 @@ export const settingsPages = [
   page({ path: paths.projects, menu: settingsMenu('projects'), view: view('ProjectsPage') }),
   page({ path: paths.maintenance, menu: settingsMenu('maintenance'), view: view('MaintenancePage') }),
   page({ path: paths.calendars, menu: settingsMenu('calendars'), view: view('CalendarsPage') }),
-  page({ path: paths.members, menu: settingsMenu('members'), view: view('MembersPage') }),
+  page({ path: paths.members, menu: settingsMenu('members'), search: MEMBERS, view: view('MembersPage') }),
   page({ path: paths.ownership, menu: settingsMenu('ownership'), view: view('OwnershipPage') }),
   page({ path: paths.keys, menu: settingsMenu('keys'), view: view('ApiKeysPage') }),
   page({ path: paths.digest, menu: settingsMenu('digest'), view: view('DigestPage') }),

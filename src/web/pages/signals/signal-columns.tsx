@@ -54,7 +54,7 @@ export function useColumns(): Column<Signal>[] {
         head: t.now,
         width: '90px',
         isFigure: true,
-        hideBelow: 768,
+        isUnderMain: true,
         cell: ({ observed }) => <Num value={observed} />,
       },
       {
@@ -62,7 +62,7 @@ export function useColumns(): Column<Signal>[] {
         head: t.expected,
         width: '120px',
         isFigure: true,
-        hideBelow: 768,
+        isUnderMain: true,
         cell: ({ low, high, expected }) =>
           low === null || high === null ? (
             <Num value={expected} digits={expected !== null && expected < 10 ? 1 : 0} />

@@ -33,7 +33,12 @@ export function DictionaryTable({ children }: { children: ReactNode }) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: scrolling by keyboard requires focus
     <section aria-label={messages.explore.pages.dictionary} tabIndex={0} className="scroll">
-      <Table aria-label={messages.explore.pages.dictionary} horizontalSpacing="md">
+      <Table
+        aria-label={messages.explore.pages.dictionary}
+        horizontalSpacing="md"
+        className={classes.dictionary}
+        data-cards
+      >
         <Table.Thead>
           <Table.Tr>
             {heads.map(({ head, isNumber }) => (
@@ -68,7 +73,7 @@ export function Fold({ level, name, about, lastSeen, isOpenAtFirst = false, chil
   return (
     <>
       <Table.Tr className={classes.row} data-level={level}>
-        <Table.Th scope="row" pl={8 + level * 24}>
+        <Table.Th scope="row">
           <button type="button" className={classes.fold} aria-expanded={isOpen} onClick={() => open(!isOpen)}>
             <IconChevronRight size={16} aria-hidden />
             <Data>{name}</Data>
@@ -115,17 +120,18 @@ export function RowPages<T>({
 /** A key of an event, with a link to create a rule. */
 export function KeyRow({ of, params: { vendor, event, domainId } }: { of: Key; params: ExploreParams }) {
   const { key, presencePct, cardinality, examples, lastSeen } = of
+  const t = messages.explore.dictionary
   return (
-    <Table.Tr className={classes.row}>
-      <Table.Th scope="row" pl={56}>
+    <Table.Tr className={classes.row} data-level={2}>
+      <Table.Th scope="row">
         <Code>{key}</Code>
         <Meaning of={of} />
       </Table.Th>
-      <Table.Td ta="end">
+      <Table.Td ta="end" data-head={t.presence}>
         <Meter share={presencePct / 100} />
       </Table.Td>
-      <Table.Td>{typeName(of)}</Table.Td>
-      <Table.Td ta="end">
+      <Table.Td data-head={t.type}>{typeName(of)}</Table.Td>
+      <Table.Td ta="end" data-head={t.values}>
         <Num value={cardinality} digits={0} />
       </Table.Td>
       <KeyCells examples={examples} lastSeen={lastSeen} of={{ domainId, vendor, event, key }} />
@@ -171,12 +177,13 @@ interface KeyScope {
 
 /** The last cells of a key's row, shared by the tree and the search results. */
 function KeyCells({ examples, lastSeen, of }: { examples: readonly string[]; lastSeen: number | null; of: KeyScope }) {
+  const t = messages.explore.dictionary
   return (
     <>
-      <Table.Td className={classes.examples}>
+      <Table.Td className={classes.examples} data-head={t.examples}>
         <Data>{joinIsolated(examples.slice(0, EXAMPLES), ' · ')}</Data>
       </Table.Td>
-      <Table.Td>
+      <Table.Td data-head={t.lastSeen}>
         <TimeAgo at={lastSeen} />
       </Table.Td>
       <Table.Td data-actions>
@@ -253,7 +260,7 @@ function SearchResultRow({ of, known, domainId }: { of: FlatRow; known?: Key; do
       <Table.Td ta="end">
         <Num value={count} digits={0} /> {t.eventsUnit}
       </Table.Td>
-      <Table.Td>{known && typeName(known)}</Table.Td>
+      <Table.Td data-head={known && t.type}>{known && typeName(known)}</Table.Td>
       <Table.Td />
       <KeyCells examples={values.map(({ value }) => value)} lastSeen={lastSeen} of={{ domainId, vendor, event, key }} />
     </Table.Tr>

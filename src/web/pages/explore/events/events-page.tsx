@@ -1,4 +1,4 @@
-import { Button, Group, Text, TextInput } from '@mantine/core'
+import { Button, Group, Text } from '@mantine/core'
 import { IconX } from '@tabler/icons-react'
 import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { lazy, Suspense, useMemo, useState } from 'react'
@@ -10,14 +10,14 @@ import { STALE_MS } from '../../../api/queries.ts'
 import { ColumnsMenu, useShownColumns } from '../../../components/columns-menu.tsx'
 import { Data } from '../../../components/data-text.tsx'
 import { ExportMenu } from '../../../components/export-menu.tsx'
+import { FilterBar } from '../../../components/filter-bar.tsx'
 import { UNKNOWN } from '../../../components/format.ts'
 import { QueryState, SkeletonRows } from '../../../components/query-state.tsx'
 import { TimeAgo } from '../../../components/time-ago.tsx'
-import { useDebouncedInput } from '../../../components/use-debounced-input.ts'
 import { type Column, VirtualTable } from '../../../components/virtual-table.tsx'
 import { messages } from '../../../messages.ts'
 import { usePeriod, useSearchParams, useSharedParams, useTimeRange } from '../../../url-state/use-search-params.ts'
-import { ExploreHeader, NoEvents } from '../explore-header.tsx'
+import { ExploreHeader, NoEvents, useDomainFilter } from '../explore-header.tsx'
 import { EVENTS, eventFilters, eventsQuery } from '../queries.ts'
 import { EventButton } from './event-button.tsx'
 import { EventDrawer } from './event-drawer.tsx'
@@ -48,12 +48,8 @@ export function EventsPage() {
             <ExportMenu of={searchEvents} queryKey={listQuery.queryKey} name="events" />
           </>
         }
-      >
-        <Field name="q" label={messages.shell.search} type="search" />
-        <Field name="vendor" label={messages.explore.vendor} />
-        <Field name="event" label={messages.explore.event} />
-        <Field name="param" label={t.param} hint={t.paramHint} />
-      </ExploreHeader>
+        filters={<Filters />}
+      />
       <LinkedFilters />
       <Text c="dimmed" mb="md">
         {t.about}
@@ -80,18 +76,21 @@ export function EventsPage() {
   )
 }
 
-interface FieldProps {
-  name: 'q' | 'vendor' | 'event' | 'param'
-  label: string
-  hint?: string
-  type?: 'search' | 'text'
-}
-
-/** A filter that is stored in the URL. */
-function Field({ name, label, hint, type = 'text' }: FieldProps) {
-  const [{ [name]: value }, set] = useSearchParams(EVENTS)
-  const typed = useDebouncedInput(value, (text) => set({ [name]: text }))
-  return <TextInput type={type} label={label} placeholder={hint} {...typed} />
+function Filters() {
+  const domain = useDomainFilter()
+  const { vendor, event, events } = messages.explore
+  return (
+    <FilterBar
+      fields={EVENTS}
+      filters={[
+        { is: 'search', name: 'q' },
+        { is: 'text', name: 'vendor', label: vendor },
+        { is: 'text', name: 'event', label: event },
+        { is: 'text', name: 'param', label: events.param, hint: events.paramHint },
+        domain,
+      ]}
+    />
+  )
 }
 
 /** Filters that links from other pages set, with a button to remove each. */

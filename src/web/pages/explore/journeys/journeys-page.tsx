@@ -16,6 +16,8 @@ import { exploreQueries, JOURNEYS, periodOn } from '../queries.ts'
 import { type Transition, transitionsOf } from './transitions.ts'
 
 const MAX_SHOWN = 25
+/** Rows per page of the table of paths. */
+const SHOWN_PATHS = 10
 
 /** `/explore/journeys`: the pages that sessions visit in sequence, and the tags that fire on them. */
 export function JourneysPage() {
@@ -138,6 +140,7 @@ function Transitions({ flows }: { flows: SessionFlows }) {
         name={messages.explore.pages.journeys}
         columns={columns}
         rows={all.slice(0, MAX_SHOWN)}
+        size={SHOWN_PATHS}
         keyOf={({ step, from, to }) => JSON.stringify([step, from, to])}
       />
     </Paper>
