@@ -25,6 +25,7 @@ import { EventDrawer } from './event-drawer.tsx'
 const Bars = lazy(async () => ({ default: (await import('../../../charts/bar-chart.tsx')).BarChart }))
 
 const HISTOGRAM_PX = 120
+const NARROW_ROW_PX = 84
 
 /** `/explore/events`: searches raw events. */
 export function EventsPage() {
@@ -67,6 +68,7 @@ export function EventsPage() {
             rows={pages.flatMap(({ events }) => events)}
             columns={shown}
             idOf={({ seq }) => String(seq)}
+            narrowRowHeight={NARROW_ROW_PX}
             pages={query}
           />
         )}
