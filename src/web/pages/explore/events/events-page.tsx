@@ -25,7 +25,6 @@ import { EventDrawer } from './event-drawer.tsx'
 const Bars = lazy(async () => ({ default: (await import('../../../charts/bar-chart.tsx')).BarChart }))
 
 const HISTOGRAM_PX = 120
-const NARROW_ROW_PX = 84
 
 /** `/explore/events`: searches raw events. */
 export function EventsPage() {
@@ -68,7 +67,6 @@ export function EventsPage() {
             rows={pages.flatMap(({ events }) => events)}
             columns={shown}
             idOf={({ seq }) => String(seq)}
-            narrowRowHeight={NARROW_ROW_PX}
             pages={query}
           />
         )}
