@@ -22,7 +22,7 @@ function layoutFaults(lastPx: number): string[] {
   const topOf = (element: Element) => element.getBoundingClientRect().top + window.scrollY
 
   // Rows, cards, charts, facts and forms are data. Navigation, filters and texts before them are not.
-  const data = [...(main?.querySelectorAll('tbody tr, li, figure, dl, form, .mantine-Paper-root, [data-first]') ?? [])]
+  const data = [...(main?.querySelectorAll('tbody tr, li, figure, dl, form, .mantine-Paper-root') ?? [])]
   const first = data.find((element) => !element.closest('nav, search, header') && isShown(element))
   if (first && topOf(first) > lastPx) faults.push(`the first data is at ${Math.round(topOf(first))} px`)
 
