@@ -43,6 +43,8 @@ interface HarEntry {
 
 /** A request from a HAR entry. */
 export interface HarRequest {
+  /** Index in `log.entries`, from 0. */
+  entry: number
   hit: RecordedHit
   /**
    * URL of the page in the tab, even when the request came from a frame. Null when the HAR does not contain the URL.
@@ -120,7 +122,7 @@ function requestOf({ entry, index, pageOf, attachmentOf }: Reading): HarRequest 
     ...(userAgent ? { userAgent } : {}),
     ...(reason === null ? {} : { missingBody: { entry: index, reason } }),
   }
-  return { hit, tabUrl }
+  return { entry: index, hit, tabUrl }
 }
 
 /**

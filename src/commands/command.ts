@@ -3,6 +3,8 @@ import { parseArgs } from 'node:util'
 /** A flag of a command. */
 export interface Flag {
   type: 'string' | 'boolean'
+  /** True for a string flag that can be given several times. */
+  multiple?: true
   /** Placeholder for the value in the help text; only for string flags. */
   value?: string
   meaning: string
@@ -11,6 +13,8 @@ export interface Flag {
 /** Parsed arguments of a command. `flags` only contains the flags that were given. */
 export interface Invocation {
   flags: Record<string, string | boolean | undefined>
+  /** Values of the flags that can be given several times, in order. Absent when none was given. */
+  lists?: Readonly<Record<string, readonly string[]>>
   /** The positional arguments. */
   names: string[]
   env: NodeJS.ProcessEnv
@@ -37,13 +41,19 @@ export class UsageError extends Error {
 
 /** Parses the arguments after the command name. Throws `UsageError`. */
 export function readInvocation(command: Command, args: string[], env: NodeJS.ProcessEnv): Invocation {
-  const options = Object.fromEntries(Object.entries(command.flags).map(([name, { type }]) => [name, { type }]))
+  const options = Object.fromEntries(
+    Object.entries(command.flags).map(([name, { type, multiple = false }]) => [name, { type, multiple }]),
+  )
   try {
     const { values, positionals } = parseArgs({ args, options, allowPositionals: true })
     if (positionals.length > 0 && !command.operands) {
       throw new UsageError(`${command.name}: unexpected argument "${positionals[0]}"`)
     }
-    return { flags: values as Invocation['flags'], names: positionals, env }
+    const [lists, flags] = [true, false].map((isList) =>
+      Object.fromEntries(Object.entries(values).filter(([, value]) => Array.isArray(value) === isList)),
+    )
+    const read = { flags: flags as Invocation['flags'], names: positionals, env }
+    return Object.keys(lists ?? {}).length === 0 ? read : { ...read, lists: lists as Record<string, string[]> }
   } catch (error) {
     // Only the first sentence of the message describes the error; the following ones give advice.
     if (error instanceof TypeError) throw new UsageError(`${command.name}: ${error.message.split(/\.\s/, 1)[0]}`)

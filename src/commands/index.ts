@@ -19,6 +19,7 @@ export const commands: Readonly<Record<string, () => Promise<Command>>> = {
   restore: async () => (await import('./restore.ts')).restore,
   resume: async () => (await import('./resume.ts')).resume,
   decode: async () => (await import('./decode.ts')).decode,
+  verify: async () => (await import('./verify.ts')).verify,
   detect: async () => (await import('./detect.ts')).detect,
   doctor: async () => (await import('./doctor.ts')).doctor,
   completion: async () => (await import('./completion.ts')).completionOf(commands),

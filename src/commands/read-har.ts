@@ -2,7 +2,7 @@ import { readFileSync, realpathSync, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { ArchiveError, type ArchiveLimits, isZip, readHarArchive } from '../browser/har-archive.ts'
 import { type Attachment, type AttachmentReader, MAX_ATTACHMENT_BYTES, quoted } from '../browser/har-body.ts'
-import { type RecordedHit, requestsOfHar } from '../browser/har-requests.ts'
+import { type HarRequest, type RecordedHit, requestsOfHar } from '../browser/har-requests.ts'
 import { messageOf } from '../core/error.ts'
 import { UsageError } from './command.ts'
 
@@ -24,11 +24,16 @@ const codeOf = (error: unknown) => String((error as { code?: unknown } | null)?.
  * with `UsageError` when the file is neither.
  */
 export async function readHar(path: string): Promise<RecordedHit[]> {
+  return hitsIn(await readHarRequests(path))
+}
+
+/** Like `readHar`, with the position of each request in the file. */
+export async function readHarRequests(path: string): Promise<HarRequest[]> {
   try {
     const bytes = readFileSync(path)
-    if (!isZip(bytes)) return parseHar(bytes.toString(), path, attachmentsNextTo(path))
+    if (!isZip(bytes)) return requestsOf(jsonOf(bytes.toString()), path, attachmentsNextTo(path))
     const { value, attachmentOf } = await readHarArchive(bytes, ARCHIVE)
-    return hitsOf(value, path, attachmentOf)
+    return requestsOf(value, path, attachmentOf)
   } catch (error) {
     if (error instanceof UsageError) throw error
     if (error instanceof ArchiveError) throw new UsageError(`${path}: ${error.message}`)
@@ -38,14 +43,18 @@ export async function readHar(path: string): Promise<RecordedHit[]> {
 
 /** Returns the requests in a HAR given as a string. Error messages refer to the HAR as `name`. */
 export function parseHar(text: string, name: string, attachmentOf?: AttachmentReader): RecordedHit[] {
-  // Some recorders write a byte order mark, which `JSON.parse` rejects.
-  return hitsOf(JSON.parse(text.replace(/^\uFEFF/, '')), name, attachmentOf)
+  return hitsIn(requestsOf(jsonOf(text), name, attachmentOf))
 }
 
-function hitsOf(value: unknown, name: string, attachmentOf?: AttachmentReader): RecordedHit[] {
+const hitsIn = (requests: readonly HarRequest[]) => requests.map(({ hit }) => hit)
+
+// Some recorders write a byte order mark, which `JSON.parse` rejects.
+const jsonOf = (text: string): unknown => JSON.parse(text.replace(/^\uFEFF/, ''))
+
+function requestsOf(value: unknown, name: string, attachmentOf?: AttachmentReader): HarRequest[] {
   const requests = requestsOfHar(value, attachmentOf)
   if (!requests) throw new UsageError(`${name}: is not a HAR file because log.entries is missing`)
-  return requests.map(({ hit }) => hit)
+  return requests
 }
 
 /**

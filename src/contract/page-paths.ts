@@ -29,7 +29,7 @@ export const PAGE_PATHS = {
     orders: '/explore/orders',
     session: '/explore/sessions/$id',
   },
-  changes: { list: '/changes', item: '/changes/$id', compare: '/compare' },
+  changes: { list: '/changes', item: '/changes/$id', compare: '/compare', gate: '/gate', 'gate-run': '/gate/$id' },
   compliance: { findings: '/compliance', 'before-consent': '/compliance/before-consent' },
   tests: { list: '/tests', new: '/tests/new', item: '/tests/$id', run: '/tests/runs/$id' },
   audits: { list: '/audits', new: '/audits/new', item: '/audits/$id' },
@@ -66,6 +66,7 @@ export const pagePath = {
   alert: (id: string) => withId(PAGE_PATHS.alerts.item, id),
   domain: (id: string) => withId(PAGE_PATHS.domains.item, id),
   change: (id: string) => withId(PAGE_PATHS.changes.item, id),
+  gateRun: (id: string) => withId(PAGE_PATHS.changes['gate-run'], id),
   integration: (id: string) => withId(PAGE_PATHS.integrations.item, id),
   /** `query`: filters, such as the vendor. */
   dictionary: (query: Record<string, string>) => `${PAGE_PATHS.explore.dictionary}?${new URLSearchParams(query)}`,

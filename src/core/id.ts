@@ -23,6 +23,7 @@ export type IdPrefix =
   | 'ocr'
   | 'cmt'
   | 'bkp'
+  | 'gat'
 
 /**
  * Returns `<prefix>_` followed by 26 characters, which encode 48 bits of time and 80 random bits. Ids sort by creation

@@ -19,6 +19,9 @@ const MASKED = '***'
 /** Events that vendors' libraries send automatically. Whether they are sent depends on small timing differences. */
 const BY_THEMSELVES = /^(?:scroll|user_engagement|session_start|first_visit|microdata|subscribedbuttonclick)$/i
 
+/** Returns whether events with this name are sent without an action of the page, and therefore irregularly. */
+export const isAutomatic = (event: string): boolean => isRecurring(event) || BY_THEMSELVES.test(event)
+
 /**
  * Returns expectations that the events meet. Each combination of vendor, event and account is expected once per step,
  * with those relevant parameters that have the same value in every run. When there are more than 100 expectations,
@@ -28,11 +31,7 @@ export function deriveExpectations(events: readonly OwnEvent[], privacy: Privacy
   const isPersonal = (field: string, text: string) =>
     text.includes(MASKED) || personalIn(field, text, privacy).length > 0
   const told = events.filter(
-    ({ vendor, event }) =>
-      !isRecurring(event) &&
-      !BY_THEMSELVES.test(event) &&
-      !isPersonal('$vendor', vendor) &&
-      !isPersonal('$event', event),
+    ({ vendor, event }) => !isAutomatic(event) && !isPersonal('$vendor', vendor) && !isPersonal('$event', event),
   )
   const groups = Map.groupBy(told, ({ step, vendor, event, account }) => JSON.stringify([step, vendor, event, account]))
   return [...groups.values()]
@@ -73,7 +72,7 @@ function dataOf(events: readonly OwnEvent[], privacy: Privacy): Condition[] {
  * Returns whether the page set a parameter. For vendors whose libraries are unknown, returns whether the parameter is
  * related to money.
  */
-function isPageSpecific(vendor: string, key: string): boolean {
+export function isPageSpecific(vendor: string, key: string): boolean {
   return knowsProtocol(vendor) ? !isProtocolKey({ vendor, key }) : moneyOf({ event: '', key }) > 0
 }
 

@@ -101,6 +101,15 @@ export function isCounter(vendor: string, key: string, value: string): boolean {
 }
 
 /**
+ * Returns the ids by which the vendor recognises an event that a library has sent again, as one string. Empty when there
+ * are none.
+ */
+export function resendingIds({ params }: Pick<Repeatable, 'params'>): string {
+  const ids = Object.entries(params).filter(([key, value]) => value !== '' && OF_ONE_SENDING.test(wordsIn(key).last))
+  return ids.length === 0 ? '' : JSON.stringify(ids.sort(([a], [b]) => (a < b ? -1 : 1)))
+}
+
+/**
  * Returns events that were sent more than once, each as a list of its occurrences, in the order of their first
  * occurrence. Duplicates have the same vendor, account, event, page and data, ignoring counters and times. Events that
  * are sent repeatedly by design are omitted.

@@ -59,6 +59,20 @@ const OPPOSITES = new Map<Operator, Operator>(
   ]),
 )
 
+/** Describes what is expected instead of a condition that describes a violation, such as ``a value of `currency` ``. */
+export function violationRequirement(condition: Condition): string {
+  const { parameter, op } = condition
+  const name = conditionRequirement({ parameter, op: 'not_blank' })
+  if (op === 'is_blank') return `a value of ${name}`
+  if (op === 'not_blank') return `no value of ${name}`
+  const opposite = OPPOSITES.get(op)
+  if (opposite) return conditionRequirement({ ...condition, op: opposite })
+  const violation = conditionRequirement(condition)
+  return op.startsWith('contains_') || op === 'custom_pii_regex'
+    ? `no ${violation.replace(/^an? /, '')}`
+    : `not ${violation}`
+}
+
 /**
  * Describes how an event violates a condition, in words that can follow `had`: ``no `currency` ``, ``"USD" as
  * `currency` ``.

@@ -52,7 +52,7 @@ export interface BatchJudge {
 
 /** Domain and arrival time of a batch, and the functions required for decoding. */
 export interface BatchContext {
-  domain: CollectorDomain
+  domain: Pick<CollectorDomain, 'id' | 'orgId' | 'customerSalt' | 'nameVendor' | 'pageViewRate'>
   receivedAt: Instant
   /** Default: unknown. */
   visitor?: VisitorSegments

@@ -341,11 +341,17 @@ interface Miss {
 function journeySummary(plan: Plan, misses: readonly [Miss, ...Miss[]], failed: number, total: number): string {
   const [most, ...others] = misses
   const share = `${countText(failed)} of ${countText(total)} ${total === 1 ? 'session' : 'sessions'}`
-  const fault = `${most.misplaced ? 'showed' : 'missed'} ${matcherText(most.unmet.matcher)}${most.misplaced ? ' out of order' : ''}`
-  const what = fault + anchorText(plan, most.unmet)
+  const what = missText(plan, { ...most.unmet, misplaced: most.misplaced })
   return others.length === 0
     ? `${share} ${what}`
     : `${share} did not follow the journey; ${countText(most.sessions)} of them ${what}`
+}
+
+/** Describes an unmet expectation: `missed Meta Pixel Purchase after page /thanks`. */
+export function missText(plan: Plan, unmet: Unmet): string {
+  const { misplaced, matcher } = unmet
+  const fault = `${misplaced ? 'showed' : 'missed'} ${matcherText(matcher)}${misplaced ? ' out of order' : ''}`
+  return fault + anchorText(plan, unmet)
 }
 
 function anchorText(plan: Plan, { anchor }: Unmet): string {
