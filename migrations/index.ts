@@ -56,6 +56,7 @@ import deliveryRequests from './0050_delivery_requests.sql' with { type: 'text' 
 import sortedLists from './0051_sorted_lists.sql' with { type: 'text' }
 import backups from './0052_backups.sql' with { type: 'text' }
 import people from './0053_people.sql' with { type: 'text' }
+import gateRuns from './0054_gate_runs.sql' with { type: 'text' }
 
 /** Migrations in the order in which they run. Released statements never change; new migrations are appended. */
 export const migrations: readonly { name: string; sql: string }[] = [
@@ -112,4 +113,5 @@ export const migrations: readonly { name: string; sql: string }[] = [
   { name: '0051_sorted_lists', sql: sortedLists },
   { name: '0052_backups', sql: backups },
   { name: '0053_people', sql: people },
+  { name: '0054_gate_runs', sql: gateRuns },
 ]

@@ -25,6 +25,8 @@ import { openEvidence } from './evidence/room.ts'
 import { openFlows } from './flows/room.ts'
 import { RunFiles } from './flows/run-files.ts'
 import { openForms } from './forms/room.ts'
+import { openGate } from './gate/room.ts'
+import { gateRunsOf } from './gate/store.ts'
 import { QueryLimiter } from './http/query-limiter.ts'
 import type { Route } from './http/route.ts'
 import type { Collector } from './ingest/collector.ts'
@@ -155,12 +157,13 @@ export async function openApp(options: AppOptions): Promise<App> {
   })
   const compliance = openCompliance(base, { enqueue, alertsChanged: alerts.rules.changed })
   const orders = openOrders(base)
-  const changes = openChanges(base)
+  const changes = openChanges(base, { gateRunsOf: (orgId, changes) => gateRunsOf(db, orgId, changes) })
   const insights = openInsights(base, { signals, others: evidence.insights })
   const orderCapture = openOrderCapture(base, { enqueue })
   const browser = openBrowser(base, { folder: paths.browsers })
   const sharesOfRuns = (orgId: string, runIds: readonly string[]) => sharesOf(db, orgId, runIds)
   const flows = openFlows(base, { browser, alerts, runFiles, enqueue, sharesOf: sharesOfRuns })
+  const gate = openGate(base)
   const audits = openAudits(base, { browser, enqueue })
   const shares = openShares(base, { runFiles })
   const digest = openDigest(base, { signals, integrations })
@@ -202,6 +205,7 @@ export async function openApp(options: AppOptions): Promise<App> {
     orderCapture,
     browser,
     flows,
+    gate,
     audits,
     shares,
     digest,

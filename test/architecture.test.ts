@@ -49,6 +49,7 @@ const ROOMS = [
   'order-capture',
   'browser',
   'flows',
+  'gate',
   'audits',
   'shares',
   'evidence',
@@ -407,6 +408,7 @@ const TABLES: Record<string, string> = {
   flowTest: 'flows',
   flowVersion: 'flows',
   folderMark: 'store',
+  gateRun: 'gate',
   heartbeat: 'signals',
   hostname: 'domains changes',
   // Rows are deleted together with their organization.

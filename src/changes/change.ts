@@ -110,6 +110,17 @@ export const ChangeSchema = Closed(
     windowMinutes: Int(),
     status: OneOf(CHANGE_STATUSES),
     findings: VerdictSchema,
+    gateRun: Type.Optional(
+      Closed(
+        {
+          id: Type.String(),
+          status: OneOf(['passed', 'failed']),
+          problems: Int(),
+          createdAt: InstantSchema,
+        },
+        { description: 'Latest run of the release gate with the same commit or version; absent if there is none' },
+      ),
+    ),
   },
   {
     $id: 'Change',

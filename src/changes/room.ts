@@ -3,11 +3,14 @@ import { hasDomains } from '../domains/domain-directory.ts'
 import type { HistoryBase } from '../history-base.ts'
 import { detectReleases } from './detect-releases.ts'
 import { judgeChanges } from './judge-changes.ts'
-import { changeRoutes } from './routes.ts'
+import { type ChangeRouteDeps, changeRoutes } from './routes.ts'
 
-export function openChanges({ db, clock, warehouse, watermark, retentionMs, privacyOf }: HistoryBase): Room {
+export function openChanges(
+  { db, clock, warehouse, watermark, retentionMs, privacyOf }: HistoryBase,
+  { gateRunsOf }: Pick<ChangeRouteDeps, 'gateRunsOf'>,
+): Room {
   return {
-    routes: changeRoutes({ db, clock, retentionMs, privacyOf }),
+    routes: changeRoutes({ db, clock, retentionMs, privacyOf, gateRunsOf }),
     jobs: [
       {
         name: 'detect releases',

@@ -19,6 +19,8 @@ export interface ChangeRouteDeps {
   retentionMs: number
   /** Returns the privacy settings of the organization. */
   privacyOf(orgId: string): Privacy
+  /** Returns the run of the release gate for each change, by change id. */
+  gateRunsOf(orgId: string, changes: readonly Change[]): ReadonlyMap<string, NonNullable<Change['gateRun']>>
 }
 
 const tag = 'Changes'
@@ -62,8 +64,7 @@ export function changeRoutes(parts: ChangeRouteDeps): Route[] {
       handle({ principal: { orgId }, query }) {
         requireScope(parts, orgId, query)
         const { items, nextCursor } = listChanges(parts.db, orgId, query)
-        const privacy = parts.privacyOf(orgId)
-        return { changes: items.map((change) => maskedChange(change, privacy)), nextCursor }
+        return { changes: shownChanges(parts, orgId, items), nextCursor }
       },
     }),
     route({
@@ -100,12 +101,25 @@ export function changeRoutes(parts: ChangeRouteDeps): Route[] {
       answer: ChangeSchema,
       handle({ principal: { orgId }, body }) {
         const { change, isNew } = postChange(parts, orgId, body)
-        const shown = maskedChange(change, parts.privacyOf(orgId))
+        const [shown = change] = shownChanges(parts, orgId, [change])
         if (!isNew) repeats.add(shown)
         return shown
       },
     }),
   ]
+}
+
+/** Returns changes for display, with their runs of the release gate. */
+function shownChanges({ privacyOf, gateRunsOf }: ChangeRouteDeps, orgId: string, changes: readonly Change[]): Change[] {
+  const privacy = privacyOf(orgId)
+  const runs = gateRunsOf(orgId, changes)
+  return changes.map((change) => {
+    const run = runs.get(change.id)
+    const shown = maskedChange(change, privacy)
+    if (!run) return shown
+    const { id, status, problems, createdAt } = run
+    return { ...shown, gateRun: { id, status, problems, createdAt } }
+  })
 }
 
 function postChange({ db, clock, retentionMs }: ChangeRouteDeps, orgId: string, input: ChangeInput) {

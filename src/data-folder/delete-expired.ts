@@ -7,6 +7,7 @@ import { removeOldDigests } from '../digest/store.ts'
 import { removeOldHostUsage } from '../domains/record-sightings.ts'
 import type { RunFiles } from '../flows/run-files.ts'
 import { removeOldRuns } from '../flows/run-store.ts'
+import { removeOldGateRuns } from '../gate/store.ts'
 import { removeOldImports } from '../ingest/import-store.ts'
 import { removeOldLedger, removeOldUsage } from '../ingest/record-segment.ts'
 import { deleteExpiredBatches } from '../ingest/seen-batches.ts'
@@ -42,6 +43,7 @@ const RETENTIONS: readonly Retention[] = [
   removeOldDigests,
   removeOldShares,
   removeOldRuns,
+  removeOldGateRuns,
   removeOldAudits,
 ]
 

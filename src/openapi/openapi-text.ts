@@ -36,6 +36,7 @@ export const TAGS: Readonly<Record<string, string>> = {
   Compliance: 'Personal data and consent in the data sent to vendors',
   Labels: 'Names given to events, for use in conditions, journeys and search',
   'Flow tests': 'Recorded user journeys that are replayed in a browser, and the events that the tags sent',
+  'Release gate': 'Recordings of releases, checked before users see them',
   Audits: 'Site crawls, and the tags that fired on each page',
   Shares: 'Public pages of flow test runs and audits',
   Orders: 'Shop orders, compared with the orders that tags reported',
