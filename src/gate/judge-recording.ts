@@ -1,7 +1,7 @@
 import type { Alert } from '../alerts/alert.ts'
 import { OrganizationRules } from '../alerts/organization-rules.ts'
 import { alertTypeOf, isJudgedOnArrival } from '../alerts/types/index.ts'
-import { judgeEvents } from '../alerts/types/journey/judge-events.ts'
+import { judgeEvents, labelsInJourney } from '../alerts/types/journey/judge-events.ts'
 import {
   type Condition,
   type ConditionEvent,
@@ -71,9 +71,11 @@ function reasonToSkip(alert: Alert, membersOf: GateRules['membersOf']): string |
   const type = alertTypeOf(alert.alertType)
   if (!isJudgedOnArrival(alert) && alert.alertType !== 'journey')
     return `${type.form.title} alerts count events over time, which a recording does not show`
-  const unknown = [...conditionsOf(alert), ...type.ownConditions(alert)]
-    .flatMap(({ parameter, values = [] }) => (parameter === LABEL ? values : []))
-    .find((label) => membersOf(label).length === 0)
+  const conditions = [...conditionsOf(alert), ...type.ownConditions(alert)]
+  const named = conditions.flatMap(({ parameter, values = [] }) => (parameter === LABEL ? values : []))
+  const unknown = [...named, ...(alert.alertType === 'journey' ? labelsInJourney(alert) : [])].find(
+    (label) => membersOf(label).length === 0,
+  )
   return unknown === undefined ? null : `The members of the label “${cutText(unknown, 80, '…')}” are unknown`
 }
 

@@ -9,12 +9,22 @@ const MAX_CELL = 300
 
 const ESCAPES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '|': '\\|', '@': '&#64;' }
 
-/** Returns text for a table cell. Data in a recording must not create markup, links, mentions or columns. */
-const cell = (text: string) =>
-  oneLine(text, MAX_CELL)
-    .replace(/[\\[\]*_~#]/g, '\\$&')
-    .replace(/[&<>|@]/g, (character) => ESCAPES[character] ?? character)
+/**
+ * Returns text for a table cell. Names of parameters between backticks stay code. Other data in a recording must not
+ * create markup, links, mentions or columns.
+ */
+function cell(text: string): string {
+  const plain = oneLine(text, MAX_CELL)
+    .replace(/``+/g, '`')
     .replace(/https?:\/\//g, '')
+  return plain
+    .split(/(`[^`]*`)/)
+    .map((part, index) => (index % 2 === 1 ? part.replace(/\\(?=\|)/g, '').replaceAll('|', '\\|') : escaped(part)))
+    .join('')
+}
+
+const escaped = (text: string) =>
+  text.replace(/[\\[\]*_~#`]/g, '\\$&').replace(/[&<>|@]/g, (character) => ESCAPES[character] ?? character)
 
 /** Returns the report as Markdown for a comment on a merge request, at most 65,536 characters long. */
 export function markdownReport(report: GateReport): string {

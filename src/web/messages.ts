@@ -15,6 +15,7 @@ import { domains } from './messages/domains.ts'
 import { escalation } from './messages/escalation.ts'
 import { explore } from './messages/explore.ts'
 import { forms } from './messages/forms.ts'
+import { gate } from './messages/gate.ts'
 import { help } from './messages/help.ts'
 import { integrations } from './messages/integrations.ts'
 import { issue } from './messages/issue.ts'
@@ -47,6 +48,7 @@ export const english = {
   escalation,
   explore,
   forms,
+  gate,
   help,
   integrations,
   issue,

@@ -35,6 +35,10 @@ export function judgeEvents(alert: Alert, events: readonly StoredEvent[], member
   return { did: missText(plan, unmet), expected: unmet.matcher, at: hits[unmet.at]?.event ?? null }
 }
 
+/** Returns the names of the labels in the steps of a journey. */
+export const labelsInJourney = (alert: Alert): string[] =>
+  planOf(readSpec(alert.journey)).matchers.flatMap(({ label }) => label ?? [])
+
 /** Returns the events that match at least one matcher, in the order of a shape. */
 function hitsOf({ matchers }: Plan, events: readonly StoredEvent[], membersOf: MembersOf) {
   const tests = matchers.map((matcher) => testOf(matcher, membersOf))

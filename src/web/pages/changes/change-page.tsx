@@ -16,6 +16,7 @@ import { StatusMark } from '../../components/status-mark.tsx'
 import { DateTime } from '../../components/time-ago.tsx'
 import { messages } from '../../messages.ts'
 import { points } from './compare-rows.tsx'
+import { GateVerdict } from './gate-verdict.tsx'
 import { changeQuery } from './queries.ts'
 import { CHANGE_MARKS } from './status-marks.ts'
 
@@ -62,6 +63,7 @@ function ChangeDetail({ change }: { change: Change }) {
           <Text c="dimmed" fz="sm" component="div">
             <Data>{domain}</Data> · <DateTime at={occurredAt} /> · {t.source} <Data>{`${source} ${ref}`}</Data>
           </Text>
+          {change.gateRun && <GateVerdict run={change.gateRun} />}
           {(status !== 'watching' || before + after > 0) && (
             <Text c="dimmed" fz="sm">
               {t.compared(formatNumber(before, 0), formatNumber(after, 0))}

@@ -4,6 +4,7 @@ import { Link, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { listChanges, postChange } from '#client/sdk.gen'
 import type { Change } from '#client/types.gen'
+import { PAGE_PATHS } from '../../../contract/page-paths.ts'
 import { invalidate, sharedQueries } from '../../api/queries.ts'
 import { useHasRole } from '../../api/whoami.ts'
 import { Data, dataOption } from '../../components/data-text.tsx'
@@ -50,6 +51,9 @@ export function ChangesPage() {
     <>
       <PageHeader title={messages.shell.pages.changes}>
         <ExportMenu of={listChanges} queryKey={listQuery.queryKey} name="changes" />
+        <Button component={Link} to={PAGE_PATHS.changes.gate} variant="default">
+          {messages.gate.title}
+        </Button>
         {may && button}
       </PageHeader>
       <RoleNotice needs="member" what={t.restrictedAction} />

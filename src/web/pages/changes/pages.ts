@@ -1,4 +1,5 @@
 import { IconArrowsDiff, IconGitCommit } from '@tabler/icons-react'
+import { getGateRunOptions } from '#client/@tanstack/react-query.gen'
 import type { ChangeList, DomainList, ReleaseList } from '#client/types.gen'
 import { PAGE_PATHS } from '../../../contract/page-paths.ts'
 import { type PrefetchOptions, sharedQueries } from '../../api/queries.ts'
@@ -17,7 +18,7 @@ import {
   withDefaults,
   withFirst,
 } from './compare-sides.ts'
-import { CHANGES, changesQuery, latestChangeQuery } from './queries.ts'
+import { CHANGES, changesQuery, gateRunsQuery, latestChangeQuery } from './queries.ts'
 
 const paths = PAGE_PATHS.changes
 const view = lazyViews(() => import('./views.ts'))
@@ -54,6 +55,12 @@ export const changesPages = [
       },
     ],
     view: view('ComparePage'),
+  }),
+  page({ path: paths.gate, queries: () => [gateRunsQuery()], view: view('GateRunsPage') }),
+  page({
+    path: paths['gate-run'],
+    queries: ({ id }) => [getGateRunOptions({ path: { id } })],
+    view: view('GateRunPage'),
   }),
 ] as const
 

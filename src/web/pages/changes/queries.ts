@@ -1,5 +1,9 @@
 import { queryOptions } from '@tanstack/react-query'
-import { listChangesInfiniteOptions, listChangesOptions } from '#client/@tanstack/react-query.gen'
+import {
+  listChangesInfiniteOptions,
+  listChangesOptions,
+  listGateRunsInfiniteOptions,
+} from '#client/@tanstack/react-query.gen'
 import { listChanges } from '#client/sdk.gen'
 import type { Change } from '#client/types.gen'
 import { MAX_PAGE_SIZE } from '../../../contract/limits.ts'
@@ -31,6 +35,9 @@ export function changesQuery({ domainId, status, project }: ValuesOf<typeof CHAN
 
 /** The most recent change of any domain. */
 export const latestChangeQuery = () => ({ ...listChangesOptions({ query: { limit: 1 } }), staleTime: STALE_MS.insight })
+
+/** The query of the runs of the release gate. */
+export const gateRunsQuery = () => listGateRunsInfiniteOptions({ query: { limit: PAGE_SIZE } })
 
 /**
  * One change. The API has no endpoint for it, so the list is searched. Fails with 404 when the change is not in the

@@ -3,7 +3,7 @@ import { IconChevronLeft, IconChevronRight } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useParams } from '@tanstack/react-router'
 import { useRef, useState } from 'react'
-import { getIssueOptions, investigateIssueOptions } from '#client/@tanstack/react-query.gen'
+import { getIssueOptions, investigateIssueOptions, listGateRunsOptions } from '#client/@tanstack/react-query.gen'
 import type { IssueDetail, IssueEvidence } from '#client/types.gen'
 import { PAGE_PATHS } from '../../../../contract/page-paths.ts'
 import { useHasRole } from '../../../api/whoami.ts'
@@ -215,6 +215,7 @@ function LikelyCause({ evidence }: { evidence: IssueEvidence }) {
         >
           {messages.compare.link}
         </Anchor>
+        <GateOfChange changeId={change.id} />
       </Text>
     )
   }
@@ -224,6 +225,19 @@ function LikelyCause({ evidence }: { evidence: IssueEvidence }) {
     <Text>
       {messages.issue.likelyCause} {messages.issue.causes[cause.kind]} <Sentence>{cause.title}</Sentence>
     </Text>
+  )
+}
+
+/** The run of the release gate that checked a change before its release; renders nothing when there is none. */
+function GateOfChange({ changeId }: { changeId: string }) {
+  const { data } = useQuery(listGateRunsOptions({ query: { changeId, limit: 1 } }))
+  const [run] = data?.runs ?? []
+  if (!run) return null
+  return (
+    <>
+      {' '}
+      · <PathLink path={`/gate/${run.id}`}>{messages.gate.ofIssue[run.status]}</PathLink>
+    </>
   )
 }
 
