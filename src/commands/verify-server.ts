@@ -18,9 +18,8 @@ export type RunDetail = Static<typeof RunDetailSchema>
 
 interface ServerDomain {
   id: string
-  orgId: string
   name: string
-  vendors: readonly DomainVendorConfig[]
+  monitoredUrls: readonly string[]
 }
 
 /** What the release gate reads from a server and stores on it. */
@@ -39,19 +38,21 @@ export class GateServer {
   }
 
   /**
-   * Returns the domain with this id. Without an id, returns the only domain whose name is the host of a page in the
-   * recording, or no domain.
+   * Returns the domain with this id. Without an id, returns the only domain that names the host of a page in the
+   * recording, in its name or its monitored URLs, or no domain.
    */
   async domain(id: string | null, files: readonly RecordedFile[]): Promise<GateDomain> {
     const domains = await this.client.list<ServerDomain>('/v1/domains', 'domains')
     const hosts = new Set(
       files.flatMap(({ requests }) => requests.flatMap(({ hit }) => hostOf(hit.pageUrl ?? '') ?? [])),
     )
-    const named = domains.filter((one) => (id === null ? hosts.has(one.name.toLowerCase()) : one.id === id))
-    if (id !== null && named.length === 0) throw new UsageError(`verify: --domain: no such domain: ${id}`)
-    const [only, ...others] = named
+    const isOn = ({ name, monitoredUrls }: ServerDomain) =>
+      hosts.has(name.toLowerCase()) || monitoredUrls.some((url) => hosts.has(hostOf(url) ?? ''))
+    const [only, ...others] = domains.filter((one) => (id === null ? isOn(one) : one.id === id))
+    if (id !== null && !only) throw new UsageError(`verify: --domain: no such domain: ${id}`)
     if (!only || others.length > 0) return { id: '', orgId: 'org', nameVendor: vendorsByPattern([]) }
-    return { id: only.id, orgId: 'org', nameVendor: vendorsByPattern(only.vendors) }
+    const { vendors } = await this.client.get<{ vendors: DomainVendorConfig[] }>(`/v1/domains/${only.id}`)
+    return { id: only.id, orgId: 'org', nameVendor: vendorsByPattern(vendors) }
   }
 
   /** Returns the flow test with this id or, otherwise, with this name. */

@@ -1,5 +1,5 @@
 import { Closed, InstantSchema, Int, Nullable, OneOf, type Static, Type } from '../core/schema.ts'
-import { GateReportSchema, REPORT_FORMAT } from './report.ts'
+import { type GateFinding, type GateReport, GateReportSchema, REPORT_FORMAT } from './report.ts'
 
 export const GATE_STATUSES = ['passed', 'failed'] as const
 
@@ -29,7 +29,7 @@ const EXAMPLE = {
 export const GateRunSummarySchema = Closed(summaryFields, { $id: 'GateRunSummary', examples: [EXAMPLE] })
 export type GateRunSummary = Static<typeof GateRunSummarySchema>
 
-const FINDING = {
+const FINDING: GateFinding = {
   check: 0,
   kind: 'rule',
   vendor: 'Google Analytics 4',
@@ -46,10 +46,10 @@ const FINDING = {
     url: 'https://region1.google-analytics.com/g/collect',
     page: 'shop.example/checkout/thanks',
   },
-} as const
+}
 
 /** A report as an example of the documentation. */
-export const REPORT_EXAMPLE = {
+export const REPORT_EXAMPLE: GateReport = {
   format: REPORT_FORMAT,
   name: 'checkout',
   ref: '8f2c1ab',

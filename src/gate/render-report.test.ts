@@ -4,7 +4,7 @@ import { REPORT_EXAMPLE } from './gate-run.ts'
 import { renderReport } from './render-report.ts'
 import type { GateReport } from './report.ts'
 
-const FAILED = REPORT_EXAMPLE as GateReport
+const FAILED = REPORT_EXAMPLE
 const [FINDING] = FAILED.findings
 const [CHECK] = FAILED.checks
 if (!FINDING || !CHECK) throw new Error('the example has no finding')
