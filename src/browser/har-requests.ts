@@ -50,6 +50,11 @@ export interface HarRequest {
    * URL of the page in the tab, even when the request came from a frame. Null when the HAR does not contain the URL.
    */
   tabUrl: string | null
+  /**
+   * URL of the page that sent the request: the `Referer`, or the latest document of its origin before the request when
+   * the header names only the origin. Null when the HAR contains neither.
+   */
+  pageUrl: string | null
 }
 
 const NO_ATTACHMENTS: AttachmentReader = (name) => ({
@@ -65,7 +70,10 @@ export function requestsOfHar(value: unknown, attachmentOf = NO_ATTACHMENTS): Ha
   const entries = entriesOf(value)
   if (!entries) return null
   const pageOf = pageFinder({ pages: (value as { log: { pages?: unknown } }).log.pages, entries })
-  return entries.flatMap((entry, index) => requestOf({ entry: entry ?? {}, index, pageOf, attachmentOf }) ?? [])
+  const sentFrom = documentFinder(entries)
+  return entries.flatMap(
+    (entry, index) => requestOf({ entry: entry ?? {}, index, pageOf, sentFrom, attachmentOf }) ?? [],
+  )
 }
 
 /** Returns the distinct names of the attachments that contain request bodies. */
@@ -93,10 +101,11 @@ interface Reading {
   entry: HarEntry
   index: number
   pageOf: (pageref: unknown) => string | null
+  sentFrom: (entry: HarEntry, referer: string | null) => string | null
   attachmentOf: AttachmentReader
 }
 
-function requestOf({ entry, index, pageOf, attachmentOf }: Reading): HarRequest | null {
+function requestOf({ entry, index, pageOf, sentFrom, attachmentOf }: Reading): HarRequest | null {
   const { request, response, startedDateTime, time } = entry
   if (typeof request?.url !== 'string') return null
   const { url, postData, bodySize, headers } = request
@@ -122,7 +131,7 @@ function requestOf({ entry, index, pageOf, attachmentOf }: Reading): HarRequest 
     ...(userAgent ? { userAgent } : {}),
     ...(reason === null ? {} : { missingBody: { entry: index, reason } }),
   }
-  return { entry: index, hit, tabUrl }
+  return { entry: index, hit, tabUrl, pageUrl: sentFrom(entry, headerOf(headers, 'referer') ?? null) ?? hit.pageUrl }
 }
 
 /**
@@ -178,6 +187,31 @@ function pageFinder({ pages, entries }: HarPages): (pageref: unknown) => string 
   const documents = entries.filter((entry) => entry !== null && isDocument(entry))
   for (const entry of documents.sort(byTime)) add(keyOf(entry?.pageref), entry?.request?.url)
   return (pageref) => addresses.get(keyOf(pageref)) ?? null
+}
+
+/**
+ * Returns a function that returns the page of a request whose `Referer` names only an origin, as browsers send it to
+ * other sites. Returns null when the header names a page, and when no document of the origin precedes the request.
+ */
+function documentFinder(
+  entries: readonly (HarEntry | null)[],
+): (entry: HarEntry, referer: string | null) => string | null {
+  const documents = entries
+    .filter((entry) => entry !== null && isDocument(entry))
+    .sort(byTime)
+    .flatMap((entry) => {
+      const url = typeof entry?.request?.url === 'string' ? URL.parse(entry.request.url) : null
+      return url ? [{ url, at: timeOf(entry), pageref: entry?.pageref }] : []
+    })
+  return (entry, referer) => {
+    const from = referer === null ? null : URL.parse(referer)
+    if (from && (from.pathname !== '/' || from.search !== '')) return null
+    const at = timeOf(entry)
+    const before = documents.findLast(
+      (one) => one.at <= at && one.pageref === entry.pageref && (from === null || one.url.origin === from.origin),
+    )
+    return before?.url.href ?? null
+  }
 }
 
 function isDocument({ _resourceType: type, response }: HarDocument): boolean {

@@ -44,7 +44,7 @@ export class GateServer {
   async domain(id: string | null, files: readonly RecordedFile[]): Promise<GateDomain> {
     const domains = await this.client.list<ServerDomain>('/v1/domains', 'domains')
     const hosts = new Set(
-      files.flatMap(({ requests }) => requests.flatMap(({ hit }) => hostOf(hit.pageUrl ?? '') ?? [])),
+      files.flatMap(({ requests }) => requests.flatMap(({ pageUrl }) => hostOf(pageUrl ?? '') ?? [])),
     )
     const isOn = ({ name, monitoredUrls }: ServerDomain) =>
       hosts.has(name.toLowerCase()) || monitoredUrls.some((url) => hosts.has(hostOf(url) ?? ''))
@@ -101,14 +101,14 @@ export class GateServer {
       if (approves) return null
       throw new UsageError(`verify: no run of the gate “${name}” is approved yet; --approve approves this one`)
     }
-    const run = await this.client.get<GateRun>(`/v1/gate/runs/${encodeURIComponent(id)}`)
+    const run = await this.client.get<GateRun>(`/v1/gate-runs/${encodeURIComponent(id)}`)
     if (run.approvedAt === null) throw new UsageError(`verify: --baseline: ${id} is not approved`)
     return { name: id, events: run.report.events }
   }
 
   private async approvedRun(name: string): Promise<string | null> {
     const query = new URLSearchParams({ name, approved: 'true', limit: '1' })
-    const { runs } = await this.client.get<{ runs: { id: string }[] }>(`/v1/gate/runs?${query}`)
+    const { runs } = await this.client.get<{ runs: { id: string }[] }>(`/v1/gate-runs?${query}`)
     return runs[0]?.id ?? null
   }
 
@@ -118,10 +118,10 @@ export class GateServer {
    */
   async record(report: GateReport, approves: boolean): Promise<string[]> {
     try {
-      const { id } = await this.client.post<GateRun>('/v1/gate/runs', report)
+      const { id } = await this.client.post<GateRun>('/v1/gate-runs', report)
       const stored = `stored as ${this.client.pageUrl(pagePath.gateRun(id))}`
       if (!approves) return [stored]
-      await this.client.post(`/v1/gate/runs/${id}/approve`, {})
+      await this.client.post(`/v1/gate-runs/${id}/approve`, {})
       return [stored, `${id} is now the approved baseline of “${report.name}”`]
     } catch (error) {
       if (approves) throw error

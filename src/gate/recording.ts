@@ -94,9 +94,9 @@ function batchesOf(requests: readonly HarRequest[]): HarRequest[][] {
   const batches: HarRequest[][] = []
   for (const request of requests) {
     const open = batches.at(-1)
-    const last = open?.at(-1)?.hit
-    const { pageUrl, userAgent } = request.hit
-    const fits = open && open.length < BATCH_HITS && last?.pageUrl === pageUrl && last.userAgent === userAgent
+    const last = open?.at(-1)
+    const isSame = last?.pageUrl === request.pageUrl && last.hit.userAgent === request.hit.userAgent
+    const fits = open && open.length < BATCH_HITS && isSame
     if (fits) open.push(request)
     else batches.push([request])
   }
@@ -113,7 +113,9 @@ interface Arrival {
 }
 
 function decode(batch: readonly HarRequest[], { file, at, domain, judge, nextSeq }: Arrival) {
-  const { pageUrl = null, userAgent = '' } = batch[0]?.hit ?? {}
+  const [first] = batch
+  const pageUrl = first?.pageUrl ?? null
+  const userAgent = first?.hit.userAgent ?? ''
   const hits = batch.map(({ hit: { pageUrl: _, userAgent: __, missingBody: ___, ...hit } }, index) => ({
     ...hit,
     id: String(index),

@@ -34,11 +34,11 @@ function setUp() {
     findings: [],
     checks: report.checks.map((check) => ({ ...check, status: 'passed' as const })),
   }
-  const post = (body: object = report, as = people.bob.key) => call('POST', '/v1/gate/runs', { as, body })
+  const post = (body: object = report, as = people.bob.key) => call('POST', '/v1/gate-runs', { as, body })
   const list = async (query = '', as = people.vera.key) =>
-    (await call('GET', `/v1/gate/runs?${query}`, { as })).body.runs.map(({ id }: { id: string }) => id)
+    (await call('GET', `/v1/gate-runs?${query}`, { as })).body.runs.map(({ id }: { id: string }) => id)
   const approve = (id: string, body?: object, as = people.bob.key) =>
-    call('POST', `/v1/gate/runs/${id}/approve`, body ? { as, body } : { as })
+    call('POST', `/v1/gate-runs/${id}/approve`, body ? { as, body } : { as })
   return { db, clock, people, orgId, domainId, call, report, passed, post, list, approve }
 }
 
@@ -50,7 +50,7 @@ describe('a run', () => {
       status: 201,
       body: { name: 'checkout', ref: '8f2c1ab', status: 'failed', problems: 1, approvedAt: null, report },
     })
-    expect((await call('GET', `/v1/gate/runs/${body.id}`, { as: people.vera.key })).body).toEqual(body)
+    expect((await call('GET', `/v1/gate-runs/${body.id}`, { as: people.vera.key })).body).toEqual(body)
     expect(await list()).toEqual([body.id])
     expect(await list('name=checkout&status=failed&approved=false')).toEqual([body.id])
     expect(await list('name=other')).toEqual([])
@@ -83,7 +83,7 @@ describe('a run', () => {
       findings: [{ ...finding, sentence: 'sent jane.doe@example.com', expected: 'jane.doe@example.com' }],
     })
     const [id] = await list()
-    const read = (await call('GET', `/v1/gate/runs/${id}`, { as: people.vera.key })).body
+    const read = (await call('GET', `/v1/gate-runs/${id}`, { as: people.vera.key })).body
     expect(JSON.stringify([body, read])).not.toContain('jane.doe')
   })
 
@@ -91,7 +91,7 @@ describe('a run', () => {
     const { call, people, post, approve, list } = setUp()
     const { body } = await post()
     const as = people.mallory.key
-    expect((await call('GET', `/v1/gate/runs/${body.id}`, { as })).status).toBe(404)
+    expect((await call('GET', `/v1/gate-runs/${body.id}`, { as })).status).toBe(404)
     expect((await approve(body.id, {}, as)).status).toBe(404)
     expect(await list('', as)).toEqual([])
   })
@@ -172,6 +172,6 @@ describe('a change', () => {
 
   test('must exist to be asked for', async () => {
     const { call, people } = setUp()
-    expect((await call('GET', '/v1/gate/runs?changeId=chg_none', { as: people.vera.key })).status).toBe(404)
+    expect((await call('GET', '/v1/gate-runs?changeId=chg_none', { as: people.vera.key })).status).toBe(404)
   })
 })

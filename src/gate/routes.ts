@@ -58,7 +58,7 @@ export function gateRoutes({ db, clock, privacyOf }: GateRouteDeps): Route[] {
     route({
       id: 'listGateRuns',
       method: 'GET',
-      path: '/v1/gate/runs',
+      path: '/v1/gate-runs',
       access: 'read',
       tag,
       summary: 'List runs of the release gate, newest first',
@@ -84,7 +84,7 @@ export function gateRoutes({ db, clock, privacyOf }: GateRouteDeps): Route[] {
     route({
       id: 'getGateRun',
       method: 'GET',
-      path: '/v1/gate/runs/{id}',
+      path: '/v1/gate-runs/{id}',
       access: 'read',
       tag,
       summary: 'Get a run of the release gate with its report',
@@ -97,7 +97,7 @@ export function gateRoutes({ db, clock, privacyOf }: GateRouteDeps): Route[] {
     route({
       id: 'createGateRun',
       method: 'POST',
-      path: '/v1/gate/runs',
+      path: '/v1/gate-runs',
       access: 'edit',
       tag,
       summary: 'Store the report of a run of the release gate',
@@ -120,7 +120,7 @@ export function gateRoutes({ db, clock, privacyOf }: GateRouteDeps): Route[] {
     route({
       id: 'approveGateRun',
       method: 'POST',
-      path: '/v1/gate/runs/{id}/approve',
+      path: '/v1/gate-runs/{id}/approve',
       access: 'edit',
       tag,
       summary: 'Approve a run of the release gate as the baseline of later runs',

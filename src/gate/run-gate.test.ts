@@ -19,6 +19,17 @@ const NEEDS_ID = {
 }
 const PURCHASE = ga4('purchase', { 'ep.transaction_id': 'A-1', 'epn.value': '42.5', cu: 'EUR' })
 
+const INPUT: GateInput = {
+  name: 'release',
+  ref: null,
+  now: START,
+  files: [],
+  rules: readRules([], NO_DOMAIN),
+  domain: NO_DOMAIN,
+  privacy: PLAIN_PRIVACY,
+  expectations: null,
+  baseline: null,
+}
 const checkReport = parser(GateReportSchema)
 
 function judge(
@@ -27,15 +38,9 @@ function judge(
 ) {
   const { labels = [], ...input } = values as Partial<GateInput> & { labels?: object[] }
   const report = runGate({
-    name: 'release',
-    ref: null,
-    now: START,
+    ...INPUT,
     files: [{ name: 'shop.har', requests: requestsOfHar(harOf(sent)) ?? [] }],
     rules: readRules({ alerts, labels }, NO_DOMAIN),
-    domain: NO_DOMAIN,
-    privacy: PLAIN_PRIVACY,
-    expectations: null,
-    baseline: null,
     ...input,
   })
   return checkReport(report)
@@ -270,17 +275,29 @@ describe('requests', () => {
       url: 'https://www.google-analytics.com/g/collect?v=2&tid=G-1',
       bodySize: 300,
     })
-    const report = runGate({
-      name: 'release',
-      ref: null,
-      now: START,
-      files: [{ name: 'a.har', requests: requestsOfHar(har) ?? [] }],
-      rules: readRules([], NO_DOMAIN),
-      domain: NO_DOMAIN,
-      privacy: PLAIN_PRIVACY,
-      expectations: null,
-      baseline: null,
-    })
+    const report = runGate({ ...INPUT, files: [{ name: 'a.har', requests: requestsOfHar(har) ?? [] }] })
     expect(report.unread).toMatchObject([{ file: 'a.har', entry: 0, host: 'www.google-analytics.com' }])
   })
+})
+
+test('the page of a request is its referrer, or the latest document of its origin', () => {
+  const document = (page: string) => ({ url: page, page: '' })
+  const har = harOf([
+    document('https://shop.example/cart'),
+    ga4('view_cart', {}, { page: 'https://shop.example/' }),
+    document('https://shop.example/thanks'),
+    document('https://frame.example/widget'),
+    ga4('purchase', {}, { page: 'https://shop.example/' }),
+    ga4('view_item', {}, { page: 'https://shop.example/item/4711' }),
+    ga4('other', {}, { page: 'https://blog.example/' }),
+  ])
+  for (const index of [0, 2, 3])
+    Object.assign(har.log.entries[index]?.response ?? {}, { content: { mimeType: 'text/html' } })
+  const { events } = runGate({ ...INPUT, files: [{ name: 'a.har', requests: requestsOfHar(har) ?? [] }] })
+  expect(events.map(({ event, page }) => [event, page])).toEqual([
+    ['view_cart', '/cart'],
+    ['purchase', '/thanks'],
+    ['view_item', '/item/:id'],
+    ['other', '/'],
+  ])
 })

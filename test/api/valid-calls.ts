@@ -7,6 +7,8 @@ import { PLAIN_PRIVACY } from '../../src/conditions/privacy-settings.ts'
 import { DAY_MS, HOUR_MS } from '../../src/core/clock.ts'
 import { createDomain } from '../../src/domains/store.ts'
 import { saveLearned, storedFlowTest } from '../../src/flows/store.ts'
+import { REPORT_EXAMPLE } from '../../src/gate/gate-run.ts'
+import { storeGateRun } from '../../src/gate/store.ts'
 import { assign, listLabels } from '../../src/labels/store.ts'
 import { createKey } from '../../src/org/api-key-store.ts'
 import { invite } from '../../src/org/member-store.ts'
@@ -106,6 +108,8 @@ const MAKERS: Record<string, (maker: Maker) => Promise<string>> = {
   async audits({ world: { app, clock }, tenant: { orgId } }) {
     return storeAudit(app.db, clock.now(), { orgId, name: `Audit ${++made}` })
   },
+  'gate-runs': async ({ world: { app, clock }, tenant: { orgId } }) =>
+    storeGateRun(app.db, orgId, { ...REPORT_EXAMPLE, domainId: null, findings: [], checks: [] }, clock.now()).id,
   async deliveries(maker) {
     const path = `/v1/notifications/deliveries?issueId=${await makeIssue(maker)}`
     return (await maker.world.call('GET', path, { as: maker.tenant.people.owner.key })).body.deliveries[0].id

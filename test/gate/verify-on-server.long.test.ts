@@ -94,7 +94,7 @@ describe('a recording', () => {
       code: 1,
       finding: 'Google Analytics 4 purchase had no `ep.transaction_id` on /checkout/thanks',
     })
-    const { runs } = await read('/v1/gate/runs?name=shop')
+    const { runs } = await read('/v1/gate-runs?name=shop')
     expect(runs).toMatchObject([
       { ref: 'v2', status: 'failed', problems: 1, domainId },
       { ref: 'v1', status: 'passed', problems: 0, domainId },
@@ -112,10 +112,10 @@ describe('a recording', () => {
       stderr: expect.stringContaining('is now the approved baseline'),
     })
     expect((await verify(line)).code).toBe(0)
-    const [approved] = (await read('/v1/gate/runs?name=approved&approved=true')).runs
+    const [approved] = (await read('/v1/gate-runs?name=approved&approved=true')).runs
     const { stdout } = await verify(`--har broken.har --name approved --baseline ${approved.id} --no-record`)
     expect(JSON.parse(stdout).findings.map(({ kind }: { kind: string }) => kind)).toEqual(['rule', 'wrong_data'])
-    const [latest] = (await read('/v1/gate/runs?name=approved')).runs
+    const [latest] = (await read('/v1/gate-runs?name=approved')).runs
     expect(await verify(`--har right.har --baseline ${latest.id}`)).toMatchObject({
       code: 2,
       stderr: expect.stringContaining('is not approved'),
@@ -170,7 +170,7 @@ describe('a flow test', () => {
     expect(JSON.parse(broken.stdout).findings[0].sentence).toStartWith(
       'Google Analytics 4 purchase did not fire in step 2',
     )
-    expect((await read('/v1/gate/runs?name=flow')).runs).toMatchObject([
+    expect((await read('/v1/gate-runs?name=flow')).runs).toMatchObject([
       { ref: 'v4', status: 'failed' },
       { ref: 'v3', status: 'passed' },
     ])

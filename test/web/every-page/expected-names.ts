@@ -109,6 +109,7 @@ export const PAGES: Record<string, readonly string[]> = {
   '/explore/sessions/{id}': ['heading Session', 'list Path'],
   '/changes': ['heading Changes', 'list Changes'],
   '/changes/{id}': ['table Findings', 'link Compare before and after'],
+  '/gate': ['heading Release gate', 'link How to set up the gate'],
   '/compare': ['heading Compare', 'field Compare', 'field Domain'],
   '/compliance': ['heading Compliance', 'list Findings', 'button File an issue', 'button Ignore'],
   '/compliance/before-consent': ['heading Before consent', 'field Domain', 'table Before consent'],
