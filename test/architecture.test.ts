@@ -349,7 +349,11 @@ describe('the program', () => {
     const fetches =
       /(?:(?<![.\w])|\b(?:globalThis|Bun)\.)fetch\((?!\)|\w+(?:: \w+)?(?:, \w+)?\)\s*[:{])|\bBun\.(?:connect|udpSocket)\(/
     const users = program.filter(({ source }) => fetches.test(withoutComments(source))).map(({ path }) => path)
-    expect(users).toEqual(['src/commands/demo/run-demo.ts', 'src/commands/import-har.ts'])
+    expect(users).toEqual([
+      'src/commands/demo/run-demo.ts',
+      'src/commands/import-har.ts',
+      'src/commands/server-client.ts',
+    ])
   })
 
   test('starts every process with a restricted environment', () => {

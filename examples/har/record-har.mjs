@@ -131,7 +131,7 @@ function entryOf({ request, wallTime, timestamp, type, initiator }, pageref) {
       cookies: [],
       queryString: [],
       headersSize: -1,
-      bodySize: -1,
+      bodySize: request.hasPostData ? -1 : 0,
       ...(body.text === undefined ? {} : { postData: { mimeType: mimeTypeOf(request), ...body } }),
     },
     response: {

@@ -22,7 +22,7 @@ interface ServerDomain {
   monitoredUrls: readonly string[]
 }
 
-/** What the release gate reads from a server and stores on it. */
+/** Access to the data that the release gate reads from a server and stores on it. */
 export class GateServer {
   constructor(private readonly client: ServerClient) {}
 

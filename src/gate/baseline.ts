@@ -199,7 +199,10 @@ function lostParameters(before: EventKind, { kind, events }: Group, privacy: Pri
   ]
 }
 
-/** True when a run can be approved as a baseline: nothing but the comparison with another baseline failed. */
-export function canBecomeBaseline({ checks }: Pick<GateReport, 'checks'>): boolean {
-  return checks.every(({ kind, status }) => kind === 'baseline' || status !== 'failed')
+/**
+ * True when a run can be approved as a baseline: it has events, and nothing but the comparison with another baseline
+ * failed.
+ */
+export function canBecomeBaseline({ checks, events }: Pick<GateReport, 'checks' | 'events'>): boolean {
+  return events.length > 0 && checks.every(({ kind, status }) => kind === 'baseline' || status !== 'failed')
 }

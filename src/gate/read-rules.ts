@@ -16,7 +16,7 @@ export interface GateRules {
 
 /** Fields of an alert in a response that a request does not have. */
 const READ_ONLY = ['id', 'orgId', 'lateShare', 'createdAt', 'updatedAt']
-/** What an alert in a file may leave out, because nothing is sent and no window is evaluated. */
+/** Defaults of fields that the gate does not use, because it sends nothing and evaluates no window. */
 const UNUSED = { period: '1h', channels: [{ type: 'email', target: 'owners' }] } satisfies Partial<AlertInput>
 const MAX_ALERTS = 10_000
 

@@ -14,7 +14,12 @@ import { runProgram, temporaryFolder } from '../run-program.ts'
 
 const EXAMPLES = resolve(import.meta.dir, '../../examples')
 const example = (path: string) => import(join(EXAMPLES, path))
-const GATE = ['--alerts', join(EXAMPLES, 'shop/gate/alerts.yml'), '--baseline', join(EXAMPLES, 'shop/gate/baseline.json')]
+const GATE = [
+  '--alerts',
+  join(EXAMPLES, 'shop/gate/alerts.yml'),
+  '--baseline',
+  join(EXAMPLES, 'shop/gate/baseline.json'),
+]
 
 let browser: Browser
 const folder = temporaryFolder()
@@ -62,7 +67,9 @@ describe('the shop', () => {
     const { code, stdout } = await runProgram(['verify', '--har', har, ...GATE])
     expect(code).toBe(1)
     expect(stdout).toContain('Google Analytics 4 purchase had no `ep.transaction_id` on /thanks\n')
-    expect(stdout).toContain('Google Analytics 4 purchase had no `ep.transaction_id` on /thanks; it had a value in the baseline')
+    expect(stdout).toContain(
+      'Google Analytics 4 purchase had no `ep.transaction_id` on /thanks; it had a value in the baseline',
+    )
   })
 })
 
@@ -71,10 +78,13 @@ test('the helper for Cypress records a spec, from its own hooks', async () => {
   // A stub of Cypress, which downloads its program when it is installed. The browser is real.
   const handlers: Record<string, (...args: unknown[]) => unknown> = {}
   const tasks: Record<string, () => Promise<unknown>> = {}
-  installHar((event: string, handler: never) => {
-    if (event === 'task') Object.assign(tasks, handler)
-    else handlers[event] = handler
-  }, { folder: join(folder.path, 'hars') })
+  installHar(
+    (event: string, handler: never) => {
+      if (event === 'task') Object.assign(tasks, handler)
+      else handlers[event] = handler
+    },
+    { folder: join(folder.path, 'hars') },
+  )
   expect(tasks.startHar?.()).rejects.toThrow('no debugging port')
   const port = new URL(browser.wsEndpoint()).port
   const options = { args: [`--remote-debugging-port=${port}`] }
@@ -86,7 +96,12 @@ test('the helper for Cypress records a spec, from its own hooks', async () => {
   await page.goto(`${release.url}thanks`, { waitUntil: 'networkidle0' })
   await handlers['after:spec']?.({ relative: 'cypress/e2e/checkout.cy.js' })
   await page.close()
-  const { code, stdout } = await runProgram(['verify', '--har', join(folder.path, 'hars/checkout.cy.js.har'), ...GATE.slice(0, 2)])
+  const { code, stdout } = await runProgram([
+    'verify',
+    '--har',
+    join(folder.path, 'hars/checkout.cy.js.har'),
+    ...GATE.slice(0, 2),
+  ])
   expect(stdout).toContain('of 2 events in 1 recording')
   expect(code).toBe(0)
 })

@@ -21,7 +21,7 @@ export const gate = {
   withdraw: 'Withdraw approval',
   approvedNotice: 'Later runs are compared with this one.',
   withdrawnNotice: 'This run is no longer a baseline.',
-  notApprovable: 'This run violates other checks than its baseline, so it can’t be approved as one.',
+  notApprovable: 'This run has no events, or violates other checks than its baseline, so it can’t be approved as one.',
   restrictedAction: 'Approving a baseline',
   recording: (file: string, events: string, requests: string) => `${file}: ${events} events in ${requests} requests`,
   comparedWith: 'Compared with',

@@ -67,9 +67,9 @@ function GateRunDetail({ run }: { run: GateRun }) {
   )
 }
 
-/** Only runs that violate nothing but their own baseline can be a baseline. */
-const isApprovable = ({ checks }: GateReport) =>
-  checks.every(({ kind, status }) => kind === 'baseline' || status !== 'failed')
+/** Only runs that have events and violate nothing but their own baseline can be a baseline. */
+const isApprovable = ({ checks, events }: GateReport) =>
+  events.length > 0 && checks.every(({ kind, status }) => kind === 'baseline' || status !== 'failed')
 
 function ApproveButton({ run: { id, approvedAt, report } }: { run: GateRun }) {
   const may = useHasRole('member')
