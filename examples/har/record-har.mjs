@@ -54,7 +54,7 @@ export async function recordHar(webSocketUrl) {
       entries.push(entry)
       open.set(key, entry)
       // Bodies that are too large for the event, or that consist of a Blob, are asked for.
-      if (event.request.hasPostData && entry.request.postData === undefined) {
+      if (entry.request.bodySize !== 0 && entry.request.postData === undefined) {
         void send('Network.getRequestPostData', { requestId: event.requestId }, sessionId).then(({ postData }) => {
           if (postData !== undefined) entry.request.postData = { mimeType: mimeTypeOf(event.request), text: postData }
         })
@@ -113,9 +113,11 @@ export async function recordHar(webSocketUrl) {
 
 function entryOf({ request, wallTime, timestamp, type, initiator }, pageref) {
   const { url, method, headers, postData, postDataEntries = [] } = request
-  const bytes = postDataEntries.map((one) => one.bytes)
+  // A beacon without data has one empty part.
+  const bytes = postDataEntries.flatMap((one) => one.bytes || [])
+  const isEmpty = !request.hasPostData || (postDataEntries.length > 0 && bytes.length === 0)
   const isBinary = bytes.length === 1 && postData !== Buffer.from(bytes[0] ?? '', 'base64').toString()
-  const body = isBinary ? { text: bytes[0], encoding: 'base64' } : { text: postData }
+  const body = isBinary ? { text: bytes[0], encoding: 'base64' } : { text: postData || undefined }
   return {
     _startedAt: timestamp,
     _resourceType: type?.toLowerCase(),
@@ -131,7 +133,7 @@ function entryOf({ request, wallTime, timestamp, type, initiator }, pageref) {
       cookies: [],
       queryString: [],
       headersSize: -1,
-      bodySize: request.hasPostData ? -1 : 0,
+      bodySize: isEmpty ? 0 : -1,
       ...(body.text === undefined ? {} : { postData: { mimeType: mimeTypeOf(request), ...body } }),
     },
     response: {

@@ -6,7 +6,7 @@ const TIMEOUT_MS = 60_000
 const PAGE_SIZE = 200
 
 /** An error that the server returned. */
-export class RefusedCall extends UsageError {
+class RefusedCall extends UsageError {
   constructor(
     message: string,
     readonly status: number,

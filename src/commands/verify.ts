@@ -164,7 +164,8 @@ async function finish(report: GateReport, invocation: Invocation, settings: Sett
   process.stdout.write(renderReport(report, format))
   for (const path of invocation.lists?.write ?? []) writeReport(path, renderReport(report, formatOf(path)))
   const isAllowed = canBecomeBaseline(report)
-  if (approves && !isAllowed) say('not approved as a baseline, because the recording violates other checks or has no events')
+  if (approves && !isAllowed)
+    say('not approved as a baseline, because the recording violates other checks or has no events')
   if (approves && isAllowed && baseline !== null && !isOnServer(baseline)) {
     writeReport(baseline, renderReport(report, 'json'))
     say(`${baseline} is now the baseline`)

@@ -64,7 +64,7 @@ export function judgeExpectations(
  * Returns expectations without steps that every run which meets the given ones also meets. Equal expectations of
  * several steps are added up. A maximum within a step says nothing about the other steps, so it is dropped.
  */
-export function forWholeRun(expectations: readonly Expectation[]): Expectation[] {
+function forWholeRun(expectations: readonly Expectation[]): Expectation[] {
   const groups = Map.groupBy(expectations, ({ label, vendor, event, account, data }) =>
     JSON.stringify([label, vendor, event, account, data]),
   )

@@ -27,7 +27,7 @@ export interface RecordedEvent {
 }
 
 /** A request to a vendor that could not be judged. */
-export interface UnreadRequest {
+interface UnreadRequest {
   file: string
   entry: number
   /** Host of the request's URL. */

@@ -83,5 +83,4 @@ function findingLines(finding: GateFinding): string[] {
 }
 
 /** Returns an observed value in quotation marks. */
-export const observedText = (observed: string | null): string =>
-  observed === null ? 'no value' : JSON.stringify(observed)
+const observedText = (observed: string | null): string => (observed === null ? 'no value' : JSON.stringify(observed))

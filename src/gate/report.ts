@@ -3,7 +3,7 @@ import { Closed, InstantSchema, Int, Nullable, OneOf, type Static, Text, Type } 
 
 /** Maximum number of items in a report. Further ones are counted. */
 export const MAX_FINDINGS = 200
-export const MAX_CHECKS = 10_000
+const MAX_CHECKS = 10_000
 export const MAX_EVENT_KINDS = 2000
 export const MAX_UNREAD = 50
 

@@ -56,7 +56,10 @@ export function approveGateRun(
   { approved, by, now }: { approved: boolean; by: string; now: Instant },
 ): GateRun {
   if (approved && !canBecomeBaseline(findGateRun(db, run).report)) {
-    throw new AppError('conflict', 'the run has no events, or violates other checks than its baseline, so it can not be a baseline')
+    throw new AppError(
+      'conflict',
+      'the run has no events, or violates other checks than its baseline, so it can not be a baseline',
+    )
   }
   prepared<[object]>(db, 'UPDATE gateRun SET approvedAt = @at, approvedBy = @by WHERE id = @id AND orgId = @orgId').run(
     { ...run, at: approved ? now : null, by: approved ? by : null },
