@@ -28,6 +28,7 @@ import { openForms } from './forms/room.ts'
 import { openGate } from './gate/room.ts'
 import { gateRunsOf } from './gate/store.ts'
 import { QueryLimiter } from './http/query-limiter.ts'
+import { acceptReadOnlyFields } from './http/read-only-fields.ts'
 import type { Route } from './http/route.ts'
 import type { Collector } from './ingest/collector.ts'
 import type { JudgingQueue } from './ingest/judging-queue.ts'
@@ -44,6 +45,8 @@ import { resolveAll, resolveIssuesOfDomain } from './issues/store.ts'
 import type { Job } from './jobs/job.ts'
 import { openLabels } from './labels/room.ts'
 import { openMaintenance } from './maintenance/room.ts'
+import { fillManagedBy } from './managed/fill-managed-by.ts'
+import { openManaged } from './managed/room.ts'
 import { openMetrics } from './metrics.ts'
 import { openOrderCapture } from './order-capture/room.ts'
 import { openOrders } from './orders/room.ts'
@@ -108,6 +111,7 @@ export async function openApp(options: AppOptions): Promise<App> {
   const enqueue = notifier({ db, clock, publicUrl, mailConfigured, changesOf })
 
   const org = openOrg(base, { checkPiiPatterns: checkCustomPatterns, browserOf: browserName })
+  const managed = openManaged(base)
   const domains = openDomains(base, {
     org,
     maskTextOf,
@@ -186,6 +190,7 @@ export async function openApp(options: AppOptions): Promise<App> {
     backups,
     metrics,
     org,
+    managed,
     domains,
     labels,
     visitor,
@@ -213,7 +218,7 @@ export async function openApp(options: AppOptions): Promise<App> {
     forms,
     stream,
   ]
-  const routes = rooms.flatMap((room) => room.routes ?? [])
+  const routes = acceptReadOnlyFields(rooms.flatMap((room) => room.routes ?? []).map((one) => fillManagedBy(db, one)))
   return {
     publicUrl,
     fetch: openApi(base, { routes, queryLimiter }),

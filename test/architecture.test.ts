@@ -24,6 +24,7 @@ const ROOMS = [
   'config',
   'base',
   'org',
+  'managed',
   'domains',
   'labels',
   'calendars',
@@ -63,6 +64,7 @@ const ROOMS = [
   'backups',
   'mcp',
   'metrics',
+  'configuration',
   'api',
   'app',
   'commands',
@@ -436,6 +438,8 @@ const TABLES: Record<string, string> = {
   labelMember: 'labels',
   lateWindow: 'evaluation',
   maintenance: 'maintenance',
+  // Rows are deleted together with their item.
+  managedItem: 'managed',
   member: 'org digest integrations search',
   // Rows are deleted together with their rule.
   orderCaptureCount: 'order-capture',

@@ -4,6 +4,7 @@ import { ChannelSchema, sharedFields } from './alert.ts'
 import { configurationFields } from './type-specific-fields.ts'
 import { describeJudgedData } from './types/describe-alert-types.ts'
 import { ALERT_KINDS, alertTypes } from './types/index.ts'
+import { managedByField } from '../managed/managed-item.ts'
 
 /** Returns the fields with the alert types' notes appended to their descriptions. */
 function noted<Fields extends Record<string, TSchema>>(fields: Fields): Fields {
@@ -61,6 +62,7 @@ export const AlertSchema = Closed(
     ),
     createdAt: InstantSchema,
     updatedAt: InstantSchema,
+    managedBy: managedByField(),
   },
   {
     $id: 'Alert',

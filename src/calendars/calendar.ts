@@ -1,4 +1,5 @@
 import { Closed, InstantSchema, Nullable, type Static, Text, Type } from '../core/schema.ts'
+import { managedByField } from '../managed/managed-item.ts'
 
 /** Maximum number of calendars per organization. */
 export const MAX_CALENDARS = 20
@@ -21,6 +22,7 @@ export const CalendarSchema = Closed(
     country: Nullable(Type.String({ description: 'Country or region; null for an uploaded calendar' })),
     createdAt: InstantSchema,
     nextDays: Type.Array(HolidaySchema, { description: `The next ${NEXT_DAYS} holidays, including today` }),
+    managedBy: managedByField(),
   },
   {
     $id: 'Calendar',
@@ -35,6 +37,16 @@ export const CalendarSchema = Closed(
   },
 )
 export type Calendar = Static<typeof CalendarSchema>
+
+/** A calendar with everything that a `PUT` replaces. */
+export const CalendarDetailSchema = Closed(
+  {
+    ...CalendarSchema.properties,
+    ics: Nullable(Type.String({ description: 'Content of the uploaded iCalendar file; null for a country' })),
+  },
+  { $id: 'CalendarDetail', examples: CalendarSchema.examples.map((example: object) => ({ ...example, ics: null })) },
+)
+export type CalendarDetail = Static<typeof CalendarDetailSchema>
 
 /** A calendar is either that of a country or an uploaded file. */
 export const CalendarInputSchema = Closed(

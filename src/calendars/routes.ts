@@ -3,10 +3,17 @@ import { Closed, Type } from '../core/schema.ts'
 import { NextCursorSchema, pagingFields } from '../http/paging.ts'
 import { ById, OK, OkSchema, type Route, route } from '../http/route.ts'
 import type { Db } from '../store/database.ts'
-import { CalendarInputSchema, CalendarSchema, CountrySchema, MAX_CALENDARS, MAX_ICS_LENGTH } from './calendar.ts'
+import {
+  CalendarDetailSchema,
+  CalendarInputSchema,
+  CalendarSchema,
+  CountrySchema,
+  MAX_CALENDARS,
+  MAX_ICS_LENGTH,
+} from './calendar.ts'
 import { MAX_DAYS_PER_YEAR } from './calendar-days.ts'
 import { listCountries } from './country-holidays.ts'
-import { createCalendar, deleteCalendar, listCalendars } from './store.ts'
+import { createCalendar, deleteCalendar, findCalendar, listCalendars, replaceCalendar } from './store.ts'
 
 const tag = 'Calendars'
 const CalendarListSchema = Closed(
@@ -53,6 +60,32 @@ export function calendarRoutes({ db, clock }: { db: Db; clock: Clock }): Route[]
       status: 201,
       answer: CalendarSchema,
       handle: ({ principal: { orgId }, body }) => createCalendar(db, clock, orgId, body),
+    }),
+    route({
+      id: 'getCalendar',
+      method: 'GET',
+      path: '/v1/calendars/{id}',
+      access: 'read',
+      tag,
+      summary: 'Get a calendar with its source and its next days',
+      params: ById,
+      answer: CalendarDetailSchema,
+      handle: ({ principal: { orgId }, params: { id } }) => findCalendar(db, clock, { orgId, id }),
+    }),
+    route({
+      id: 'replaceCalendar',
+      method: 'PUT',
+      path: '/v1/calendars/{id}',
+      access: 'edit',
+      asynchronous: true,
+      tag,
+      summary: 'Replace the name and the days of a calendar',
+      refusals: ['unavailable'],
+      params: ById,
+      maxBodyBytes: 2 * MAX_ICS_LENGTH,
+      body: CalendarInputSchema,
+      answer: CalendarDetailSchema,
+      handle: ({ principal: { orgId }, params: { id }, body }) => replaceCalendar(db, clock, { orgId, id }, body),
     }),
     route({
       id: 'deleteCalendar',

@@ -6,7 +6,7 @@ import { checkName } from '../org/org.ts'
 import { timezoneOf } from '../org/store.ts'
 import { type Db, prepared, tx } from '../store/database.ts'
 import { deleteOrgRow, findOrgRow, type OrgRowKey } from '../store/org-rows.ts'
-import { type Calendar, type CalendarInput, MAX_CALENDARS, NEXT_DAYS } from './calendar.ts'
+import { type Calendar, type CalendarDetail, type CalendarInput, MAX_CALENDARS, NEXT_DAYS } from './calendar.ts'
 import { type CalendarDays, type Years, yearsAround } from './calendar-days.ts'
 import { countryHolidays } from './country-holidays.ts'
 import { Holidays } from './holidays.ts'
@@ -44,18 +44,9 @@ export function listCalendars(db: Db, clock: Clock, orgId: string, page: PageReq
  * and `conflict` when the organization has too many calendars.
  */
 export async function createCalendar(db: Db, clock: Clock, orgId: string, input: CalendarInput): Promise<Calendar> {
-  const name = checkName(input.name, 'name')
-  const source: Source = { country: input.country?.toUpperCase() ?? null, ics: input.ics ?? null }
-  if ((source.country === null) === (source.ics === null)) {
-    throw new AppError('invalid', 'country: exactly one of `country` and `ics` is required')
-  }
+  const cells = cellsOf(input)
   refuseAnother(db, orgId)
-  const timezone = timezoneOf(db, orgId)
-  const years = yearsAround(clock.now(), timezone)
-  const days = await daysOf(source, years, timezone)
-  if (days.list().length === 0) {
-    throw new AppError('invalid', `ics: has no event from ${years.first} to ${years.last}`)
-  }
+  const { days, basis } = await readDays(db, clock, orgId, cells)
   return tx(db, () => {
     // Checked again, because another call may have created one while the days were computed.
     refuseAnother(db, orgId)
@@ -65,11 +56,61 @@ export async function createCalendar(db: Db, clock: Clock, orgId: string, input:
       db,
       `INSERT INTO calendar (id, orgId, name, country, ics, basis, createdAt)
        VALUES (@id, @orgId, @name, @country, @ics, '', @createdAt)`,
-    ).run({ id, orgId, name, ...source, createdAt })
-    saveDays(db, id, days, basisOf(years, timezone))
+    ).run({ id, orgId, ...cells, createdAt })
+    saveDays(db, id, days, basis)
     const row = findOrgRow<CalendarRow>(db, SELECT_CALENDAR, { orgId, id }, NO_SUCH_CALENDAR)
     return calendarOf(db, row, todayIn(db, orgId, createdAt))
   })
+}
+
+/** Returns the calendar with its source. Throws `notFound`. */
+export function findCalendar(db: Db, clock: Clock, key: OrgRowKey): CalendarDetail {
+  const select = 'SELECT id, orgId, name, country, ics, createdAt FROM calendar'
+  const { ics, ...row } = findOrgRow<CalendarRow & Source>(db, select, key, NO_SUCH_CALENDAR)
+  return { ...calendarOf(db, row, todayIn(db, key.orgId, clock.now())), ics }
+}
+
+/**
+ * Replaces the name and the days of a calendar. Throws `notFound`, and `invalid` for a blank name, an unknown country
+ * or an unreadable file.
+ */
+export async function replaceCalendar(
+  db: Db,
+  clock: Clock,
+  key: OrgRowKey,
+  input: CalendarInput,
+): Promise<CalendarDetail> {
+  const cells = cellsOf(input)
+  findCalendar(db, clock, key)
+  const { days, basis } = await readDays(db, clock, key.orgId, cells)
+  return tx(db, () => {
+    prepared<[object]>(
+      db,
+      'UPDATE calendar SET name = @name, country = @country, ics = @ics WHERE orgId = @orgId AND id = @id',
+    ).run({ ...key, ...cells })
+    saveDays(db, key.id, days, basis)
+    return findCalendar(db, clock, key)
+  })
+}
+
+/** Returns the column values for an input. Throws `invalid`, naming the field. */
+function cellsOf({ name, country, ics }: CalendarInput): Source & { name: string } {
+  const source: Source = { country: country?.toUpperCase() ?? null, ics: ics ?? null }
+  if ((source.country === null) === (source.ics === null)) {
+    throw new AppError('invalid', 'country: exactly one of `country` and `ics` is required')
+  }
+  return { name: checkName(name, 'name'), ...source }
+}
+
+/** Computes the days of a calendar. Throws `invalid` when there are none. */
+async function readDays(db: Db, clock: Clock, orgId: string, source: Source) {
+  const timezone = timezoneOf(db, orgId)
+  const years = yearsAround(clock.now(), timezone)
+  const days = await daysOf(source, years, timezone)
+  if (days.list().length === 0) {
+    throw new AppError('invalid', `ics: has no event from ${years.first} to ${years.last}`)
+  }
+  return { days, basis: basisOf(years, timezone) }
 }
 
 /** Deletes a calendar. Its days are then ordinary days. Throws `notFound`. */

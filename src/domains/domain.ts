@@ -1,5 +1,6 @@
 import { DAY_MS, type Instant } from '../core/clock.ts'
 import { Closed, InstantSchema, Int, Nullable, OneOf, type Static, Text, Type } from '../core/schema.ts'
+import { managedByField } from '../managed/managed-item.ts'
 
 export const SYSTEMS = [
   'global',
@@ -110,6 +111,7 @@ const domainFields = {
   events24h: Type.Optional(Int({ default: 0 })),
   lastEventAt: Type.Optional(Nullable(InstantSchema)),
   prodVersion: Type.Optional(Nullable(Type.Number())),
+  managedBy: managedByField(),
 }
 
 const EXAMPLE = {
@@ -147,6 +149,12 @@ export const DomainDetailSchema = Closed(
     vendors: Type.Array(DomainVendorConfigSchema),
     allowManualMonitoring: Type.Boolean({ description: MANUAL }),
     screenshotBase64: Nullable(Type.String({ description: SCREENSHOT })),
+    pageViewSampling: Type.Optional(
+      Closed(
+        { devRate: Type.Number(), prodRate: Type.Number() },
+        { description: 'Shares of sessions whose page views are kept; changed by a route of its own' },
+      ),
+    ),
   },
   {
     $id: 'DomainDetail',

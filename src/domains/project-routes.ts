@@ -4,7 +4,7 @@ import { NextCursorSchema, pagingFields } from '../http/paging.ts'
 import { ById, OK, OkSchema, type Route, route } from '../http/route.ts'
 import type { Db } from '../store/database.ts'
 import { ProjectInputSchema, ProjectPatchSchema, ProjectSchema } from './project.ts'
-import { createProject, deleteProject, listProjects, updateProject } from './project-store.ts'
+import { createProject, deleteProject, findProject, listProjects, updateProject } from './project-store.ts'
 
 const tag = 'Projects'
 const ProjectList = Closed(
@@ -30,6 +30,17 @@ export function projectRoutes({ db, clock }: { db: Db; clock: Clock }): Route[] 
         const { items, nextCursor } = listProjects(db, orgId, query)
         return { projects: items, nextCursor }
       },
+    }),
+    route({
+      id: 'getProject',
+      method: 'GET',
+      path: '/v1/projects/{id}',
+      access: 'read',
+      tag,
+      summary: 'Get a project with the ids of its domains',
+      params: ById,
+      answer: ProjectSchema,
+      handle: ({ principal: { orgId }, params: { id } }) => findProject(db, { orgId, id }),
     }),
     route({
       id: 'createProject',

@@ -7,6 +7,7 @@ import { ById, OK, OkSchema, type Route, route } from '../http/route.ts'
 import type { OrgRowKey } from '../store/org-rows.ts'
 import { captureRoutes } from './capture-settings-routes.ts'
 import { endpointRoutes } from './collect-hostname-routes.ts'
+import { pageViewRates } from './collect-hostname-store.ts'
 import {
   DomainDetailSchema,
   DomainInputSchema,
@@ -92,8 +93,11 @@ function views({ db, clock, collectUrl, publicUrl, maskTextOf, openIssues, lastO
     showToken: may(principal, 'seeTokens'),
   })
   return {
-    detail: (principal: Principal, id: string) =>
-      describeDomainInDetail(findDomain(db, { orgId: principal.orgId, id }, clock.now()), viewpoint(principal)),
+    detail(principal: Principal, id: string) {
+      const key = { orgId: principal.orgId, id }
+      const domain = describeDomainInDetail(findDomain(db, key, clock.now()), viewpoint(principal))
+      return { ...domain, pageViewSampling: pageViewRates(db, key) }
+    },
     list(principal: Principal, query: Static<typeof DomainQuery>) {
       const { orgId } = principal
       if (query.projectId !== undefined) findProject(db, { orgId, id: query.projectId })

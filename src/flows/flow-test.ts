@@ -9,6 +9,7 @@ import { SEVERITIES } from '../contract/severities.ts'
 import { Closed, InstantSchema, Int, Nullable, OneOf, type Static, Text, Type } from '../core/schema.ts'
 import { ExpectationSchema } from './expectation.ts'
 import { type Recording, RecordingSchema } from './recorder-export.ts'
+import { managedByField } from '../managed/managed-item.ts'
 
 /** Maximum size of a request body with a flow test, in bytes: a recording of 1 MiB and all other fields. */
 export const FLOW_BODY_BYTES = 2 * 1024 * 1024
@@ -143,6 +144,7 @@ export const FlowTestSchema = Closed(
     healing: Type.Array(HealingSchema, { description: 'Healed steps that await approval' }),
     createdAt: InstantSchema,
     updatedAt: InstantSchema,
+    managedBy: managedByField(),
   },
   {
     $id: 'FlowTest',

@@ -3,6 +3,7 @@ import { Closed, parser, type TSchema } from '../core/schema.ts'
 import { type Db, tx } from '../store/database.ts'
 import { PERMISSIONS } from './permission.ts'
 import { QueryLimiter } from './query-limiter.ts'
+import { hasReadOnlyFields, omitReadOnlyFields } from './read-only-fields.ts'
 import type { Call, Route } from './route.ts'
 
 /** Writes a call to the audit log, inside the call's transaction if it has one. */
@@ -65,8 +66,7 @@ function checkAnswer({ id, answer, produces }: Route, value: unknown): unknown {
  * `AppError`.
  */
 export function performer({ db, audit, queryLimiter = new QueryLimiter() }: PerformDeps): Perform {
-  return (route, raw, { dryRun = false } = {}) => {
-    const call = checked(route, raw)
+  const performChecked = (route: Route, call: Call, dryRun: boolean): unknown => {
     const { writes } = PERMISSIONS[route.access]
     const complete = (answer: unknown) => {
       if (writes) audit({ route, call, answer })
@@ -97,4 +97,17 @@ export function performer({ db, audit, queryLimiter = new QueryLimiter() }: Perf
     }
     return route.before ? route.before(call).then(write) : write()
   }
+  const perform: Perform = (route, raw, { dryRun = false } = {}) => {
+    const { body, current } = route
+    if (!body || !current || !hasReadOnlyFields(body, current.answer, raw.body)) {
+      return performChecked(route, checked(route, raw), dryRun)
+    }
+    const withoutReadOnly = (present: unknown) => {
+      const value = omitReadOnlyFields(body, current.answer, { value: raw.body, present })
+      return performChecked(route, checked(route, { ...raw, body: value }), dryRun)
+    }
+    const present = perform(current, { ...raw, query: {}, body: undefined })
+    return present instanceof Promise ? present.then(withoutReadOnly) : withoutReadOnly(present)
+  }
+  return perform
 }

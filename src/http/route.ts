@@ -112,6 +112,11 @@ export interface Route extends Description {
   query: TObject | null
   body: TSchema | null
   answer: TSchema
+  /**
+   * The GET of the same path, for routes that write. Its response can be sent back: read-only fields are ignored when
+   * unchanged, and rejected otherwise. Set by `acceptReadOnlyFields`.
+   */
+  current?: Route
   /** Set when the response can be requested as CSV and NDJSON, without paging. */
   exports?: RowExport
   handle(call: Call): unknown

@@ -1,6 +1,7 @@
 import { PROVIDER_CONFIGS, PROVIDER_TYPES, type ProviderType } from '../contract/products.ts'
 import type { Instant } from '../core/clock.ts'
 import { Closed, InstantSchema, Nullable, OneOf, type Static, Type } from '../core/schema.ts'
+import { managedByField } from '../managed/managed-item.ts'
 
 /**
  * `failing`: the last attempt failed. All statuses other than `connected` and `failing` prevent sending. `incomplete`:
@@ -38,6 +39,7 @@ const shared = {
   label: Type.String(),
   status: OneOf(INTEGRATION_STATUSES),
   createdAt: InstantSchema,
+  managedBy: managedByField(),
 }
 const config = Nullable(
   Type.Record(Type.String(), Type.Unknown(), {

@@ -1,8 +1,10 @@
 import { type AlertChannel, EscalationSchema } from '../alerts/alert.ts'
 import { acceptEscalation, checkStepOrder, showEscalation } from '../alerts/escalation.ts'
 import type { Clock } from '../core/clock.ts'
+import { Closed } from '../core/schema.ts'
 import type { SecretBox } from '../core/secret-box.ts'
 import { type Route, route } from '../http/route.ts'
+import { managedByField } from '../managed/managed-item.ts'
 import type { Db } from '../store/database.ts'
 import { orgSteps, saveOrgSteps } from './escalation-store.ts'
 
@@ -16,6 +18,10 @@ export interface EscalationRouteDeps {
 }
 
 const tag = 'Organization'
+const OrgEscalationSchema = Closed(
+  { ...EscalationSchema.properties, managedBy: managedByField('escalation') },
+  { $id: 'OrgEscalation', examples: EscalationSchema.examples },
+)
 
 /** Returns the routes for the organization's escalation steps. */
 export function escalationRoutes({ db, box, clock, checkChannels }: EscalationRouteDeps): Route[] {
@@ -28,7 +34,7 @@ export function escalationRoutes({ db, box, clock, checkChannels }: EscalationRo
       tag,
       summary: "Get the organization's escalation steps",
       description: 'Channel targets are masked for viewers and read-only keys.',
-      answer: EscalationSchema,
+      answer: OrgEscalationSchema,
       handle: ({ principal }) => showEscalation(box, { steps: orgSteps(db, principal.orgId) }, principal),
     }),
     route({
@@ -42,7 +48,7 @@ export function escalationRoutes({ db, box, clock, checkChannels }: EscalationRo
         'Steps count from the notification of the last opening and are sent while the issue is `open`. Open issues ' +
         'follow the new steps, except for those whose time has already passed. A masked target keeps the stored target.',
       body: EscalationSchema,
-      answer: EscalationSchema,
+      answer: OrgEscalationSchema,
       handle({ principal, body }) {
         const { orgId } = principal
         checkStepOrder(body)

@@ -10,7 +10,7 @@ import { type Route, route } from '../http/route.ts'
 import { hasLabel } from '../labels/store.ts'
 import { isActiveMember } from '../org/member-store.ts'
 import type { Db } from '../store/database.ts'
-import { MAX_RULES, type Ownership, type OwnershipRule, OwnershipSchema } from './ownership-rule.ts'
+import { MAX_RULES, type Ownership, OwnershipAnswerSchema, type OwnershipRule, OwnershipSchema } from './ownership-rule.ts'
 import { ownershipRules, replaceOwnershipRules, type StoredRule } from './ownership-store.ts'
 
 /** Throws an `AppError` naming the field (`channels[2].target: …`) for a channel that can't deliver. */
@@ -38,7 +38,7 @@ export function ownershipRoutes(deps: OwnershipRouteDeps): Route[] {
       access: 'read',
       tag,
       summary: 'Get the rules that assign issues',
-      answer: OwnershipSchema,
+      answer: OwnershipAnswerSchema,
       handle: ({ principal }) => describeRules(deps, principal),
     }),
     route({
@@ -53,7 +53,7 @@ export function ownershipRoutes(deps: OwnershipRouteDeps): Route[] {
         'that rule receive its notifications in addition to those of the alert. A rule is deleted together with its ' +
         `domain, project or label. Maximum ${MAX_RULES} rules.`,
       body: OwnershipSchema,
-      answer: OwnershipSchema,
+      answer: OwnershipAnswerSchema,
       handle({ principal, body: { rules } }) {
         replaceOwnershipRules(deps.db, principal.orgId, acceptRules(deps, principal.orgId, rules))
         return describeRules(deps, principal)

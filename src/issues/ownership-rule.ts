@@ -1,5 +1,6 @@
 import { ChannelSchema } from '../alerts/alert.ts'
 import { Closed, Nullable, type Static, Text, Type } from '../core/schema.ts'
+import { managedByField } from '../managed/managed-item.ts'
 
 /** Maximum number of rules in an organization. */
 export const MAX_RULES = 200
@@ -63,6 +64,11 @@ export const OwnershipSchema = Closed(
       },
     ],
   },
+)
+/** The rules in a response. */
+export const OwnershipAnswerSchema = Closed(
+  { ...OwnershipSchema.properties, managedBy: managedByField('ownership') },
+  { $id: 'OwnershipRules', examples: OwnershipSchema.examples },
 )
 export type Ownership = Static<typeof OwnershipSchema>
 export type OwnershipRule = Ownership['rules'][number]

@@ -1,5 +1,6 @@
 import { Closed, InstantSchema, OneOf, type Static, Text, Type } from '../core/schema.ts'
 import { NextCursorSchema } from '../http/paging.ts'
+import { managedByField } from '../managed/managed-item.ts'
 
 /** Maximum number of labels per organization, of members per label, and of members in all labels of an organization. */
 export const MAX_LABELS = 500
@@ -46,7 +47,7 @@ const EXAMPLE = {
   ],
 } as const
 
-const LabelSchema = Closed(
+export const LabelSchema = Closed(
   {
     id: Type.String(),
     label: Type.String(),
@@ -54,6 +55,7 @@ const LabelSchema = Closed(
     kind: OneOf(LABEL_KINDS),
     members: Type.Array(MemberSchema, { description: 'Sorted by vendor, then event' }),
     createdAt: InstantSchema,
+    managedBy: managedByField(),
   },
   { $id: 'Label', examples: [{ id: 'lbl_01ke7jhv00h3a6d9g2j5m8q1tw', ...EXAMPLE, createdAt: 1_767_614_400_000 }] },
 )
@@ -85,6 +87,12 @@ export const LabelAssignInputSchema = Closed(
   { $id: 'LabelAssignInput', examples: [EXAMPLE] },
 )
 export type LabelAssignInput = Static<typeof LabelAssignInputSchema>
+
+export const LabelInputSchema = Closed(
+  { ...LabelAssignInputSchema.properties },
+  { $id: 'LabelInput', description: 'Omitted `color` and `kind` are unchanged', examples: [EXAMPLE] },
+)
+export type LabelInput = Static<typeof LabelInputSchema>
 
 export const LabelUnassignInputSchema = Closed(
   { label: name, members },

@@ -3,8 +3,14 @@ import { Closed, Int, Type } from '../core/schema.ts'
 import { pagingFields } from '../http/paging.ts'
 import { ById, OK, OkSchema, type Route, route } from '../http/route.ts'
 import type { Db } from '../store/database.ts'
-import { LabelAssignInputSchema, LabelListSchema, LabelUnassignInputSchema } from './label.ts'
-import { assign, deleteLabel, listLabels, unassign } from './store.ts'
+import {
+  LabelAssignInputSchema,
+  LabelInputSchema,
+  LabelListSchema,
+  LabelSchema,
+  LabelUnassignInputSchema,
+} from './label.ts'
+import { assign, deleteLabel, findLabel, listLabels, replaceLabel, unassign } from './store.ts'
 
 export interface LabelRouteDeps {
   db: Db
@@ -78,6 +84,38 @@ export function labelRoutes({ db, clock, changed }: LabelRouteDeps): Route[] {
         const removed = unassign(db, orgId, body)
         changed(orgId)
         return { ok: true, removed }
+      },
+      note: ({ body: { label } }) => ({ label }),
+    }),
+    route({
+      id: 'getLabel',
+      method: 'GET',
+      path: '/v1/insights/labels/{id}',
+      access: 'read',
+      tag,
+      summary: 'Get a label with its members',
+      params: ById,
+      answer: LabelSchema,
+      handle: ({ principal: { orgId }, params: { id } }) => findLabel(db, { orgId, id }),
+    }),
+    route({
+      id: 'replaceLabel',
+      method: 'PUT',
+      path: '/v1/insights/labels/{id}',
+      access: 'edit',
+      tag,
+      summary: 'Rename a label and replace its members',
+      description:
+        'Rules refer to a label by name: after a rename, rules that use the former name match no event until they are ' +
+        'changed.',
+      refusals: ['conflict'],
+      params: ById,
+      body: LabelInputSchema,
+      answer: LabelSchema,
+      handle({ principal: { orgId }, params: { id }, body }) {
+        const label = replaceLabel(db, { orgId, id }, body)
+        changed(orgId)
+        return label
       },
       note: ({ body: { label } }) => ({ label }),
     }),

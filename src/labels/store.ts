@@ -3,12 +3,13 @@ import { AppError } from '../core/error.ts'
 import { newId } from '../core/id.ts'
 import { type Page, type PageRequest, readPage } from '../http/paging.ts'
 import { type Db, prepared, tx } from '../store/database.ts'
-import { deleteOrgRow, type OrgRowKey } from '../store/org-rows.ts'
+import { deleteOrgRow, findOrgRow, type OrgRowKey } from '../store/org-rows.ts'
 import {
   colorOf,
   keyOfLabel,
   type Label,
   type LabelAssignInput,
+  type LabelInput,
   type LabelMember,
   type LabelUnassignInput,
   MAX_ALL_MEMBERS,
@@ -21,18 +22,22 @@ const NO_SUCH_LABEL = 'no such label'
 
 type LabelRow = Omit<Label, 'members'> & { members: string }
 
+const SELECT_LABEL = `SELECT id, name AS label, color, kind, createdAt, (
+    SELECT json_group_array(json_object('vendor', vendor, 'event', event) ORDER BY vendor, event)
+    FROM labelMember WHERE labelId = label.id
+  ) AS members
+  FROM label`
+
+const labelOf = (row: LabelRow): Label => ({ ...row, members: JSON.parse(row.members) })
+
 /** Returns a page of labels in order of creation. */
 export function listLabels(db: Db, orgId: string, page: PageRequest): Page<Label> {
-  return readPage(db, page, {
-    sql: `SELECT id, name AS label, color, kind, createdAt, (
-        SELECT json_group_array(json_object('vendor', vendor, 'event', event) ORDER BY vendor, event)
-        FROM labelMember WHERE labelId = label.id
-      ) AS members
-      FROM label WHERE orgId = @orgId`,
-    values: { orgId },
-    sortBy: 'id',
-    itemOf: (row: LabelRow): Label => ({ ...row, members: JSON.parse(row.members) }),
-  })
+  return readPage(db, page, { sql: `${SELECT_LABEL} WHERE orgId = @orgId`, values: { orgId }, sortBy: 'id', itemOf: labelOf })
+}
+
+/** Returns the label. Throws `notFound`. */
+export function findLabel(db: Db, key: OrgRowKey): Label {
+  return labelOf(findOrgRow<LabelRow>(db, SELECT_LABEL, key, NO_SUCH_LABEL))
 }
 
 /** Returns a function that looks up the current members of one of the organization's labels. */
@@ -68,9 +73,7 @@ export function hasLabel(db: Db, { orgId, id }: OrgRowKey): boolean {
 export function assign(db: Db, clock: Clock, orgId: string, input: LabelAssignInput): number {
   const { label, color, kind, members } = input
   const name = checkedName(label)
-  if (color !== undefined && !/^#[0-9a-f]{6}$/i.test(color)) {
-    throw new AppError('invalid', 'color: must be a color such as #3b82f6')
-  }
+  checkColor(color)
   return tx(db, () => {
     const id = idOf(db, orgId, name) ?? create(db, clock, orgId, name)
     db.prepare('UPDATE label SET color = coalesce(?, color), kind = coalesce(?, kind) WHERE id = ?').run(
@@ -78,11 +81,46 @@ export function assign(db: Db, clock: Clock, orgId: string, input: LabelAssignIn
       kind ?? null,
       id,
     )
-    const add = db.prepare('INSERT OR IGNORE INTO labelMember (labelId, vendor, event) VALUES (?, ?, ?)')
-    const assigned = members.reduce((sum, { vendor, event }) => sum + add.run(id, vendor, event).changes, 0)
-    if (assigned > 0) checkLimits(db, orgId, id, name)
-    return assigned
+    return addMembers(db, { orgId, id, name }, members)
   })
+}
+
+/**
+ * Renames a label and replaces its members; omitted `color` and `kind` are unchanged. Throws `notFound`, `invalid` for
+ * a blank name or an invalid color, and `conflict` for the name of another label and when a limit on members would be
+ * exceeded.
+ */
+export function replaceLabel(db: Db, key: OrgRowKey, { label, color, kind, members }: LabelInput): Label {
+  const name = checkedName(label)
+  checkColor(color)
+  return tx(db, () => {
+    const present = findLabel(db, key)
+    const namesake = idOf(db, key.orgId, name)
+    if (namesake !== null && namesake !== key.id) throw new AppError('conflict', 'label: the name is taken')
+    db.prepare('UPDATE label SET name = ?, nameKey = ?, color = ?, kind = ? WHERE id = ?').run(
+      name,
+      keyOfLabel(name),
+      color?.toLowerCase() ?? present.color,
+      kind ?? present.kind,
+      key.id,
+    )
+    db.prepare('DELETE FROM labelMember WHERE labelId = ?').run(key.id)
+    addMembers(db, { ...key, name }, members)
+    return findLabel(db, key)
+  })
+}
+
+/** Returns the number of new members. Throws `conflict` when a limit would be exceeded. */
+function addMembers(db: Db, { orgId, id, name }: OrgRowKey & { name: string }, members: readonly LabelMember[]): number {
+  const add = db.prepare('INSERT OR IGNORE INTO labelMember (labelId, vendor, event) VALUES (?, ?, ?)')
+  const added = members.reduce((sum, { vendor, event }) => sum + add.run(id, vendor, event).changes, 0)
+  if (added > 0) checkLimits(db, orgId, id, name)
+  return added
+}
+
+function checkColor(color: string | undefined): void {
+  if (color === undefined || /^#[0-9a-f]{6}$/i.test(color)) return
+  throw new AppError('invalid', 'color: must be a color such as #3b82f6')
 }
 
 /** Removes members from a label and returns the number removed. The label itself remains. Throws `notFound`. */

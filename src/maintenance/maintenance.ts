@@ -1,6 +1,7 @@
 import { MAX_RULE_LENGTH } from '../calendars/recurrence.ts'
 import { DAY_MS } from '../core/clock.ts'
 import { Closed, InstantInput, InstantSchema, Nullable, type Static, Text, Type } from '../core/schema.ts'
+import { managedByField } from '../managed/managed-item.ts'
 
 /** Maximum number of maintenance windows per organization. */
 export const MAX_WINDOWS = 100
@@ -95,6 +96,7 @@ export const MaintenanceSchema = Closed(
     createdAt: InstantSchema,
     inForceUntil: Nullable(InstantSchema, { description: 'End of the current occurrence; null when not in force' }),
     nextOccurrences,
+    managedBy: managedByField(),
   },
   {
     $id: 'Maintenance',

@@ -13,6 +13,7 @@ import {
 import {
   createMaintenance,
   deleteMaintenance,
+  findMaintenance,
   listMaintenance,
   previewMaintenance,
   updateMaintenance,
@@ -49,6 +50,17 @@ export function maintenanceRoutes({ db, clock, changed }: MaintenanceRouteDeps):
         const { items, nextCursor } = listMaintenance(db, orgId, query, clock.now())
         return { maintenance: items, nextCursor }
       },
+    }),
+    route({
+      id: 'getMaintenance',
+      method: 'GET',
+      path: '/v1/maintenance/{id}',
+      access: 'read',
+      tag,
+      summary: 'Get a maintenance window with its next occurrences',
+      params: ById,
+      answer: MaintenanceSchema,
+      handle: ({ principal: { orgId }, params: { id } }) => findMaintenance(db, { orgId, id }, clock.now()),
     }),
     route({
       id: 'createMaintenance',

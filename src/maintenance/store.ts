@@ -111,7 +111,8 @@ export function deleteMaintenance(db: Db, key: OrgRowKey): void {
   deleteOrgRow(db, 'DELETE FROM maintenance', key, NO_SUCH_WINDOW)
 }
 
-function findMaintenance(db: Db, key: OrgRowKey, now: Instant): Maintenance {
+/** Returns the window. Throws `notFound`. */
+export function findMaintenance(db: Db, key: OrgRowKey, now: Instant): Maintenance {
   return maintenanceFrom(findOrgRow<WindowRow>(db, SELECT_WINDOW, key, NO_SUCH_WINDOW), now)
 }
 

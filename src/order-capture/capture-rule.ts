@@ -1,6 +1,7 @@
 import { type AlertChannel, ChannelSchema } from '../alerts/alert.ts'
 import { AppError } from '../core/error.ts'
 import { Closed, Int, Nullable, OneOf, type Static, Text, Type } from '../core/schema.ts'
+import { managedByField } from '../managed/managed-item.ts'
 
 const MAX_RULES = 100
 const MAX_SETTLING_MINUTES = 2880
@@ -35,7 +36,7 @@ const ruleFields = {
   enabled: Type.Boolean(),
 }
 
-const RuleSchema = Closed({ id: Type.String({ examples: [ID] }), ...ruleFields }, { $id: 'OrderCaptureRule' })
+const RuleSchema = Closed({ id: Type.String({ examples: [ID] }), ...ruleFields, managedBy: managedByField() }, { $id: 'OrderCaptureRule' })
 /** A rule as stored. */
 export type CaptureRule = Static<typeof RuleSchema>
 
