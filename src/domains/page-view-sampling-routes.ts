@@ -9,7 +9,7 @@ const RateSchema = Type.Union(
   { description: 'Share of sessions whose page views are kept; all other events are always kept' },
 )
 
-const SamplingInput = Closed(
+export const SamplingInputSchema = Closed(
   { devRate: Type.Optional(RateSchema), prodRate: Type.Optional(RateSchema) },
   { $id: 'PageViewSamplingInput', examples: [{ prodRate: 0.5 }] },
 )
@@ -25,7 +25,7 @@ export function pageViewRoutes({ db, changed, noteSetting }: DomainRouteDeps): R
       method: 'PUT',
       access: 'configure',
       summary: 'Set the share of sessions whose page views are kept',
-      body: SamplingInput,
+      body: SamplingInputSchema,
       answer: Closed({ devRate: Type.Number(), prodRate: Type.Number() }, { $id: 'PageViewRates' }),
       handle({ principal: { orgId }, params: { id }, body }) {
         const before = pageViewRates(db, { orgId, id })

@@ -8,7 +8,13 @@ const EXAMPLE = { name: 'Shops', domainIds: ['dom_01ke7jm2q0d3k8f1z6y5b7n4ta'] }
 
 /** A group of domains. A domain belongs to at most one project. */
 export const ProjectSchema = Closed(
-  { id: Type.String(), name: Type.String(), domainIds: Type.Array(Type.String()), createdAt: InstantSchema, managedBy: managedByField() },
+  {
+    id: Type.String(),
+    name: Type.String(),
+    domainIds: Type.Array(Type.String()),
+    createdAt: InstantSchema,
+    managedBy: managedByField(),
+  },
   {
     $id: 'Project',
     examples: [{ id: 'prj_01ke7jhv00h3a6d9g2j5m8q1tw', ...EXAMPLE, createdAt: 1_767_614_400_000 }],

@@ -6,6 +6,7 @@ import { AppError } from '../core/error.ts'
 import { Closed, Int, Nullable, Text, Type } from '../core/schema.ts'
 import type { SecretBox } from '../core/secret-box.ts'
 import { hasDomain } from '../domains/store.ts'
+import { ComparedSecretsSchema, compareSecrets, SecretComparisonSchema } from '../http/compare-secrets.ts'
 import { NextCursorSchema, pagingFields } from '../http/paging.ts'
 import type { Principal } from '../http/principal.ts'
 import { ById, OK, OkSchema, type Route, route } from '../http/route.ts'
@@ -22,6 +23,7 @@ import {
   deleteFlowTest,
   findFlowTest,
   listFlowTests,
+  openSecrets,
   sealed,
   storedFlowTest,
   updateFlowTest,
@@ -184,6 +186,19 @@ function writingRoutes(parts: FlowTestDeps): Route[] {
         const settings = accept(body, principal.orgId, stored)
         return describe(parts, updateFlowTest(parts, key, settings, body.secrets), principal)
       },
+    }),
+    route({
+      id: 'compareFlowTestSecrets',
+      method: 'POST',
+      path: '/v1/flows/tests/{id}/secrets/compare',
+      access: 'seeTokens',
+      tag,
+      summary: 'Compare values with the stored secrets of a flow test, without changing or returning them',
+      params: ById,
+      body: SecretComparisonSchema,
+      answer: ComparedSecretsSchema,
+      handle: ({ principal: { orgId }, params: { id }, body }) =>
+        compareSecrets(body, openSecrets(parts.box, storedFlowTest(parts.db, { orgId, id }))),
     }),
     route({
       id: 'deleteFlowTest',

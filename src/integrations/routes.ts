@@ -2,6 +2,7 @@ import { maskUrl, unsealOrMaskTarget } from '../alerts/encrypt-channel-target.ts
 import type { Clock } from '../core/clock.ts'
 import { Closed, Nullable, Type } from '../core/schema.ts'
 import type { SecretBox } from '../core/secret-box.ts'
+import { ComparedSecretsSchema, compareSecrets, SecretComparisonSchema } from '../http/compare-secrets.ts'
 import { NextCursorSchema, pagingFields } from '../http/paging.ts'
 import { isFullCredential, may } from '../http/permission.ts'
 import type { Principal } from '../http/principal.ts'
@@ -24,7 +25,14 @@ import {
 } from './integration.ts'
 import { providerRoutes } from './provider-routes.ts'
 import type { Connector } from './providers/connector.ts'
-import { deleteIntegration, findIntegration, listIntegrations, secretNamesOf } from './store.ts'
+import {
+  deleteIntegration,
+  findIntegration,
+  hasSecrets,
+  listIntegrations,
+  openIntegration,
+  secretNamesOf,
+} from './store.ts'
 
 interface IntegrationRoutesDeps {
   db: Db
@@ -112,6 +120,23 @@ function readingRoutes(deps: Pick<IntegrationRoutesDeps, 'db' | 'box'>): Route[]
       answer: IntegrationDetailSchema,
       handle: ({ principal, params: { id } }) =>
         detailOf(deps, findIntegration(deps.db, { orgId: principal.orgId, id }), principal),
+    }),
+    route({
+      id: 'compareIntegrationSecrets',
+      method: 'POST',
+      path: '/v1/integrations/{id}/secrets/compare',
+      access: 'seeSettings',
+      tag,
+      summary: 'Compare values with the stored secrets of an integration, without changing or returning them',
+      params: ById,
+      maxBodyBytes: CONFIG_BODY_BYTES,
+      body: SecretComparisonSchema,
+      answer: ComparedSecretsSchema,
+      handle({ principal: { orgId }, params: { id }, body }) {
+        const key = { orgId, id }
+        const stored = hasSecrets(db, key) ? openIntegration(db, deps.box, key) : null
+        return compareSecrets(body, stored?.settings ?? {})
+      },
     }),
   ]
 }

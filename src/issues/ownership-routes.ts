@@ -10,7 +10,13 @@ import { type Route, route } from '../http/route.ts'
 import { hasLabel } from '../labels/store.ts'
 import { isActiveMember } from '../org/member-store.ts'
 import type { Db } from '../store/database.ts'
-import { MAX_RULES, type Ownership, OwnershipAnswerSchema, type OwnershipRule, OwnershipSchema } from './ownership-rule.ts'
+import {
+  MAX_RULES,
+  type Ownership,
+  OwnershipAnswerSchema,
+  type OwnershipRule,
+  OwnershipSchema,
+} from './ownership-rule.ts'
 import { ownershipRules, replaceOwnershipRules, type StoredRule } from './ownership-store.ts'
 
 /** Throws an `AppError` naming the field (`channels[2].target: …`) for a channel that can't deliver. */

@@ -32,7 +32,12 @@ const labelOf = (row: LabelRow): Label => ({ ...row, members: JSON.parse(row.mem
 
 /** Returns a page of labels in order of creation. */
 export function listLabels(db: Db, orgId: string, page: PageRequest): Page<Label> {
-  return readPage(db, page, { sql: `${SELECT_LABEL} WHERE orgId = @orgId`, values: { orgId }, sortBy: 'id', itemOf: labelOf })
+  return readPage(db, page, {
+    sql: `${SELECT_LABEL} WHERE orgId = @orgId`,
+    values: { orgId },
+    sortBy: 'id',
+    itemOf: labelOf,
+  })
 }
 
 /** Returns the label. Throws `notFound`. */
@@ -111,7 +116,11 @@ export function replaceLabel(db: Db, key: OrgRowKey, { label, color, kind, membe
 }
 
 /** Returns the number of new members. Throws `conflict` when a limit would be exceeded. */
-function addMembers(db: Db, { orgId, id, name }: OrgRowKey & { name: string }, members: readonly LabelMember[]): number {
+function addMembers(
+  db: Db,
+  { orgId, id, name }: OrgRowKey & { name: string },
+  members: readonly LabelMember[],
+): number {
   const add = db.prepare('INSERT OR IGNORE INTO labelMember (labelId, vendor, event) VALUES (?, ?, ?)')
   const added = members.reduce((sum, { vendor, event }) => sum + add.run(id, vendor, event).changes, 0)
   if (added > 0) checkLimits(db, orgId, id, name)

@@ -1,7 +1,7 @@
 import { AppError } from '../core/error.ts'
 import { type Page, type PageRequest, readPage } from '../http/paging.ts'
 import { type Db, prepared, tx } from '../store/database.ts'
-import { type ManagedBy, type ManagedInput, type ManagedItem, MAX_MANAGED_ITEMS } from './managed-item.ts'
+import { MAX_MANAGED_ITEMS, type ManagedBy, type ManagedInput, type ManagedItem } from './managed-item.ts'
 
 /** Returns a page of the items that files manage, by id. */
 export function listManaged(db: Db, orgId: string, page: PageRequest): Page<ManagedItem> {

@@ -1,0 +1,122 @@
+import { readFile } from 'node:fs/promises'
+import { basename } from 'node:path'
+import { createInterface } from 'node:readline/promises'
+import { apiClient, type CallApi } from '../configuration/api-client.ts'
+import { applyPlan, FailedStep } from '../configuration/apply.ts'
+import { countText, FileFaults, readDesired } from '../configuration/desired.ts'
+import { readOrganization } from '../configuration/organization.ts'
+import { hasChanges, planChanges, planLines } from '../configuration/plan.ts'
+import { readYaml, type YamlFile } from '../configuration/yaml-file.ts'
+import { messageOf } from '../core/error.ts'
+import { type Command, type Invocation, UsageError } from './command.ts'
+import { SERVER_FLAGS, serverOf } from './export.ts'
+
+const PLAN_FLAGS = {
+  ...SERVER_FLAGS,
+  prune: { type: 'boolean', meaning: 'Also delete items that the files managed and no longer contain' },
+  'exit-code': { type: 'boolean', meaning: 'Exit with 1 if something would change' },
+} as const
+
+/** How a run of the commands ends, apart from success. */
+const EXIT = { changes: 1, failed: 1, misuse: 2 }
+
+async function readFiles(command: Command, paths: readonly string[]): Promise<YamlFile[]> {
+  if (paths.length === 0) throw new UsageError(`${command.name}: no file given`)
+  const names = paths.map((path) => basename(path))
+  const twice = names.find((name, index) => names.indexOf(name) < index)
+  // Items are marked with the name of their file, so that --prune knows which items a file managed.
+  if (twice) throw new UsageError(`${command.name}: two files are named ${twice}; rename one of them`)
+  const files: YamlFile[] = []
+  for (const [index, path] of paths.entries()) {
+    const text = await readFile(path, 'utf8').catch((error: unknown) => {
+      throw new UsageError(`${command.name}: ${path}: ${messageOf(error)}`)
+    })
+    files.push(readYaml(names[index] ?? path, text))
+  }
+  return files
+}
+
+/** Runs `plan` or `apply`. `call`: replaces the calls to the server, in tests. */
+async function run(
+  command: Command,
+  { flags, names, env }: Invocation,
+  { isDryRun, call }: { isDryRun: boolean; call: CallApi },
+) {
+  const files = await readFiles(command, names)
+  const organization = await readOrganization(call)
+  const items = readDesired(files, organization, env)
+  const plan = await planChanges(items, organization, { files: files.map(({ name }) => name), call })
+  const prune = flags.prune === true
+  const isChanging = hasChanges(plan, { prune })
+  for (const line of planLines(plan, { prune })) console.log(line)
+  if (isDryRun) return isChanging && flags['exit-code'] ? EXIT.changes : 0
+  if (prune && plan.missing.length > 0 && !flags.yes && !(await isConfirmed(command, countText(plan.missing)))) {
+    console.log('Nothing was changed.')
+    return EXIT.failed
+  }
+  const steps: string[] = []
+  const done = (step: string) => {
+    steps.push(step)
+    console.log(step)
+  }
+  try {
+    await applyPlan(plan, { call, organization, done }, prune)
+  } catch (error) {
+    const outcome = `${steps.length === 0 ? 'Nothing was changed' : `${steps.length} changes were made`}. Apply the files again to make the others.`
+    console.error(`tagwarden: ${messageOf(error)}\n${outcome}`)
+    if (!(error instanceof FailedStep)) throw error
+    return EXIT.failed
+  }
+  if (isChanging) console.log('Applied.')
+  return 0
+}
+
+async function isConfirmed(command: Command, what: string): Promise<boolean> {
+  if (!process.stdin.isTTY) throw new UsageError(`${command.name}: --prune would delete ${what}; add --yes to confirm`)
+  const terminal = createInterface({ input: process.stdin, output: process.stderr })
+  try {
+    return /^y(?:es)?$/i.test((await terminal.question(`Delete ${what}? [y/N] `)).trim())
+  } finally {
+    terminal.close()
+  }
+}
+
+async function orMisuse(work: () => Promise<number>): Promise<number> {
+  try {
+    return await work()
+  } catch (error) {
+    if (!(error instanceof FileFaults)) throw error
+    for (const fault of error.faults) console.error(fault)
+    console.error(
+      `tagwarden: ${error.faults.length === 1 ? '1 error' : `${error.faults.length} errors`}; nothing was changed`,
+    )
+    return EXIT.misuse
+  }
+}
+
+export const plan: Command = {
+  name: 'plan',
+  operands: 'FILE…',
+  summary: 'Shows what applying configuration files would change.',
+  flags: PLAN_FLAGS,
+  run: (invocation) =>
+    orMisuse(() => run(plan, invocation, { isDryRun: true, call: apiClient(serverOf(plan, invocation)) })),
+}
+
+export const apply: Command = {
+  name: 'apply',
+  operands: 'FILE…',
+  summary: 'Creates and updates the items in configuration files, which `export` prints.',
+  flags: {
+    ...PLAN_FLAGS,
+    'dry-run': { type: 'boolean', meaning: 'Only show what would change, like `plan`' },
+    yes: { type: 'boolean', meaning: 'Delete without asking, for --prune' },
+  },
+  run: (invocation) =>
+    orMisuse(() =>
+      run(apply, invocation, {
+        isDryRun: invocation.flags['dry-run'] === true,
+        call: apiClient(serverOf(apply, invocation)),
+      }),
+    ),
+}
