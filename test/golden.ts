@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { alertTypes } from '../src/alerts/types/index.ts'
 import { describeConfig } from '../src/config.ts'
+import { fileSchema } from '../src/configuration/file-schema.ts'
 import type { Route } from '../src/http/route.ts'
 import { openApiDocument } from '../src/openapi/openapi.ts'
 import { rolesDocument } from '../src/openapi/roles-document.ts'
@@ -15,6 +16,7 @@ export const REWRITE = './run test/golden.ts'
 /** Returns the generated files of `docs/` by path. */
 export function goldenFiles(routes: readonly Route[]): Record<string, string> {
   return {
+    'tagwarden.schema.json': `${JSON.stringify(fileSchema(), null, 2)}\n`,
     'openapi.json': `${JSON.stringify(openApiDocument(routes), null, 2)}\n`,
     'api/roles.md': rolesDocument(routes),
     'operate/settings.md': withSettings(readFileSync(goldenPath('operate/settings.md'), 'utf8')),

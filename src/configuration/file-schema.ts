@@ -6,6 +6,7 @@ import { NotifySchema } from '../integrations/delivery/notify-setting.ts'
 import type { Connector } from '../integrations/providers/connector.ts'
 import { plain } from '../openapi/json-schema.ts'
 import { FILE_VERSION, KEY_PATTERN } from './desired.ts'
+import { placeholderOf } from './placeholders.ts'
 import type { Section } from './section.ts'
 import { SECTIONS } from './sections.ts'
 import { type Fields, fileProperties } from './shape.ts'
@@ -110,7 +111,7 @@ function channelSchema(): Fields {
           type,
           target: {
             type: 'string',
-            description: 'E-mail addresses, `owners`, or a URL, which should be a placeholder such as `${SLACK_URL}`',
+            description: `E-mail addresses, \`owners\`, or a URL, which should be a placeholder such as \`${placeholderOf('SLACK_URL')}\``,
           },
         },
         required: ['type', 'target'],

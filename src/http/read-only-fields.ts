@@ -29,7 +29,8 @@ export function acceptReadOnlyFields(routes: readonly Route[]): Route[] {
   const gets = new Map(routes.filter(({ method }) => method === 'GET').map((route) => [route.path, route]))
   return routes.map((route) => {
     const current = ['PUT', 'PATCH'].includes(route.method) && route.body && !route.unparsed && gets.get(route.path)
-    return current && !current.produces ? { ...route, current } : route
+    // A list is not the object that a PUT on its path replaces a part of.
+    return current && !current.produces && !current.query?.properties.cursor ? { ...route, current } : route
   })
 }
 

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { FileFaults } from '../../src/configuration/desired.ts'
 import { fileSchema } from '../../src/configuration/file-schema.ts'
+import { placeholderOf } from '../../src/configuration/placeholders.ts'
 import { readYaml } from '../../src/configuration/yaml-file.ts'
 import { type TestApp, testApp } from '../test-app.ts'
 import { configureAll, ENV, newOrganization, type TestOrganization } from './configured-organization.fixture.ts'
@@ -24,7 +25,7 @@ const ALERT = `
 `
 const alertOf = (key: string, more = '') => `alerts:\n  ${key}:${ALERT}${more}`
 const alertsOf = async ({ call }: TestOrganization) =>
-  (await call('GET', '/v1/alerts')).alerts as { [f: string]: any }[]
+  (await call('GET', '/v1/alerts')).alerts as { id: string; name: string; managedBy?: { key: string } }[]
 
 test('an export changes nothing in its organization', async () => {
   const org = newOrganization(world)
@@ -126,12 +127,13 @@ describe('applying a file', () => {
     const file = { 'a.yaml': await org.export() }
     const env = { ...ENV, TICKETS_API_TOKEN: 'new-token', BUY_PASSWORD: 'new password' }
     await other.apply(file, { env: ENV })
+    const [token, password] = [placeholderOf('TICKETS_API_TOKEN'), placeholderOf('BUY_PASSWORD')]
     const plan = await other.plan(file, { env })
     expect(plan).toEqual([
       '~ update integration tickets',
-      '    config.apiToken: "${TICKETS_API_TOKEN}" → "${TICKETS_API_TOKEN}"',
+      `    config.apiToken: "${token}" → "${token}"`,
       '~ update flow test buy',
-      '    secrets.password: "${BUY_PASSWORD}" → "${BUY_PASSWORD}"',
+      `    secrets.password: "${password}" → "${password}"`,
       '',
       '0 to create, 2 to update, 0 to delete.',
     ])
@@ -160,12 +162,12 @@ describe('applying a file', () => {
     [alertOf('x', '    domainId: dom_1\n'), 'a.yaml:8: alerts.x.domainId: use `domain` with a key instead of an id'],
     [alertOf('x').replace('op: is_blank', 'op: equals'), 'a.yaml:6: alerts.x.conditions.items[0].values: '],
     [
-      alertOf('x').replace('owners', '"${MAIL}"'),
+      alertOf('x').replace('owners', `"${placeholderOf('MAIL')}"`),
       'a.yaml:7: alerts.x.channels[0].target: the environment variable MAIL is not set',
     ],
     [`${alertOf('x')}\n${alertOf('x').replace('alerts:\n', '')}`, 'a.yaml:9: Map keys must be unique'],
     [
-      'integrations:\n  hook:\n    provider: webhook\n    config: { url: "${HOOK}" }',
+      `integrations:\n  hook:\n    provider: webhook\n    config: { url: "${placeholderOf('HOOK')}" }`,
       'a.yaml:4: integrations.hook.config.url: the environment variable HOOK is not set',
     ],
     [

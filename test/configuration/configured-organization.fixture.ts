@@ -4,6 +4,7 @@ import { applyPlan } from '../../src/configuration/apply.ts'
 import { readDesired } from '../../src/configuration/desired.ts'
 import { exportText } from '../../src/configuration/export.ts'
 import { readOrganization } from '../../src/configuration/organization.ts'
+import { placeholderOf } from '../../src/configuration/placeholders.ts'
 import { hasChanges, planChanges, planLines } from '../../src/configuration/plan.ts'
 import { readYaml } from '../../src/configuration/yaml-file.ts'
 import { createKey } from '../../src/org/api-key-store.ts'
@@ -120,7 +121,12 @@ export async function configureAll({ call }: TestOrganization): Promise<void> {
   const alert = {
     alertType: 'data_validation',
     period: '1h',
-    conditions: { logic: 'any', items: [{ parameter: 'value', op: 'equals', values: ['${NOT_A_VARIABLE}', '$${x}'] }] },
+    conditions: {
+      logic: 'any',
+      items: [
+        { parameter: 'value', op: 'equals', values: [placeholderOf('NOT_A_VARIABLE'), `$${placeholderOf('x')}`] },
+      ],
+    },
   }
   const owners = { type: 'email', target: 'owners' }
   const hook = { type: 'webhook', target: URL_TARGET }
