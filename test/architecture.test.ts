@@ -356,6 +356,7 @@ describe('the program', () => {
       'src/commands/import-har.ts',
       'src/commands/server-client.ts',
     ])
+    expect(users).toEqual(['src/commands/demo/run-demo.ts', 'src/commands/export.ts', 'src/commands/import-har.ts'])
   })
 
   test('starts every process with a restricted environment', () => {

@@ -1,10 +1,10 @@
 import { MAX_CHANNELS } from '../contract/limits.ts'
 import { Closed, InstantSchema, OneOf, type TSchema, Type } from '../core/schema.ts'
+import { managedByField } from '../managed/managed-item.ts'
 import { ChannelSchema, sharedFields } from './alert.ts'
 import { configurationFields } from './type-specific-fields.ts'
 import { describeJudgedData } from './types/describe-alert-types.ts'
 import { ALERT_KINDS, alertTypes } from './types/index.ts'
-import { managedByField } from '../managed/managed-item.ts'
 
 /** Returns the fields with the alert types' notes appended to their descriptions. */
 function noted<Fields extends Record<string, TSchema>>(fields: Fields): Fields {

@@ -1,7 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { createInterface } from 'node:readline/promises'
-import { apiClient, type CallApi } from '../configuration/api-client.ts'
 import { applyPlan, FailedStep } from '../configuration/apply.ts'
 import { countText, FileFaults, readDesired } from '../configuration/desired.ts'
 import { readOrganization } from '../configuration/organization.ts'
@@ -9,7 +8,7 @@ import { hasChanges, planChanges, planLines } from '../configuration/plan.ts'
 import { readYaml, type YamlFile } from '../configuration/yaml-file.ts'
 import { messageOf } from '../core/error.ts'
 import { type Command, type Invocation, UsageError } from './command.ts'
-import { SERVER_FLAGS, serverOf } from './export.ts'
+import { openServer, SERVER_FLAGS } from './export.ts'
 
 const PLAN_FLAGS = {
   ...SERVER_FLAGS,
@@ -36,12 +35,9 @@ async function readFiles(command: Command, paths: readonly string[]): Promise<Ya
   return files
 }
 
-/** Runs `plan` or `apply`. `call`: replaces the calls to the server, in tests. */
-async function run(
-  command: Command,
-  { flags, names, env }: Invocation,
-  { isDryRun, call }: { isDryRun: boolean; call: CallApi },
-) {
+async function run(command: Command, invocation: Invocation, { isDryRun }: { isDryRun: boolean }): Promise<number> {
+  const { flags, names, env } = invocation
+  const call = await openServer(command, invocation)
   const files = await readFiles(command, names)
   const organization = await readOrganization(call)
   const items = readDesired(files, organization, env)
@@ -99,8 +95,7 @@ export const plan: Command = {
   operands: 'FILE…',
   summary: 'Shows what applying configuration files would change.',
   flags: PLAN_FLAGS,
-  run: (invocation) =>
-    orMisuse(() => run(plan, invocation, { isDryRun: true, call: apiClient(serverOf(plan, invocation)) })),
+  run: (invocation) => orMisuse(() => run(plan, invocation, { isDryRun: true })),
 }
 
 export const apply: Command = {
@@ -112,11 +107,5 @@ export const apply: Command = {
     'dry-run': { type: 'boolean', meaning: 'Only show what would change, like `plan`' },
     yes: { type: 'boolean', meaning: 'Delete without asking, for --prune' },
   },
-  run: (invocation) =>
-    orMisuse(() =>
-      run(apply, invocation, {
-        isDryRun: invocation.flags['dry-run'] === true,
-        call: apiClient(serverOf(apply, invocation)),
-      }),
-    ),
+  run: (invocation) => orMisuse(() => run(apply, invocation, { isDryRun: invocation.flags['dry-run'] === true })),
 }

@@ -1,3 +1,4 @@
+import type { CallApi } from '../configuration/api-client.ts'
 import { type Command, type Flag, type Invocation, required, UsageError } from './command.ts'
 
 /** Flags of commands that call the API of a server. */
@@ -8,14 +9,16 @@ export const SERVER_FLAGS = {
 
 const DEFAULT_URL = 'http://127.0.0.1:8787'
 
-/** Returns the server that the flags name. Throws `UsageError`. */
-export function serverOf(command: Command, invocation: Invocation): { url: string; key: string } {
+/** Returns a function that calls the API of the server that the flags name. Throws `UsageError`. */
+export async function openServer(command: Command, invocation: Invocation): Promise<CallApi> {
   const { url = DEFAULT_URL } = invocation.flags
   const parsed = URL.parse(String(url))
   if (!parsed || !/^https?:$/.test(parsed.protocol)) {
     throw new UsageError(`${command.name}: --url must be a URL such as ${DEFAULT_URL}`)
   }
-  return { url: String(url).replace(/\/+$/, ''), key: required(command, invocation, 'key') }
+  const server = { url: String(url).replace(/\/+$/, ''), key: required(command, invocation, 'key') }
+  const { apiClient } = await import('../configuration/api-client.ts')
+  return apiClient(server, (request) => fetch(request))
 }
 
 export const exportCommand: Command = {
@@ -31,11 +34,10 @@ export const exportCommand: Command = {
       console.log(JSON.stringify(fileSchema(), null, 2))
       return 0
     }
-    const server = serverOf(exportCommand, invocation)
-    const { apiClient } = await import('../configuration/api-client.ts')
+    const call = await openServer(exportCommand, invocation)
     const { readOrganization } = await import('../configuration/organization.ts')
     const { exportText } = await import('../configuration/export.ts')
-    process.stdout.write(exportText(await readOrganization(apiClient(server))))
+    process.stdout.write(exportText(await readOrganization(call)))
     return 0
   },
 }

@@ -22,7 +22,7 @@ const MAX_ATTEMPTS = 10
 /** Returns a function that calls the API of a server with an API key. Waits when the server limits the rate of calls. */
 export function apiClient(
   { url, key }: { url: string; key: string },
-  send: (request: Request) => Promise<Response> = (request) => fetch(request),
+  send: (request: Request) => Promise<Response>,
 ): CallApi {
   return async (method, path, body) => {
     const headers = {

@@ -9,7 +9,7 @@ import { type Fields, isFields } from './shape.ts'
 const PATH = '/v1/domains'
 const { screenshotBase64: _, ...ownFields } = DomainInputSchema.properties
 
-/** A domain with the settings that have routes of their own. */
+/** A domain, including the settings that are changed by separate routes. */
 const DomainFileSchema = Closed({
   ...ownFields,
   endpoint: Type.Optional(

@@ -15,7 +15,7 @@ export interface Difference {
   after: unknown
 }
 
-/** What applying files changes. */
+/** The changes that applying files makes. */
 export interface Plan {
   creates: DesiredItem[]
   updates: { item: DesiredItem; present: PresentItem; differences: Difference[] }[]

@@ -16,7 +16,7 @@ export interface StoredItem {
 /** A kind of item in a configuration file, and how it is read and written. */
 export interface Section {
   name: SectionName
-  /** What an item is called: `alert`. */
+  /** Name of an item, such as `alert`. */
   noun: string
   /** True if the section is one item instead of several items by key. */
   isSingle?: true

@@ -3,6 +3,7 @@ import { readAlertInput } from '../alerts/alert-input.ts'
 import { AlertInputSchema } from '../alerts/alert-schema.ts'
 import { CalendarInputSchema } from '../calendars/calendar.ts'
 import { CONNECTORS } from '../connectors.ts'
+import { systemClock } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
 import type { TObject } from '../core/schema.ts'
 import { ProjectInputSchema } from '../domains/project.ts'
@@ -167,7 +168,7 @@ const flowTests: Section = {
     channels: [],
   },
   secrets: { field: 'secrets', comparePath: (id) => `${FLOW_TESTS}/${id}/secrets/compare` },
-  check: (fields) => void readFlowTest(fields as unknown as FlowTestInput, Date.now()),
+  check: (fields) => void readFlowTest(fields as unknown as FlowTestInput, systemClock.now()),
   async list(call) {
     const tests = await listAll(call, FLOW_TESTS, 'tests')
     return tests.map(({ id, name, secrets, ...rest }) => ({

@@ -16,7 +16,7 @@ export const SECTION_NAMES = [
 ] as const
 export type SectionName = (typeof SECTION_NAMES)[number]
 
-/** What a field can refer to: an item of a section by its key, or a member by e-mail address. */
+/** Targets of references: items of a section, by key, and members, by e-mail address. */
 export type Referred = SectionName | 'members'
 
 export type Fields = Record<string, unknown>

@@ -152,7 +152,7 @@ export const DomainDetailSchema = Closed(
     pageViewSampling: Type.Optional(
       Closed(
         { devRate: Type.Number(), prodRate: Type.Number() },
-        { description: 'Shares of sessions whose page views are kept; changed by a route of its own' },
+        { description: 'Shares of sessions whose page views are kept; changed by a separate route' },
       ),
     ),
   },

@@ -7,9 +7,9 @@ import {
 } from '../browser/browser-settings-schema.ts'
 import { SEVERITIES } from '../contract/severities.ts'
 import { Closed, InstantSchema, Int, Nullable, OneOf, type Static, Text, Type } from '../core/schema.ts'
+import { managedByField } from '../managed/managed-item.ts'
 import { ExpectationSchema } from './expectation.ts'
 import { type Recording, RecordingSchema } from './recorder-export.ts'
-import { managedByField } from '../managed/managed-item.ts'
 
 /** Maximum size of a request body with a flow test, in bytes: a recording of 1 MiB and all other fields. */
 export const FLOW_BODY_BYTES = 2 * 1024 * 1024

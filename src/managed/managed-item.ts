@@ -29,7 +29,7 @@ export const MANAGED_ID: unique symbol = Symbol('managed id')
 
 /**
  * The field `managedBy` of an item in a response, which `fillManagedBy` fills. `id`: the id under which an item without
- * an id of its own is managed.
+ * an id is managed.
  */
 export const managedByField = (id?: 'ownership' | 'escalation') =>
   Type.Optional({ ...ManagedBySchema, ...(id === undefined ? {} : { [MANAGED_ID]: id }) } as typeof ManagedBySchema)

@@ -36,7 +36,10 @@ const ruleFields = {
   enabled: Type.Boolean(),
 }
 
-const RuleSchema = Closed({ id: Type.String({ examples: [ID] }), ...ruleFields, managedBy: managedByField() }, { $id: 'OrderCaptureRule' })
+const RuleSchema = Closed(
+  { id: Type.String({ examples: [ID] }), ...ruleFields, managedBy: managedByField() },
+  { $id: 'OrderCaptureRule' },
+)
 /** A rule as stored. */
 export type CaptureRule = Static<typeof RuleSchema>
 
