@@ -108,7 +108,13 @@ describe('the settings of a domain', () => {
     allowManualMonitoring: true,
     screenshotBase64: 'iVBORw0KGgo=',
   }
-  const fields = { token: expect.stringMatching(/^pt_/), vendorCount: 2, status: 'waiting', events24h: 0 }
+  const fields = {
+    token: expect.stringMatching(/^pt_/),
+    vendorCount: 2,
+    status: 'waiting',
+    events24h: 0,
+    pageViewSampling: { devRate: 1, prodRate: 1 },
+  }
 
   test('are returned as they were set, and can be read and written back unchanged', async () => {
     const { call, cast, clock } = setUp()
@@ -155,7 +161,7 @@ describe('the settings of a domain', () => {
   test('are omitted from the list, which has only the fields of a domain', async () => {
     const { call, cast } = setUp()
     const { body: made } = await call('POST', '/v1/domains', { as: cast.ada.key, body: input })
-    const { vendors, allowManualMonitoring, screenshotBase64, ...domain } = made
+    const { vendors, allowManualMonitoring, screenshotBase64, pageViewSampling, ...domain } = made
     const { body } = await call('GET', '/v1/domains', { as: cast.ada.key })
     expect(body).toEqual({
       domains: [domain],

@@ -22,6 +22,8 @@ export const components = {
   columns: 'Columns',
   noneMatch: 'No results match these filters.',
   parameter: 'Parameter',
+  managedByFile: 'Managed by file',
+  overwritten: 'Changes made here are overwritten the next time that the file is applied.',
   differs: 'differs',
   blank: 'blank',
   notSent: 'not sent',

@@ -3,7 +3,8 @@ import { Link } from '@tanstack/react-router'
 import type { Alert } from '#client/types.gen'
 import { useHasRole } from '../../api/whoami.ts'
 import { joinIsolated } from '../../bidi-isolation.ts'
-import { Data } from '../../components/data-text.tsx'
+import { Data, Dot } from '../../components/data-text.tsx'
+import { ManagedMark } from '../../components/managed-by.tsx'
 import { Num } from '../../components/numbers.tsx'
 import { SeverityMark } from '../../components/severity-mark.tsx'
 import type { Column } from '../../components/virtual-table.tsx'
@@ -31,6 +32,8 @@ export function columnsWith({ domains, openIssues }: Known): Column<Alert>[] {
       below: (alert) => (
         <div className="under">
           {messages.displayNames.alertTypes[alert.alertType] ?? <Data>{alert.alertType}</Data>}
+          {alert.managedBy && <Dot />}
+          <ManagedMark managedBy={alert.managedBy} />
         </div>
       ),
     },

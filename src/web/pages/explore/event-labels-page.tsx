@@ -22,6 +22,7 @@ import { useHasRole } from '../../api/whoami.ts'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 import { Data } from '../../components/data-text.tsx'
 import { Form, useSubmit } from '../../components/form.tsx'
+import { ManagedMark } from '../../components/managed-by.tsx'
 import { QueryState } from '../../components/query-state.tsx'
 import { RoleNotice } from '../../components/role-notice.tsx'
 import { SimpleTable } from '../../components/simple-table.tsx'
@@ -110,11 +111,14 @@ function LabelTable({ labels, pages, edit, leave }: LabelTableProps) {
       columns={[
         {
           head: t.name,
-          cell: ({ label, color }) => (
-            <Group gap={0} wrap="nowrap">
-              <span className={classes.swatch} style={{ background: color }} />
-              <Data>{label}</Data>
-            </Group>
+          cell: ({ label, color, managedBy }) => (
+            <>
+              <Group gap={0} wrap="nowrap">
+                <span className={classes.swatch} style={{ background: color }} />
+                <Data>{label}</Data>
+              </Group>
+              <ManagedMark managedBy={managedBy} />
+            </>
           ),
         },
         { head: t.kind, cell: ({ kind }) => t.kinds[kind] },

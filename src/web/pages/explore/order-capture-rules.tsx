@@ -14,6 +14,7 @@ import { DEFAULT_CHANNEL } from '../../components/edited-channels.ts'
 import { Form, useSubmit } from '../../components/form.tsx'
 import { formatPercent } from '../../components/format.ts'
 import { LabelledSwitch } from '../../components/labelled-switch.tsx'
+import { ManagedMark } from '../../components/managed-by.tsx'
 import { Pct } from '../../components/numbers.tsx'
 import { PathLink } from '../../components/path-link.tsx'
 import { QueryState } from '../../components/query-state.tsx'
@@ -111,7 +112,14 @@ function RuleTable({ rules, states, edit, leave }: RuleTableProps) {
       rows={rules}
       keyOf={({ id }) => id}
       columns={[
-        { head: messages.explore.vendor, cell: ({ vendor }) => <Data>{vendor}</Data> },
+        {
+          head: messages.explore.vendor,
+          cell: ({ vendor, managedBy }) => (
+            <>
+              <Data>{vendor}</Data> <ManagedMark managedBy={managedBy} />
+            </>
+          ),
+        },
         { head: t.state, cell: (rule) => <State status={statusOf(rule)} /> },
         { head: t.usual, isNumber: true, cell: (rule) => <Usual status={statusOf(rule)} /> },
         {

@@ -8,6 +8,7 @@ import type { IntegrationDetail } from '#client/types.gen'
 import { invalidate, STALE_MS } from '../../api/queries.ts'
 import { useHasRole } from '../../api/whoami.ts'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
+import { ManagedNotice } from '../../components/managed-by.tsx'
 import { NotFoundNotice } from '../../components/not-found-notice.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
 import { QueryState } from '../../components/query-state.tsx'
@@ -58,6 +59,7 @@ function Detail({ integration }: { integration: IntegrationDetail }) {
         {may && <TestButton id={id} label={label} />}
       </PageHeader>
       <RoleNotice needs="admin" what={t.restrictedAction} />
+      <ManagedNotice managedBy={integration.managedBy} />
       <Stack gap="lg" maw={640}>
         <Text c="dimmed">{titleOf(provider)}</Text>
         {may ? <Settings integration={integration} /> : <Text>{t.hidden}</Text>}

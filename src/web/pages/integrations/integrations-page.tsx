@@ -7,6 +7,7 @@ import { sharedQueries } from '../../api/queries.ts'
 
 import { useHasRole } from '../../api/whoami.ts'
 import { Data } from '../../components/data-text.tsx'
+import { ManagedMark } from '../../components/managed-by.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
 import { Paginated } from '../../components/paginated.tsx'
 import { QueryState } from '../../components/query-state.tsx'
@@ -60,7 +61,7 @@ function Connected({ integrations }: { integrations: readonly Integration[] }) {
   const t = messages.integrations
   return (
     <ul className={classes.list} aria-label={t.connected}>
-      {integrations.map(({ id, label, provider, status, createdAt }) => (
+      {integrations.map(({ id, label, provider, status, createdAt, managedBy }) => (
         <li key={id}>
           <Paper>
             <Group justify="space-between" gap="md">
@@ -71,6 +72,7 @@ function Connected({ integrations }: { integrations: readonly Integration[] }) {
                 <div className="under">
                   {titleOf(provider)} · <TimeAgo at={createdAt} />
                 </div>
+                <ManagedMark managedBy={managedBy} />
               </div>
               <Group gap="md">
                 <StatusMark status={INTEGRATION_MARKS[status]} word={t.statuses[status]} />

@@ -27,6 +27,7 @@ import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 import { Data } from '../../components/data-text.tsx'
 import { Form } from '../../components/form.tsx'
 import { formatIsoDay } from '../../components/format.ts'
+import { ManagedMark } from '../../components/managed-by.tsx'
 import { QueryState } from '../../components/query-state.tsx'
 import { RoleNotice } from '../../components/role-notice.tsx'
 import { SimpleTable } from '../../components/simple-table.tsx'
@@ -115,7 +116,14 @@ function CalendarTable({ calendars, pages, remove }: CalendarTableProps) {
       pages={pages}
       keyOf={({ id }) => id}
       columns={[
-        { head: messages.settings.fields.name, cell: ({ name }) => <Data>{name}</Data> },
+        {
+          head: messages.settings.fields.name,
+          cell: ({ name, managedBy }) => (
+            <>
+              <Data>{name}</Data> <ManagedMark managedBy={managedBy} />
+            </>
+          ),
+        },
         { head: t.source, cell: ({ country }) => (country === null ? t.uploaded : <Data>{country}</Data>) },
         { head: t.next, cell: ({ nextDays }) => <NextDays days={nextDays.slice(0, SHOWN_DAYS)} /> },
         {

@@ -9,6 +9,7 @@ import { useHasRole } from '../../api/whoami.ts'
 import { type EditedStep, escalationPaths } from '../../components/edited-channels.ts'
 import { EscalationSteps } from '../../components/escalation-steps.tsx'
 import { Form, useSubmit } from '../../components/form.tsx'
+import { ManagedNotice } from '../../components/managed-by.tsx'
 import { QueryState } from '../../components/query-state.tsx'
 import { RoleNotice } from '../../components/role-notice.tsx'
 import { messages } from '../../messages.ts'
@@ -23,6 +24,7 @@ export function EscalationPage() {
   return (
     <SettingsLayout name="escalation">
       <RoleNotice needs="admin" what={t.restrictedAction} />
+      <ManagedNotice managedBy={escalation.data?.managedBy} />
       <Text c="dimmed" mb="md" maw="72ch">
         {t.intro} {t.ofAlerts}
       </Text>

@@ -11,6 +11,7 @@ import { useHasRole } from '../../api/whoami.ts'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 import { Data } from '../../components/data-text.tsx'
 import { formatList, formatMoment } from '../../components/format.ts'
+import { ManagedMark } from '../../components/managed-by.tsx'
 import { QueryState } from '../../components/query-state.tsx'
 import { RoleNotice } from '../../components/role-notice.tsx'
 import { SimpleTable } from '../../components/simple-table.tsx'
@@ -100,7 +101,14 @@ function WindowTable({ windows, pages, edit, remove }: WindowTableProps) {
       pages={pages}
       keyOf={({ id }) => id}
       columns={[
-        { head: messages.settings.fields.name, cell: ({ name }) => <Data>{name}</Data> },
+        {
+          head: messages.settings.fields.name,
+          cell: ({ name, managedBy }) => (
+            <>
+              <Data>{name}</Data> <ManagedMark managedBy={managedBy} />
+            </>
+          ),
+        },
         { head: t.when, cell: (window) => <Occurrences window={window} /> },
         { head: t.appliesTo, cell: (window) => <Filters window={window} /> },
         {

@@ -13,6 +13,7 @@ import { ChannelRows } from '../../components/channel-rows.tsx'
 import { ChannelTarget } from '../../components/channel-target.tsx'
 import { Data } from '../../components/data-text.tsx'
 import { Form, useSubmit } from '../../components/form.tsx'
+import { ManagedNotice } from '../../components/managed-by.tsx'
 import { QueryState } from '../../components/query-state.tsx'
 import { RoleNotice } from '../../components/role-notice.tsx'
 import { SimpleTable } from '../../components/simple-table.tsx'
@@ -48,6 +49,7 @@ export function OwnershipPage() {
       }
     >
       <RoleNotice needs="admin" what={t.restrictedAction} />
+      <ManagedNotice managedBy={query.data?.managedBy} />
       <Text c="dimmed" mb="md" maw="72ch">
         {t.intro}
       </Text>

@@ -10,6 +10,7 @@ import { useHasRole } from '../../api/whoami.ts'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 import { Data } from '../../components/data-text.tsx'
 import { Form } from '../../components/form.tsx'
+import { ManagedMark } from '../../components/managed-by.tsx'
 import { Num } from '../../components/numbers.tsx'
 import { QueryState } from '../../components/query-state.tsx'
 import { RoleNotice } from '../../components/role-notice.tsx'
@@ -93,7 +94,14 @@ function ProjectTable({ projects, pages, edit, remove }: ProjectTableProps) {
       pages={pages}
       keyOf={({ id }) => id}
       columns={[
-        { head: messages.settings.fields.name, cell: ({ name }) => <Data>{name}</Data> },
+        {
+          head: messages.settings.fields.name,
+          cell: ({ name, managedBy }) => (
+            <>
+              <Data>{name}</Data> <ManagedMark managedBy={managedBy} />
+            </>
+          ),
+        },
         { head: t.domains, isNumber: true, cell: ({ domainIds }) => <Num value={domainIds.length} /> },
         { head: messages.settings.fields.created, cell: ({ createdAt }) => <TimeAgo at={createdAt} /> },
         {

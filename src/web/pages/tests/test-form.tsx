@@ -68,7 +68,7 @@ const EMPTY: Draft = {
  * The values of a saved test. Fields outside the form (variables) and secrets that are not re-entered are retained.
  */
 function draftOf(test: FlowTest): Draft {
-  const { id, orgId, versionId, version, status, healing, createdAt, updatedAt, secrets: _, ...input } = test
+  const { id, orgId, versionId, version, status, healing, createdAt, updatedAt, managedBy, secrets: _, ...input } = test
   return {
     ...input,
     recording: editedRecording(input.recording),

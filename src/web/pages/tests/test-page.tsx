@@ -10,6 +10,7 @@ import { invalidate } from '../../api/queries.ts'
 import { useHasRole } from '../../api/whoami.ts'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 import { Code, Data } from '../../components/data-text.tsx'
+import { ManagedNotice } from '../../components/managed-by.tsx'
 import { NotFoundNotice } from '../../components/not-found-notice.tsx'
 import { Duration, Num } from '../../components/numbers.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
@@ -73,6 +74,7 @@ function TestDetail({ test }: { test: FlowTest }) {
         )}
       </PageHeader>
       <RoleNotice needs="member" what={t.restrictedAction} />
+      <ManagedNotice managedBy={test.managedBy} />
       <Stack gap="lg" className="column">
         {test.healing.length > 0 && <Healing test={test} />}
         <Runs testId={test.id} />

@@ -4,7 +4,7 @@ import { firstMissingField } from '../../../components/form-schema.ts'
 import { type Draft, type Group, hasConditions, isBlank, needsValues, schemaOf } from './draft.ts'
 
 /** A saved alert without its read-only fields. */
-export const draftOf = ({ id: _, orgId, createdAt, updatedAt, lateShare, ...alert }: Alert): Draft => alert
+export const draftOf = ({ id: _, orgId, createdAt, updatedAt, lateShare, managedBy, ...alert }: Alert): Draft => alert
 
 const nonBlank = (items: readonly Condition[]) => items.filter((item) => !isBlank(item))
 

@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
 import { getAlertOptions, listFormsOptions } from '#client/@tanstack/react-query.gen'
 import { STALE_MS } from '../../../api/queries.ts'
+import { ManagedNotice } from '../../../components/managed-by.tsx'
 import { NotFoundNotice } from '../../../components/not-found-notice.tsx'
 import { QueryState } from '../../../components/query-state.tsx'
 import { messages } from '../../../messages.ts'
@@ -25,6 +26,7 @@ export function AlertPage() {
                   {messages.alert.evaluatedSeparately(saved.lateShare)}
                 </Alert>
               )}
+              <ManagedNotice managedBy={saved.managedBy} />
               <Editor key={saved.id} forms={forms} initial={draftOf(saved)} saved={saved} />
             </>
           )}

@@ -5,6 +5,7 @@ import type { ReactNode } from 'react'
 import { getDomainOptions } from '#client/@tanstack/react-query.gen'
 import type { Domain } from '#client/types.gen'
 import { PAGE_PATHS } from '../../../../contract/page-paths.ts'
+import { ManagedNotice } from '../../../components/managed-by.tsx'
 import { NotFoundNotice } from '../../../components/not-found-notice.tsx'
 import { Num } from '../../../components/numbers.tsx'
 import { PageHeader } from '../../../components/page-header.tsx'
@@ -43,6 +44,7 @@ export function DomainLayout({ part, children }: { part: DomainPart; children(do
         <>
           <PageHeader title={domain.name} isData />
           <Health domain={domain} />
+          <ManagedNotice managedBy={domain.managedBy} />
           <TabLinks
             name={messages.domains.list}
             links={PARTS.map((one) => ({
