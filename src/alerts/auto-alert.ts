@@ -47,14 +47,31 @@ export function domainsToAlert(db: Db, since: Instant, minEvents: number): AutoA
 }
 
 /**
- * Creates a domain's automatic alert, at most once per domain. Returns null when the domain already had an automatic
+ * Returns an alert that monitors all signals of this domain alone, such as one from the configuration of another
+ * server; null if there is none.
+ */
+function alertOnAllSignals(db: Db, { id, orgId }: AutoAlertDomain): Alert | null {
+  const { alertType, volume } = allSignals(SIGNAL_SENSITIVITY)
+  const { vendor } = volume as { vendor: string }
+  const found = prepared<[object], { id: string }>(
+    db,
+    `SELECT id FROM alert WHERE orgId = @orgId AND alertType = @alertType AND input ->> '$.domainId' = @id
+       AND ifnull(json_array_length(input, '$.domainIds'), 0) = 0 AND input ->> '$.volume.vendor' = @vendor
+       AND id NOT IN (SELECT alertId FROM signalAlert) ORDER BY id LIMIT 1`,
+  ).get({ id, orgId, alertType, vendor })
+  return found ? findAlert(db, { orgId, id: found.id }) : null
+}
+
+/**
+ * Creates a domain's automatic alert, at most once per domain. An existing alert that monitors all signals of the
+ * domain becomes its automatic alert instead. Returns null when the domain already had an automatic
  * alert, or when its organization has the maximum number of alerts.
  */
 export function createAutoAlert(db: Db, clock: Clock, domain: AutoAlertDomain): Alert | null {
   return tx(db, () => {
     if (db.prepare('SELECT 1 FROM signalAlert WHERE domainId = ?').get(domain.id)) return null
     try {
-      const alert = createAlert(db, clock, domain.orgId, autoAlertInput(domain))
+      const alert = alertOnAllSignals(db, domain) ?? createAlert(db, clock, domain.orgId, autoAlertInput(domain))
       db.prepare('INSERT INTO signalAlert (domainId, alertId) VALUES (?, ?)').run(domain.id, alert.id)
       return alert
     } catch (error) {

@@ -11,7 +11,7 @@ import { type FlowTestInput, FlowTestInputSchema } from '../flows/flow-test.ts'
 import { readFlowTest } from '../flows/read-flow-test-input.ts'
 import { IntegrationInputSchema } from '../integrations/integration.ts'
 import { OwnershipSchema } from '../issues/ownership-rule.ts'
-import { LabelInputSchema } from '../labels/label.ts'
+import { keyOfLabel, LabelInputSchema } from '../labels/label.ts'
 import { MaintenanceInputSchema } from '../maintenance/maintenance.ts'
 import { CaptureRulesInputSchema } from '../order-capture/capture-rule.ts'
 import { type CallApi, listAll } from './api-client.ts'
@@ -88,9 +88,8 @@ const labels: Section = {
   },
   async create(call, fields) {
     await call('POST', `${LABELS}/assign`, fields)
-    const named = (await listAll(call, LABELS, 'labels')).find(
-      ({ label }) => String(label).toLowerCase() === String(fields.label).trim().normalize('NFC').toLowerCase(),
-    )
+    const key = keyOfLabel(String(fields.label))
+    const named = (await listAll(call, LABELS, 'labels')).find(({ label }) => keyOfLabel(String(label)) === key)
     return String(named?.id)
   },
 }

@@ -17,6 +17,8 @@ export interface TestOrganization {
   key: string
   call: CallApi
   export(): Promise<string>
+  /** Returns the values of the placeholders in an export, as far as they can be read. */
+  variables(): Promise<Record<string, string>>
   /** Returns the lines of the plan. */
   plan(files: Record<string, string>, options?: { env?: NodeJS.ProcessEnv; prune?: boolean }): Promise<string[]>
   /** Applies files and returns the steps. */
@@ -48,6 +50,12 @@ export function organizationOf(world: TestApp, { orgId, key }: { orgId: string; 
     key,
     call,
     export: async () => exportText(await readOrganization(call)),
+    async variables() {
+      const { known } = await readOrganization(call)
+      return Object.fromEntries(
+        [...known].flatMap(([name, value]) => (typeof value === 'string' ? [[name, value]] : [])),
+      )
+    },
     async plan(files, { env = {}, prune = false } = {}) {
       const { plan } = await prepare(files, env)
       return planLines(plan, { prune })
