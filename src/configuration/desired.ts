@@ -36,7 +36,7 @@ export class FileFaults extends Error {
 }
 
 /** Path of an item in its file. */
-export const itemPath = ({ section, key }: Pick<DesiredItem, 'section' | 'key'>): Path =>
+const itemPath = ({ section, key }: Pick<DesiredItem, 'section' | 'key'>): Path =>
   section.isSingle ? [section.name] : [section.name, key]
 
 /** Returns the text of a path: `alerts.purchase.channels[0]`. */

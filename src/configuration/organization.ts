@@ -68,7 +68,7 @@ async function readMembers(call: CallApi): Promise<Map<string, string>> {
 const MAX_KEY_LENGTH = 60
 
 /** Returns the key that an item with this name has unless a file gives it another: `purchase-without-id`. */
-export function keyFrom(name: string, noun: string): string {
+function keyFrom(name: string, noun: string): string {
   const words = name.normalize('NFKD').replaceAll(/\p{M}/gu, '').toLowerCase()
   const slug = words.replaceAll(/[^a-z\d]+/g, '-').slice(0, MAX_KEY_LENGTH)
   const key = slug.replaceAll(/^-+|-+$/g, '')

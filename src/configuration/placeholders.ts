@@ -27,7 +27,7 @@ export function variableName(...words: string[]): string {
 }
 
 /** A variable without a value. */
-export interface UnsetVariable {
+interface UnsetVariable {
   name: string
   /** Path of the string that contains it. */
   path: (string | number)[]

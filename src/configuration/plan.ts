@@ -9,7 +9,7 @@ import { type Fields, isFields } from './shape.ts'
 import type { Path } from './yaml-file.ts'
 
 /** A field that differs. Absent values are undefined. */
-export interface Difference {
+interface Difference {
   path: Path
   before: unknown
   after: unknown

@@ -17,7 +17,7 @@ import { CaptureRulesInputSchema } from '../order-capture/capture-rule.ts'
 import { type CallApi, listAll } from './api-client.ts'
 import { domains } from './domain-section.ts'
 import type { Section, StoredItem } from './section.ts'
-import { CHANNELS, type Fields, isFields, type SectionName, type Shape } from './shape.ts'
+import { CHANNELS, type Fields, isFields, type Shape } from './shape.ts'
 
 /** Returns the fields that the input schema has. */
 const inputOf = ({ properties }: TObject, item: Fields): Fields =>
@@ -359,9 +359,3 @@ const BY_NAME = new Map<string, Section>(SECTIONS.map((section) => [section.name
 
 /** Returns the section; null for an unknown name. */
 export const sectionOf = (name: string): Section | null => BY_NAME.get(name) ?? null
-
-export function requireSection(name: SectionName): Section {
-  const section = sectionOf(name)
-  if (!section) throw new Error(`no section ${name}`)
-  return section
-}

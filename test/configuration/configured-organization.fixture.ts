@@ -37,7 +37,7 @@ export function newOrganization(world: TestApp): TestOrganization {
   return organizationOf(world, { orgId, key: secret })
 }
 
-export function organizationOf(world: TestApp, { orgId, key }: { orgId: string; key: string }): TestOrganization {
+function organizationOf(world: TestApp, { orgId, key }: { orgId: string; key: string }): TestOrganization {
   const call = apiClient({ url: 'http://localhost', key }, (request) => world.app.fetch(request))
   const prepare = async (files: Record<string, string>, env: NodeJS.ProcessEnv) => {
     const read = Object.entries(files).map(([name, text]) => readYaml(name, text))
@@ -70,8 +70,8 @@ export function organizationOf(world: TestApp, { orgId, key }: { orgId: string; 
   }
 }
 
-export const SECRET = 'whsec_MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE='
-export const URL_TARGET = 'https://hooks.example.com/alerts'
+const SECRET = 'whsec_MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE='
+const URL_TARGET = 'https://hooks.example.com/alerts'
 
 /** Values of the placeholders in the export of `configureAll`. */
 export const ENV = {

@@ -40,7 +40,8 @@ const channel = fc.oneof(
   ]),
 )
 const condition = fc.record({
-  parameter: name,
+  // A parameter that begins with $ is a field of the event.
+  parameter: name.map((text) => `p${text}`),
   op: fc.constant('equals'),
   values: fc.array(name, { minLength: 1, maxLength: 3 }),
 })
