@@ -5,6 +5,7 @@ import { benchDecode } from './collector/decode.ts'
 import { benchIngest } from './collector/ingest.ts'
 import { benchJudge } from './collector/judge.ts'
 import { benchScan } from './collector/scan.ts'
+import { benchChangesAtRest } from './detector/changes-at-rest.ts'
 import { benchFaults } from './detector/faults.ts'
 import { benchNab } from './detector/nab.ts'
 import { benchSilence } from './detector/silence.ts'
@@ -46,4 +47,5 @@ export const benches: Record<string, () => Promise<Budget[]>> = {
   nab: benchNab,
   faults: benchFaults,
   silence: benchSilence,
+  changes: benchChangesAtRest,
 }

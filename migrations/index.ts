@@ -58,6 +58,7 @@ import backups from './0052_backups.sql' with { type: 'text' }
 import people from './0053_people.sql' with { type: 'text' }
 import gateRuns from './0054_gate_runs.sql' with { type: 'text' }
 import managedItems from './0055_managed_items.sql' with { type: 'text' }
+import operatorAlarms from './0056_operator_alarms.sql' with { type: 'text' }
 
 /** Migrations in the order in which they run. Released statements never change; new migrations are appended. */
 export const migrations: readonly { name: string; sql: string }[] = [
@@ -116,4 +117,5 @@ export const migrations: readonly { name: string; sql: string }[] = [
   { name: '0053_people', sql: people },
   { name: '0054_gate_runs', sql: gateRuns },
   { name: '0055_managed_items', sql: managedItems },
+  { name: '0056_operator_alarms', sql: operatorAlarms },
 ]

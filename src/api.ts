@@ -18,10 +18,15 @@ type Handle = (request: Request) => Promise<Response>
 interface Deps {
   routes: readonly Route[]
   queryLimiter: QueryLimiter
+  /** Called with the group of routes, the status and the duration in ms of every request. */
+  noteRequest?(group: string, status: number, ms: number): void
 }
 
 /** Returns the function that handles requests to the routes, the MCP server and the pages. */
-export function openApi({ db, clock, config, publicUrl, report }: Base, { routes, queryLimiter }: Deps): Handle {
+export function openApi(
+  { db, clock, config, publicUrl, report }: Base,
+  { routes, queryLimiter, noteRequest = () => {} }: Deps,
+): Handle {
   const rate = new RateLimit(clock, config.rateKeyPerMinute / 60, 60)
   const authenticate = rateLimited(authenticator({ db, clock }), rate)
   const perform = performer({ db, audit: auditor(db, clock), queryLimiter })
@@ -32,9 +37,22 @@ export function openApi({ db, clock, config, publicUrl, report }: Base, { routes
   const pages = webPages({ bundle: webBundle, describe: () => openApiDocument(routes) })
   const app = answerErrors(new Elysia({ normalize: false }), report, pages.missing)
     .all('/mcp', ({ request }) => mcp(request), { parse: 'none' })
-    .use(router(routes, { authenticate, perform, report }))
-  return (request) => pages.answer(request) ?? Promise.resolve(app.handle(request))
+    .use(router(routes, { authenticate, perform, report, routed: (request, tag) => void groups.set(request, tag) }))
+  const groups = new WeakMap<Request, string>()
+  return async (request) => {
+    const begun = performance.now()
+    const page = pages.answer(request)
+    const response = await (page ?? app.handle(request))
+    const group = page ? 'pages' : (groups.get(request) ?? (isMcp(request) ? 'mcp' : 'other'))
+    noteRequest(snakeCase(group), response.status, performance.now() - begun)
+    return response
+  }
 }
+
+const isMcp = ({ url }: Request) => new URL(url).pathname === '/mcp'
+
+/** `Flow tests` → `flow_tests` */
+const snakeCase = (tag: string) => tag.toLowerCase().replaceAll(/[^a-z]+/g, '_')
 
 /**
  * Creates a request handler on its first request, so that an unused handler does not slow down startup or use memory.

@@ -27,6 +27,7 @@ import { RunFiles } from './flows/run-files.ts'
 import { openForms } from './forms/room.ts'
 import { openGate } from './gate/room.ts'
 import { gateRunsOf } from './gate/store.ts'
+import { type HealthRoom, openHealth } from './health/room.ts'
 import { QueryLimiter } from './http/query-limiter.ts'
 import { acceptReadOnlyFields } from './http/read-only-fields.ts'
 import type { Route } from './http/route.ts'
@@ -37,6 +38,7 @@ import { openInsights } from './insights/room.ts'
 import { channelCheck } from './integrations/channel-targets.ts'
 import { notifier } from './integrations/delivery/notifier.ts'
 import { recheckWithheld } from './integrations/delivery/withhold.ts'
+import { internalChannels } from './integrations/providers/internal/internal-channels.ts'
 import { openIntegrations } from './integrations/room.ts'
 import type { IssueRecord } from './issues/issue.ts'
 import { openIssuesOf } from './issues/list-issues.ts'
@@ -47,7 +49,6 @@ import { openLabels } from './labels/room.ts'
 import { openMaintenance } from './maintenance/room.ts'
 import { fillManagedBy } from './managed/fill-managed-by.ts'
 import { openManaged } from './managed/room.ts'
-import { openMetrics } from './metrics.ts'
 import { openOrderCapture } from './order-capture/room.ts'
 import { openOrders } from './orders/room.ts'
 import { lastOrdersOf } from './orders/store.ts'
@@ -144,6 +145,7 @@ export async function openApp(options: AppOptions): Promise<App> {
     storing: signals.gaps,
     countryOf: (address) => visitor.countries.countryOf(address),
     isOverBudget: (orgId) => dataFolder.diskBudget.isOver(orgId),
+    answered: (status, ms) => health.timings.noteRequest('collector', status, ms),
     maskOf: (orgId) => compileMask([], privacyOf(orgId)),
     maskTextOf,
     storageOf: async (orgId) => useOf(await warehouse.pieces(), orgId),
@@ -157,6 +159,13 @@ export async function openApp(options: AppOptions): Promise<App> {
     enricher: evidence.enricher,
     changesOf,
     noteChange: (change) => void noteChange(db, clock.now(), change),
+    internalChannels: internalChannels({
+      publicUrl,
+      operatorMail: config.operatorMail,
+      operatorWebhookUrl: config.operatorWebhookUrl,
+      onCanary: (message) => health.canary.arrived(message),
+      onFailure: (reason) => base.log.warn(`a message to the operator could not be sent: ${reason}`),
+    }),
     jitter: options.jitter ?? Math.random,
   })
   const compliance = openCompliance(base, { enqueue, alertsChanged: alerts.rules.changed })
@@ -181,14 +190,30 @@ export async function openApp(options: AppOptions): Promise<App> {
     perCaller: config.questionsPerCaller,
   })
   const backups = openBackups(base)
-  const metrics = openMetrics(base, { signals, evaluation, dataFolder, backups, queryLimiter })
+  const health: HealthRoom = openHealth(base, {
+    signals,
+    evaluation,
+    dataFolder,
+    integrations,
+    browser,
+    runFiles,
+    queryLimiter,
+    operatorMessages: base.operatorMessages,
+    collect: (request) => ingest.collector.fetch(request),
+    created(alertId) {
+      domains.directory.invalidate()
+      alerts.rules.changed([alertId])
+    },
+    backup: backups.status,
+    rooms: () => rooms,
+  })
 
   /** Routes and jobs are in the order of the rooms. Rooms are closed in reverse order. */
   const rooms: readonly Room[] = [
     signals,
     dataFolder,
     backups,
-    metrics,
+    health,
     org,
     managed,
     domains,
@@ -221,14 +246,20 @@ export async function openApp(options: AppOptions): Promise<App> {
   const routes = acceptReadOnlyFields(rooms.flatMap((room) => room.routes ?? []).map((one) => fillManagedBy(db, one)))
   return {
     publicUrl,
-    fetch: openApi(base, { routes, queryLimiter }),
+    fetch: openApi(base, {
+      routes,
+      queryLimiter,
+      noteRequest: (group, status, ms) => health.timings.noteRequest(group, status, ms),
+    }),
     setupUrl: org.setupUrl,
     routes,
     collector: ingest.collector,
     late: ingest.late,
     db,
     box,
-    jobs: rooms.flatMap((room) => room.jobs ?? []).map((job) => (job.isOutbound ? unlessQuiet(job, base) : job)),
+    jobs: rooms
+      .flatMap((room) => room.jobs ?? [])
+      .map((job) => health.timings.timed(job.isOutbound ? unlessQuiet(job, base) : job)),
     warm: () => warehouse.warm().catch((error: unknown) => report(error, 'warming up the warehouse')),
     abort() {
       base.stop()

@@ -1,7 +1,9 @@
 import type { Config } from './config.ts'
 import type { Clock } from './core/clock.ts'
 import type { Emitter } from './core/emitter.ts'
+import type { Metric } from './core/metric.ts'
 import type { SecretBox } from './core/secret-box.ts'
+import type { ReadinessCheck } from './http/health-routes.ts'
 import type { Route } from './http/route.ts'
 import type { Job } from './jobs/job.ts'
 import type { Db } from './store/database.ts'
@@ -9,6 +11,12 @@ import type { QuietState } from './store/folder-mark.ts'
 import type { RowChange } from './store/watch-table-rows.ts'
 import type { AddressGuard } from './transport/address-guard.ts'
 import type { Transport } from './transport/transport.ts'
+
+/** A message to the operator: the subject continues `Tagwarden: `, and the text consists of sentences. */
+export interface OperatorNotice {
+  subject: string
+  text: string
+}
 
 /** Log for bugs and for problems that need an operator. */
 export interface Log {
@@ -24,6 +32,10 @@ export interface Log {
 export interface Room {
   routes?: readonly Route[]
   jobs?: readonly Job[]
+  /** Checks that `/readyz` runs. */
+  checks?: readonly ReadinessCheck[]
+  /** Measures the room for `/metrics`, at most every 5 s. */
+  metrics?(): readonly Metric[] | Promise<readonly Metric[]>
   /** Resolves when nothing that this room started is running. */
   idle?(): Promise<void>
   /**
@@ -51,8 +63,11 @@ export interface Base {
   transport: Transport
   /** Returns why this server sends nothing; null if it does. */
   quiet(): QuietState | null
-  /** Notifies the server's operator in the log, and by mail if configured. */
-  notifyOperator(notice: { subject: string; text: string }): void
+  /**
+   * Notifies the server's operator in the log and, if configured, by mail and webhook. The message is retried and
+   * survives restarts.
+   */
+  notifyOperator(notice: OperatorNotice): void
   /** Public URL of the server, without a trailing slash. */
   publicUrl: string
   /** URL of the collector for domains without their own collector host, without a trailing slash. */

@@ -43,6 +43,8 @@ test('the defaults apply without settings', () => {
     smtpUrl: '',
     mailFrom: 'Tagwarden <tagwarden@localhost>',
     operatorMail: '',
+    operatorWebhookUrl: '',
+    heartbeatUrl: '',
     outboundAllow: [],
     outboundProxy: '',
     outboundCa: '',
@@ -356,3 +358,23 @@ test('variables that Kubernetes sets for a service are ignored', () => {
     expect([name, isOfKubernetes(name, value)]).toEqual([name, true])
   expect(() => read({ TAGWARDEN_PORT: '8080' })).toThrow('TAGWARDEN_PORT: unknown setting')
 })
+test.each([
+  ['OPERATOR_WEBHOOK_URL', 'https://10.0.0.5/secret-part', 'host 10.0.0.5 is'],
+  ['HEARTBEAT_URL', 'http://hc.example.com/secret-part', 'must be an https URL'],
+  ['HEARTBEAT_URL', 'hc.example.com/secret-part', 'must be an https URL; the current value is not shown'],
+])('%s is checked like every outbound URL, and not repeated: %s', (name, value, reason) => {
+  const read = (allow: string) => readConfig({}, { [`TAGWARDEN_${name}`]: value, TAGWARDEN_OUTBOUND_ALLOW: allow }, [])
+  const message = messageOfThrown(() => read(''))
+  expect(message).toStartWith(`TAGWARDEN_${name}: ${reason}`)
+  expect(message).not.toContain('secret-part')
+  if (URL.canParse(value)) expect(() => read('10.0.0.0/8,hc.example.com')).not.toThrow()
+})
+
+function messageOfThrown(act: () => void): string {
+  try {
+    act()
+  } catch (error) {
+    return (error as Error).message
+  }
+  throw new Error('nothing was thrown')
+}

@@ -1,5 +1,3 @@
-import { X509Certificate } from 'node:crypto'
-import { existsSync, readFileSync } from 'node:fs'
 import { ROLES, type Role } from './contract/roles.ts'
 import { DAY_MS } from './core/clock.ts'
 import { nextTime } from './core/cron-schedule.ts'
@@ -7,6 +5,8 @@ import { checkEmail } from './core/email-address.ts'
 import { AppError } from './core/error.ts'
 import { type Cidr, parseCidr } from './core/ip-address.ts'
 import { isOfKubernetes, PREFIX, rawSetting, SettingError, type SettingSource, variablesOf } from './setting-source.ts'
+import { addressGuard } from './transport/address-guard.ts'
+import { readCertificates } from './transport/trusted-certificates.ts'
 
 /** A server setting, given as a flag or as `TAGWARDEN_<NAME>`. */
 interface Setting<T> extends SettingSource {
@@ -211,9 +211,27 @@ const SETTINGS = {
   operatorMail: setting(
     'OPERATOR_MAIL',
     '',
-    'E-mail address notified when this server could not collect events. Empty: only the log. Requires SMTP_URL',
+    'E-mail address for messages about this server, such as a full disk. Empty: no e-mail. Requires SMTP_URL',
     mailAddress,
   ),
+  operatorWebhookUrl: {
+    ...setting(
+      'OPERATOR_WEBHOOK_URL',
+      '',
+      'https URL to which messages about this server are posted as JSON, such as an incoming webhook of a chat. Empty: none',
+      secretAddress('an https URL', 'https:', 'http:'),
+    ),
+    secret: true,
+  },
+  heartbeatUrl: {
+    ...setting(
+      'HEARTBEAT_URL',
+      '',
+      'https URL requested every minute while the server is ready, such as a check of Healthchecks. Empty: none',
+      secretAddress('an https URL', 'https:', 'http:'),
+    ),
+    secret: true,
+  },
   outboundAllow: setting(
     'OUTBOUND_ALLOW',
     '',
@@ -400,7 +418,21 @@ export function readConfig(
   const providers = Object.fromEntries(ofProviders.map((one) => [one.name, providerSetting(one, flags, env)]))
   const config = { ...own, providers }
   oidcSettings(config)
+  checkOutbound(config)
   return config
+}
+
+/** Throws `SettingError` when a URL that the server calls is not allowed. The error does not repeat the URL. */
+function checkOutbound(config: OwnConfig): void {
+  for (const name of ['operatorWebhookUrl', 'heartbeatUrl'] as const) {
+    if (config[name] === '') continue
+    try {
+      addressGuard(config.outboundAllow).checkUrl(config[name])
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error
+      throw new SettingError(`${PREFIX}${SETTINGS[name].name}: ${error.message}`)
+    }
+  }
 }
 
 /** Returns the setting of an integration provider, which validates the string itself. */
@@ -455,27 +487,4 @@ export function describeConfig(
 /** Returns the retention period of events in milliseconds. */
 export function retentionMs(config: Pick<Config, 'retentionDays'>): number {
   return config.retentionDays * DAY_MS
-}
-
-/**
- * Returns the certificates in a PEM file, without the text between them. Throws `invalid` with the path when the file
- * is missing, contains no certificate, or contains an invalid one.
- */
-function readCertificates(path: string): string {
-  const fault = (what: string) => new AppError('invalid', `${path} ${what}`)
-  if (!existsSync(path)) throw fault('does not exist')
-  const text = readFileSync(path, 'utf8')
-  const blocks = text.match(/-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/g) ?? []
-  if (blocks.length === 0) throw fault('contains no certificate')
-  for (const [index, block] of blocks.entries())
-    if (!isCertificate(block)) throw fault(`contains an invalid certificate (number ${index + 1})`)
-  return blocks.join('\n')
-}
-
-function isCertificate(pem: string): boolean {
-  try {
-    return new X509Certificate(pem).raw.length > 0
-  } catch {
-    return false
-  }
 }

@@ -15,9 +15,7 @@ test('every type has exactly one channel and one connector', () => {
   for (const connector of CONNECTORS) expect(findByType(CONNECTORS, connector.type)).toBe(connector)
   expect(CHANNELS.map(({ type }) => type).toSorted()).toEqual(CHANNEL_TYPES.toSorted())
   expect(CONNECTORS.map(({ type }) => type).toSorted()).toEqual(PROVIDER_TYPES.toSorted())
-  expect(CHANNELS.map(({ type, title }) => [type, title])).toEqual(
-    CHANNELS.map(({ type }) => [type, CHANNEL_TITLES[type]]),
-  )
+  expect(Object.fromEntries(CHANNELS.map(({ type, title }) => [type, title]))).toEqual(CHANNEL_TITLES)
   expect(CONNECTORS.map(({ type, title }) => [type, title])).toEqual(
     CONNECTORS.map(({ type }) => [type, PROVIDER_TITLES[type]]),
   )

@@ -63,8 +63,8 @@ const ROOMS = [
   'data-folder',
   'backups',
   'mcp',
-  'metrics',
   'configuration',
+  'health',
   'api',
   'app',
   'commands',
@@ -396,14 +396,14 @@ const TABLES: Record<string, string> = {
   consentHour: 'compliance',
   countedName: 'warehouse search',
   deletedOrg: 'org ingest',
-  delivery: 'integrations metrics',
+  delivery: 'integrations health',
   // Rows are deleted together with their delivery.
   deliveryAttempt: 'integrations',
   digestMail: 'digest',
   // Rows are deleted together with their membership.
   digestSubscription: 'digest',
   domain:
-    'domains alerts changes compliance digest evidence insights issues ingest maintenance org search stream warehouse',
+    'domains alerts changes compliance digest evidence health insights issues ingest maintenance org search stream warehouse',
   domainVendor: 'domains search',
   escalation: 'issues',
   eventFile: 'warehouse',
@@ -430,7 +430,7 @@ const TABLES: Record<string, string> = {
   // Rows are deleted together with their integration.
   integrationRecord: 'integrations',
   // Integrations write the columns for messages that the throttle withheld and sent.
-  issue: 'issues +integrations evaluation metrics search',
+  issue: 'issues +integrations evaluation search',
   issueComment: 'issues',
   issueHistory: 'issues changes integrations',
   issueMemory: 'integrations',
@@ -446,6 +446,7 @@ const TABLES: Record<string, string> = {
   orderCaptureCount: 'order-capture',
   // Rows are deleted together with their organization or domain.
   orderCaptureRule: 'order-capture',
+  operatorAlarm: 'health',
   org: 'org calendars domains data-folder',
   orgEscalation: 'issues',
   // Rows are deleted together with their organization, domain, project or label.
@@ -470,7 +471,7 @@ const TABLES: Record<string, string> = {
   signalSetting: 'signals',
   startTask: 'data-folder',
   // Rows are written by triggers.
-  total: 'metrics',
+  total: 'health backups',
   totp: 'org',
   usage: 'ingest alerts domains',
   user: 'org digest integrations issues search',

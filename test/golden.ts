@@ -14,12 +14,13 @@ import { testApp } from './test-app.ts'
 export const REWRITE = './run test/golden.ts'
 
 /** Returns the generated files of `docs/` by path. */
-export function goldenFiles(routes: readonly Route[]): Record<string, string> {
+export function goldenFiles(routes: readonly Route[], metrics: string): Record<string, string> {
   return {
     'tagwarden.schema.json': `${JSON.stringify(fileSchema(), null, 2)}\n`,
     'openapi.json': `${JSON.stringify(openApiDocument(routes), null, 2)}\n`,
     'api/roles.md': rolesDocument(routes),
     'operate/settings.md': withSettings(readFileSync(goldenPath('operate/settings.md'), 'utf8')),
+    'operate/metrics.md': withMetrics(readFileSync(goldenPath('operate/metrics.md'), 'utf8'), metrics),
     'use/alerts.md': withTypes(readFileSync(goldenPath('use/alerts.md'), 'utf8')),
   }
 }
@@ -46,6 +47,15 @@ function withSettings(page: string): string {
   return page.replace(/^(\| Setting .*\n\|[-|]+\n)(?:\|.*\n)*/m, (_, head) => head + rows.join(''))
 }
 
+/** Returns the page of metrics with its table generated again from the text of `/metrics`. */
+function withMetrics(page: string, metrics: string): string {
+  const types = new Map([...metrics.matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, name, type]) => [name, type]))
+  const rows = [...metrics.matchAll(/^# HELP (\S+) (.*)$/gm)].map(
+    ([, name, help]) => `| \`${name}\` | ${types.get(name)} | ${help} |\n`,
+  )
+  return page.replace(/^(\| Metric .*\n\|[-|]+\n)(?:\|.*\n)*/m, (_, head) => head + rows.sort().join(''))
+}
+
 /** Returns the path of a file in `docs/`. */
 export const goldenPath = (name: string): string => join(import.meta.dir, '../docs', name)
 
@@ -60,5 +70,7 @@ if (import.meta.main) {
     )
   }
   await using world = await testApp()
-  for (const [name, text] of Object.entries(goldenFiles(world.app.routes))) await Bun.write(goldenPath(name), text)
+  const metrics = (await world.call('GET', '/metrics', { as: null })).body as string
+  for (const [name, text] of Object.entries(goldenFiles(world.app.routes, metrics)))
+    await Bun.write(goldenPath(name), text)
 }

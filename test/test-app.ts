@@ -12,7 +12,7 @@ import { type Answer, type Client, emptyDatabase, type TestClock, testClock } fr
 import { until } from './run-program.ts'
 import { readEventStream } from './stream/event-stream-client.ts'
 
-type JobName =
+export type JobName =
   | 'heartbeat'
   | 'flush'
   | 'compact'
@@ -38,6 +38,11 @@ type JobName =
   | 'read country file'
   | 'escalate issues'
   | 'evaluate order capture'
+  | 'send operator messages'
+  | 'probe engine'
+  | 'watch readiness'
+  | 'send canary event'
+  | 'call heartbeat URL'
 
 /**
  * The whole program, running in this process with a new data folder and a manual clock. The folder is deleted when the

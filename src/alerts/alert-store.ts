@@ -211,6 +211,28 @@ function activeOf(row: AlertRow): ActiveAlert {
   return { alert: alertOf(row), cursor: { evaluatedThrough, windowStartAt }, dueAt }
 }
 
+/** Enabled alerts of these types that are due, and when the first of them became due. */
+export interface DueAlerts {
+  count: number
+  /** Null if none is due. */
+  since: Instant | null
+}
+
+/** Returns which alerts are due. Cheap: reads only the index of due times. */
+export function countDueAlerts(db: Db, kinds: readonly AlertKind[], now: Instant): DueAlerts {
+  const count = prepared<[AlertKind, Instant], DueAlerts>(
+    db,
+    `SELECT count(*) AS count, min(dueAt) AS since FROM alert
+     WHERE enabled = 1 AND alertType = ? AND dueAt > 0 AND dueAt <= ?`,
+  )
+  const all = kinds.flatMap((kind) => count.get(kind, now) ?? [])
+  const times = all.flatMap(({ since }) => since ?? [])
+  return {
+    count: all.reduce((sum, one) => sum + one.count, 0),
+    since: times.length > 0 ? Math.min(...times) : null,
+  }
+}
+
 /** Number of alerts read before yielding to the event loop; reading them takes 2 ms. */
 const READ_AT_ONCE = 250
 

@@ -1,20 +1,18 @@
-import type { Log } from '../base.ts'
+import type { Log, OperatorNotice } from '../base.ts'
 import { maskPersonal } from '../conditions/mask-personal-data.ts'
 import { privacyFrom } from '../conditions/privacy-settings.ts'
 import { type Config, retentionMs } from '../config.ts'
 import { type Clock, SECOND_MS } from '../core/clock.ts'
 import { Emitter } from '../core/emitter.ts'
-import { capitalized } from '../core/text.ts'
 import { openAllStores } from '../data-folder/open-folder.ts'
+import { OperatorMessages } from '../health/operator-messages.ts'
 import type { HistoryBase } from '../history-base.ts'
-import { NO_EXTRAS } from '../mail/mail-document.ts'
 import { privacySettings } from '../org/store.ts'
 import { checkFolderMark, quietState } from '../store/folder-mark.ts'
 import { type AddressGuard, addressGuard } from '../transport/address-guard.ts'
 import { httpTransport } from '../transport/http-transport.ts'
 import { mailTransport } from '../transport/mail-transport.ts'
 import { mutedTransport } from '../transport/muted-transport.ts'
-import { directMail } from '../transport/send-mail-directly.ts'
 import { type Transport, transport as transportOf } from '../transport/transport.ts'
 import { webSockets } from '../transport/web-socket.ts'
 import { localUrlOf } from './local-url.ts'
@@ -32,6 +30,7 @@ export interface AppOptions {
 export interface OpenedBase extends HistoryBase {
   /** Folder for batches that have not yet been evaluated against the rules. */
   lateFolder: string
+  operatorMessages: OperatorMessages
   /** Aborts `stopping`. */
   stop(): void
   /** Closes the stores and releases the data folder. */
@@ -45,23 +44,14 @@ export async function openBase({ config, clock, log, transport: given }: AppOpti
   const guard = addressGuard(config.outboundAllow)
   const report = (error: unknown, where: string) => log.error(error, where)
   const publicUrl = config.publicUrl || localUrlOf(config.listen)
+  const operatorMessages = new OperatorMessages({ config, clock, log })
+  const notifyOperator = (notice: OperatorNotice) => operatorMessages.notify(notice)
   const queryTimeoutMs = config.queryTimeoutS * SECOND_MS
-  // Nothing is sent before the folder's mark is checked.
-  const early: OperatorNotice[] = []
-  let notify = (notice: OperatorNotice): void => void early.push(notice)
-  const stores = await openAllStores(config.data, clock, {
-    report,
-    log,
-    notifyOperator: (notice) => notify(notice),
-    queryTimeoutMs,
-  })
+  const stores = await openAllStores(config.data, clock, { report, log, notifyOperator, queryTimeoutMs })
   const { db, box, spool, warehouse, late: lateFolder, close } = stores
   const quiet = checkFolderMark(db, config.data, clock.now())
   if (quiet) log.warn(quietNotice(quiet.reason))
   const transport = mutedTransport(given ?? outboundTransport(config, guard), () => quietState(db))
-  const notifyOperator = operatorNotifier(config, log, transport)
-  notify = notifyOperator
-  for (const notice of early) notifyOperator(notice)
   const privacyOf = (orgId: string) => privacyFrom(privacySettings(db, orgId))
   const stopping = new AbortController()
   return {
@@ -76,6 +66,7 @@ export async function openBase({ config, clock, log, transport: given }: AppOpti
     transport,
     quiet: () => quietState(db),
     notifyOperator,
+    operatorMessages,
     publicUrl,
     collectUrl: config.collectUrl || publicUrl,
     stopping: stopping.signal,
@@ -94,8 +85,6 @@ export async function openBase({ config, clock, log, transport: given }: AppOpti
   }
 }
 
-type OperatorNotice = Parameters<HistoryBase['notifyOperator']>[0]
-
 function outboundTransport(config: Config, guard: AddressGuard): Transport {
   const way = { guard, proxy: config.outboundProxy, ca: config.outboundCa }
   return transportOf({
@@ -103,23 +92,6 @@ function outboundTransport(config: Config, guard: AddressGuard): Transport {
     openSocket: webSockets(way),
     mail: mailTransport({ smtpUrl: config.smtpUrl, from: config.mailFrom, ca: config.outboundCa }),
   })
-}
-
-function operatorNotifier(
-  { operatorMail, smtpUrl }: Config,
-  { warn }: Log,
-  transport: Transport,
-): HistoryBase['notifyOperator'] {
-  const mail = operatorMail !== '' && smtpUrl !== '' ? directMail({ transport, warn }) : null
-  return ({ subject, text }) => {
-    warn(`${subject}. ${text}`)
-    mail?.(operatorMail, {
-      ...NO_EXTRAS,
-      subject: `Tagwarden: ${subject}`,
-      headline: `${capitalized(subject)}.`,
-      sections: [{ title: '', blocks: [{ kind: 'text', text }] }],
-    })
-  }
 }
 
 /** Returns the log line of a server that starts quiet. */

@@ -79,6 +79,11 @@ export class Browsers {
     rmSync(options.folder, { recursive: true, force: true })
   }
 
+  /** Number of running tasks and of tasks that wait for a browser. */
+  get load(): { running: number; waiting: number } {
+    return this.places.load
+  }
+
   /** Returns why no browser can run and how to fix it, without a full stop. Null when browsers can run. */
   fault(): string | null {
     const { chromium, isQuiet } = this.options

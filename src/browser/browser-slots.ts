@@ -23,6 +23,12 @@ export class BrowserSlots {
     this.queue = new FairQueue(concurrency, undefined, (orgId) => this.time.usedBy(orgId))
   }
 
+  /** Number of tasks with a slot, and of tasks that wait for one. */
+  get load(): { running: number; waiting: number } {
+    const { running, waiting } = this.queue.load
+    return { running, waiting: waiting + this.pausing.load.waiting }
+  }
+
   /**
    * Returns a slot for one task. When `stopping` is aborted, the task stops waiting, and its slot is freed immediately.
    */

@@ -14,7 +14,13 @@ function setUp() {
   const people = cast(db, clock)
   const call = client(
     { db, clock },
-    ...changeRoutes({ db, clock, retentionMs: 90 * DAY_MS, privacyOf: () => PLAIN_PRIVACY, gateRunsOf: () => new Map() }),
+    ...changeRoutes({
+      db,
+      clock,
+      retentionMs: 90 * DAY_MS,
+      privacyOf: () => PLAIN_PRIVACY,
+      gateRunsOf: () => new Map(),
+    }),
   )
   const { orgId } = people
   const domainId = createDomain(db, clock, orgId, { name: 'Shop' })

@@ -45,3 +45,6 @@ export async function waitUntil(clock: Clock, at: Instant, signal: AbortSignal):
     signal.throwIfAborted()
   }
 }
+
+/** Start of the process. */
+export const processStartedAt = (): Instant => Math.round(performance.timeOrigin)

@@ -1,5 +1,6 @@
 import { type Clock, DAY_MS, type Instant } from '../core/clock.ts'
 import type { RunFiles, RunUse } from '../flows/run-files.ts'
+import { INTERNAL_ORG_ID } from '../org/internal-org.ts'
 import type { Db } from '../store/database.ts'
 import { type Deletion, planDeletions } from '../warehouse/plan-disk-deletions.ts'
 import type { Piece, Warehouse } from '../warehouse/warehouse.ts'
@@ -48,7 +49,8 @@ export class DiskBudget {
     if (budgetBytes === 0) return
     const runs = (await runFiles.uses(db)).map(pieceOf)
     if (warehouse.bytes + sumOf(runs) <= budgetBytes) return this.setOver([])
-    const { drops, over } = planDeletions([...(await warehouse.pieces()), ...runs], budgetBytes, clock.now())
+    const pieces = (await warehouse.pieces()).filter(({ orgId }) => orgId !== INTERNAL_ORG_ID)
+    const { drops, over } = planDeletions([...pieces, ...runs], budgetBytes, clock.now())
     const dropped = this.drop(drops)
     this.setOver(over)
     // Awaited last, because it waits for running queries.

@@ -19,8 +19,8 @@ export interface FlushDeps {
 }
 
 /**
- * Seals the spool if it is at least `minAgeMs` old, and loads all sealed segments into the warehouse, oldest first. A
- * segment that fails does not affect other segments and is retried in the next round. In this case, the promise rejects
+ * Seals the spool if it is at least `minAgeMs` old, and loads all sealed segments into the warehouse, oldest first. The
+ * server's own canary events are dropped, because by then they have been evaluated. A segment that fails does not affect other segments and is retried in the next round. In this case, the promise rejects
  * after the last segment.
  */
 export async function flush(parts: FlushDeps, minAgeMs = 0): Promise<void> {
@@ -66,6 +66,10 @@ async function round(parts: FlushDeps, seal: () => Promise<void>): Promise<void>
 async function load({ db, batches, spool, warehouse }: FlushDeps, segment: Segment): Promise<void> {
   try {
     if (!(await spool.repair(segment))) return
+    if (segment.batches.isInternal) {
+      spool.release(segment)
+      return await warehouse.discard(segment)
+    }
     const pages = segment.batches.notable.flatMap((batch) => batch.pages ?? [])
     await warehouse.load(
       { ...segment, pages },

@@ -1,5 +1,6 @@
 import type { Clock, Instant } from '../core/clock.ts'
 import type { Environment } from '../core/event.ts'
+import { INTERNAL_ORG_ID } from '../org/internal-org.ts'
 import { type Db, prepared } from '../store/database.ts'
 import { type CaptureRow, type CaptureSettings, captureOf } from './capture-settings.ts'
 import { type DomainVendorConfig, normalizeHostname } from './domain.ts'
@@ -79,9 +80,10 @@ interface TokenRow extends CaptureRow {
   prodRate: number
 }
 
-/** True when any organization has a domain. */
+/** True when any organization other than the internal one has a domain. */
 export function hasDomains(db: Db): boolean {
-  return prepared<[], object>(db, 'SELECT 1 FROM domain LIMIT 1').get() !== undefined
+  const find = prepared<[string], object>(db, 'SELECT 1 FROM domain WHERE orgId <> ? LIMIT 1')
+  return find.get(INTERNAL_ORG_ID) !== undefined
 }
 
 function readEntries(db: Db): Map<string, Entry> {

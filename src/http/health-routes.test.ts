@@ -2,9 +2,11 @@ import { expect, test } from 'bun:test'
 import { Elysia } from 'elysia'
 import { memoryDb, TEST_START } from '../../test/fixtures.ts'
 import { answerErrors } from './error-responses.ts'
-import { type HealthDeps, healthRoutes } from './health-routes.ts'
+import { type HealthDeps, healthRoutes, type ReadinessCheck } from './health-routes.ts'
 import { performer } from './perform-call.ts'
 import { router } from './router.ts'
+
+const GOOD: ReadinessCheck = { name: 'disk', check: () => ({ ok: true, message: '3 GiB free' }) }
 
 function ask(path: string, parts: Partial<HealthDeps> = {}): Promise<Response> {
   const routes = healthRoutes({
@@ -12,9 +14,9 @@ function ask(path: string, parts: Partial<HealthDeps> = {}): Promise<Response> {
     lastEvaluationAt: () => TEST_START - 1500,
     damagedFiles: () => Array.from({ length: 101 }, (_, n) => `${n}.parquet`),
     failingMerges: () => 2,
-    storageFault: () => null,
+    checks: () => [GOOD],
     now: () => TEST_START,
-    metrics: () => [],
+    metrics: async () => [],
     ...parts,
   })
   const health = router(routes, {
@@ -36,7 +38,14 @@ test('/readyz reports the ages of the last flush and evaluation', async () => {
   const response = await ask('/readyz', { damagedFiles: () => [] })
   expect([response.status, await response.json()]).toEqual([
     200,
-    { ok: true, lastFlushAgeMs: null, lastEvaluationAgeMs: 1500, damagedFiles: [], failingMerges: 2 },
+    {
+      ok: true,
+      lastFlushAgeMs: null,
+      lastEvaluationAgeMs: 1500,
+      damagedFiles: [],
+      failingMerges: 2,
+      checks: [{ name: 'disk', ok: true, message: '3 GiB free' }],
+    },
   ])
 })
 
@@ -45,18 +54,28 @@ test('/readyz is ready despite damaged files, and names the first 100', async ()
   expect([ok, damagedFiles.length, damagedFiles[0]]).toEqual([true, 100, '0.parquet'])
 })
 
-test('/readyz returns 503 with the reason while data cannot be stored', async () => {
-  const response = await ask('/readyz', { storageFault: () => 'the disk is full: 3 MiB are free' })
+test('/readyz returns 503 and names each failed check, including one that throws', async () => {
+  const checks: ReadinessCheck[] = [
+    { name: 'disk', check: () => ({ ok: false, message: 'the disk is full: 3 MiB free' }) },
+    { ...GOOD, name: 'engine' },
+    {
+      name: 'spool',
+      check() {
+        throw new Error('/secret/path')
+      },
+    },
+  ]
+  const response = await ask('/readyz', { checks: () => checks })
   expect([response.status, response.headers.get('retry-after'), await response.json()]).toEqual([
     503,
     '10',
-    { error: 'the disk is full: 3 MiB are free' },
+    { error: 'disk: the disk is full: 3 MiB free; spool: the check itself failed; see the server log' },
   ])
 })
 
 test('metrics are in Prometheus format', async () => {
   const response = await ask('/metrics', {
-    metrics: () => [
+    metrics: async () => [
       { name: 'tagwarden_a_total', type: 'counter', help: 'Things.', value: 3 },
       { name: 'tagwarden_b_bytes', type: 'gauge', help: 'Bytes.', value: 1.5 },
     ],

@@ -1,9 +1,17 @@
 import type { Instant } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
-import { Closed, InstantSchema, Int, Nullable, OneOf, Type } from '../core/schema.ts'
+import { type Metric, renderMetrics } from '../core/metric.ts'
+import { Closed, InstantSchema, Int, Nullable, OneOf, type Static, Type } from '../core/schema.ts'
 import { OK, OkSchema, publicRoute, type Route } from './route.ts'
 
 const tag = 'Health'
+
+const CheckSchema = Closed({
+  name: Type.String({ description: 'What was checked', examples: ['disk'] }),
+  ok: Type.Boolean(),
+  message: Type.String({ description: 'The result in one sentence', examples: ['48.1 GiB free (61 %)'] }),
+})
+
 const ReadinessSchema = Closed(
   {
     ok: Type.Boolean(),
@@ -36,6 +44,9 @@ const ReadinessSchema = Closed(
         { description: 'Present while the server sends nothing, because its data folder was copied or restored' },
       ),
     ),
+    checks: Type.Optional(
+      Type.Array(CheckSchema, { description: 'All checks. One that fails makes the response a 503' }),
+    ),
   },
   { $id: 'Readiness' },
 )
@@ -46,15 +57,18 @@ const MOST_DAMAGED = 100
 /** `Retry-After` in seconds while the server is not ready. */
 const RETRY_AFTER_S = 10
 
-/**
- * A metric in `/metrics`. Its name includes the unit, as Prometheus requires
- * (https://prometheus.io/docs/practices/naming/).
- */
-export interface Metric {
+/** The result of a check. */
+export type CheckResult = Omit<Static<typeof CheckSchema>, 'name'>
+
+/** A check that decides whether the server is ready. Rooms list their checks in `Room.checks`. */
+export interface ReadinessCheck {
+  /** Unique name in lower case. */
   name: string
-  type: 'counter' | 'gauge'
-  help: string
-  value: number
+  /**
+   * Returns the current result. The route is public, so this must be cheap, and the message must contain no paths and no
+   * data of organizations.
+   */
+  check(): CheckResult
 }
 
 export interface HealthDeps {
@@ -77,10 +91,20 @@ export interface HealthDeps {
   backup?(): { state: 'ok' | 'stale' | 'failed' | 'none'; lastSuccess: { startedAt: Instant } | null }
   /** Why the server sends nothing; null or omitted if it does. */
   quiet?(): { since: Instant; reason: string } | null
-  /** Reason why nothing can be stored, as a sentence without paths. Null when storage works. */
-  storageFault(): string | null
+  checks(): readonly ReadinessCheck[]
   now(): Instant
-  metrics(): Metric[]
+  metrics(): Promise<readonly Metric[]>
+}
+
+/** Runs all checks. A check that throws has failed. */
+export function runChecks(checks: readonly ReadinessCheck[]): Static<typeof CheckSchema>[] {
+  return checks.map(({ name, check }) => {
+    try {
+      return { name, ...check() }
+    } catch {
+      return { name, ok: false, message: 'the check itself failed; see the server log' }
+    }
+  })
 }
 
 /**
@@ -94,7 +118,7 @@ export function healthRoutes({
   failingMerges,
   backup,
   quiet,
-  storageFault,
+  checks,
   now,
   metrics,
 }: HealthDeps): Route[] {
@@ -114,13 +138,19 @@ export function healthRoutes({
       method: 'GET',
       path: '/readyz',
       tag,
-      summary: 'Check whether the server can store events',
+      summary: 'Check whether the server can do its work',
       description:
-        'Returns the ages of the last flush and evaluation, and lists damaged files. 503 when the disk is full.',
+        'Lists the checks and their results. 503 when a check fails: the disk is full, the query engine does not ' +
+        'answer, events or evaluations have been waiting for more than 2 minutes, or canary events are lost. The error ' +
+        'then names each failed check.',
       answer: ReadinessSchema,
       handle() {
-        const fault = storageFault()
-        if (fault !== null) throw new AppError('unavailable', fault, RETRY_AFTER_S)
+        const results = runChecks(checks())
+        const failed = results.filter(({ ok }) => !ok)
+        if (failed.length > 0) {
+          const faults = failed.map(({ name, message }) => `${name}: ${message}`)
+          throw new AppError('unavailable', faults.join('; '), RETRY_AFTER_S)
+        }
         return {
           ok: true,
           lastFlushAgeMs: ageMs(lastFlushAt()),
@@ -130,6 +160,7 @@ export function healthRoutes({
           failingMerges: failingMerges(),
           ...backupNote(backup?.() ?? null, ageMs),
           ...quietNote(quiet?.() ?? null),
+          checks: results,
         }
       },
     }),
@@ -143,7 +174,7 @@ export function healthRoutes({
       answer: Type.String({
         examples: ['# TYPE tagwarden_events_stored_total counter\ntagwarden_events_stored_total 1200\n'],
       }),
-      handle: () => `${metrics().map(lineOf).join('\n')}\n`,
+      handle: async () => renderMetrics(await metrics()),
     }),
   ]
 }
@@ -158,7 +189,3 @@ function backupNote(
 }
 
 const quietNote = (quiet: { since: Instant; reason: string } | null) => (quiet ? { quiet } : {})
-
-function lineOf({ name, type, help, value }: Metric): string {
-  return `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n${name} ${value}`
-}

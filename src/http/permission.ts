@@ -63,13 +63,11 @@ export const PERMISSIONS = {
     from: 'owner',
     writes: false,
     secret: true,
-    audited: false,
     meaning: 'View the backups of a server with one organization',
   },
   operate: {
     from: 'owner',
     writes: true,
-    audited: true,
     meaning:
       'Make and download backups of a server with one organization, and let a restored server send notifications',
   },

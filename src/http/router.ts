@@ -29,6 +29,8 @@ export type Authenticate = (
 export interface RouterDeps {
   authenticate: Authenticate
   perform: Perform
+  /** Called with the group of routes that handles a request. */
+  routed?(request: Request, tag: string): void
   /** Reports an unexpected error that occurs after the response has begun. */
   report?(error: unknown, route: string): void
 }
@@ -38,8 +40,10 @@ export function router(routes: readonly Route[], parts: RouterDeps): Elysia {
   const app = new Elysia({ normalize: false })
   for (const route of routes) {
     const path = route.path.replaceAll(/\{(\w+)\}/g, ':$1')
-    const handle = ({ request, params }: { request: Request; params: unknown }) =>
-      route.redirect?.(request) ?? answer(route, request, params, parts)
+    const handle = ({ request, params }: { request: Request; params: unknown }) => {
+      parts.routed?.(request, route.tag)
+      return route.redirect?.(request) ?? answer(route, request, params, parts)
+    }
     app.route(route.method, path, handle, { parse: 'none' })
   }
   return app as unknown as Elysia

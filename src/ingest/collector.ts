@@ -15,6 +15,7 @@ import { type BatchJudge, type DecodedBatch, decodeBatch } from './decode-batch.
 import type { IngestRates } from './ingest-rates.ts'
 import type { JudgingQueue, UnjudgedBatch } from './judging-queue.ts'
 import type { LiveBuffer } from './live-buffer.ts'
+import type { RefusedItems } from './refused-items.ts'
 import { OVER_BUDGET, RejectedBatches, type RejectionCount } from './rejected-batches.ts'
 import type { SeenBatches } from './seen-batches.ts'
 import type { Spool } from './spool.ts'
@@ -45,6 +46,10 @@ export interface CollectorDeps {
   live?: Pick<LiveBuffer, 'add'>
   /** Called with the domain of every batch of events that has been stored. */
   received?(domainId: string, receivedAt: Instant): void
+  /** Called with the status and the duration in ms of every request. */
+  answered?(status: number, ms: number): void
+  /** Counts what is refused, by a fixed set of reasons. */
+  refused?: Pick<RefusedItems, 'addLedger' | 'addError'>
   /** Counts the stored events of each organization. */
   counts?: Pick<IngestRates, 'add'>
   report(error: unknown, route: string): void
@@ -109,6 +114,8 @@ export class Collector {
 
   /** Handles a request to `EVENTS_PATH`. Never throws. */
   async events(request: Request): Promise<Response> {
+    const begun = performance.now()
+    let status = 202
     let known: CollectorDomain | null = null
     try {
       if (request.method === 'OPTIONS') return new Response(null, { status: 204, headers: CORS })
@@ -120,7 +127,11 @@ export class Collector {
       const answer = await this.take(text, request, known)
       return new Response(JSON.stringify(answer), { status: 202, headers: ANSWER_HEADERS })
     } catch (error) {
-      return this.failed(request, error, known)
+      const response = this.failed(request, error, known)
+      status = response.status
+      return response
+    } finally {
+      this.parts.answered?.(status, performance.now() - begun)
     }
   }
 
@@ -157,6 +168,7 @@ export class Collector {
       this.parts.report(error, `POST ${EVENTS_PATH}`)
       return withHeaders(request, bugResponse())
     }
+    this.parts.refused?.addError(error)
     if (known) this.refusals.add(known, error)
     if (error.code === 'unavailable') this.reportUnavailable(error)
     return this.refuse(request, error)
@@ -277,6 +289,7 @@ export class Collector {
       throw error
     }
     storing?.stored(receivedAt)
+    this.parts.refused?.addLedger(record.ledger)
     live?.add(domainId, events)
     counts?.add(orgId, receivedAt, events.length)
     if (events.length > 0) this.parts.received?.(domainId, receivedAt)

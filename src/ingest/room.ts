@@ -10,6 +10,7 @@ import { IngestRates } from './ingest-rates.ts'
 import { JudgingQueue, type JudgingQueueDeps } from './judging-queue.ts'
 import { LiveBuffer } from './live-buffer.ts'
 import { type LiveRouteDeps, liveRoutes } from './live-routes.ts'
+import { RefusedItems } from './refused-items.ts'
 import { SeenBatches } from './seen-batches.ts'
 import type { Spool } from './spool.ts'
 import { type UsageRouteDeps, usageRoutes } from './usage-routes.ts'
@@ -41,7 +42,7 @@ interface IngestBase extends Base {
 interface Deps
   extends Pick<LiveRouteDeps, 'maskOf'>,
     Pick<UsageRouteDeps, 'storageOf' | 'maskTextOf'>,
-    Required<Pick<CollectorDeps, 'storing' | 'isOverBudget' | 'countryOf'>> {
+    Required<Pick<CollectorDeps, 'storing' | 'isOverBudget' | 'countryOf' | 'answered'>> {
   directory: DomainDirectory
   scripts: ScriptFiles
   rules: { judgeBatch: CollectorDeps['judge']; judgeAll: JudgingQueueDeps['judgeHere'] }
@@ -54,6 +55,7 @@ export function openIngest(base: IngestBase, deps: Deps): IngestRoom {
   const { db, clock, config, spool, report, lateFolder } = base
   const { directory, scripts, rules, judgeProcess, storing, isOverBudget, countryOf, maskOf, storageOf, maskTextOf } =
     deps
+  const refused = new RefusedItems()
   const live = new LiveBuffer(clock)
   const counts = new IngestRates((orgId) => lastEventAt(db, orgId))
   const batches = new SeenBatches(db, clock)
@@ -93,6 +95,8 @@ export function openIngest(base: IngestBase, deps: Deps): IngestRoom {
     live,
     received: noteFirstEvent,
     counts,
+    refused,
+    answered: deps.answered,
     report,
   })
   late.start()
@@ -102,6 +106,7 @@ export function openIngest(base: IngestBase, deps: Deps): IngestRoom {
     late,
     counts,
     violated,
+    metrics: () => refused.metrics(),
     routes: [...usageRoutes({ db, clock, storageOf, maskTextOf }), ...liveRoutes({ db, live, maskOf })],
     // Pending batches are evaluated after the next start.
     async close() {

@@ -1,4 +1,5 @@
 import type { Instant } from '../core/clock.ts'
+import { INTERNAL_ORG_ID } from '../org/internal-org.ts'
 import type { BatchAnswer } from './batch.ts'
 import { hashOf } from './batch-hash.ts'
 import type { BatchRecord } from './segment-file.ts'
@@ -19,6 +20,8 @@ export const NOTHING_REFUSED: Refused = { rejected: 0, errors: [] }
 export class BatchLog {
   /** Number of batches, including batches without an id. */
   size = 0
+  /** True if all batches are canary events of the server itself, which are never loaded. */
+  isInternal = true
   /** Time of the first batch; infinite without batches. */
   firstReceivedAt: Instant = Number.POSITIVE_INFINITY
   /** Time of the last batch; 0 without batches. */
@@ -35,8 +38,9 @@ export class BatchLog {
 
   /** Adds a batch. If its id is already known, the first response is kept. */
   add(batch: BatchRecord): void {
-    const { key, receivedAt, answer, ledger, pages = [] } = batch
+    const { key, orgId, receivedAt, answer, ledger, pages = [] } = batch
     this.size++
+    this.isInternal &&= orgId === INTERNAL_ORG_ID
     this.firstReceivedAt = Math.min(this.firstReceivedAt, receivedAt)
     this.lastReceivedAt = Math.max(this.lastReceivedAt, receivedAt)
     if (ledger.length > 0 || pages.length > 0) this.notable.push(batch)

@@ -180,6 +180,13 @@ export class Spool {
     )
   }
 
+  /** Time at which the oldest batch that is not loaded yet was received; null without such batches. */
+  oldestAt(): Instant | null {
+    const firsts = [...this.sealed, ...(this.open ? [this.open] : [])].map(({ batches }) => batches.firstReceivedAt)
+    const oldest = Math.min(...firsts)
+    return Number.isFinite(oldest) ? oldest : null
+  }
+
   /** Sealed segments that are waiting to be loaded, oldest first. */
   segments(): readonly Segment[] {
     return this.sealed

@@ -11,7 +11,9 @@ import type { NotifierDeps } from './delivery/notifier.ts'
 import { deliveryRoutes } from './delivery/routes.ts'
 import { Listeners } from './inbound/inbound-connections.ts'
 import { Poller } from './inbound/poller.ts'
+import type { Channel } from './providers/channel.ts'
 import type { Connector } from './providers/connector.ts'
+import { CHANNELS } from './providers/index.ts'
 import { integrationRoutes } from './routes.ts'
 import { StatusSync } from './status/status-sync.ts'
 
@@ -27,6 +29,8 @@ interface Deps extends Required<Pick<NotifierDeps, 'changesOf'>>, Required<Pick<
   enqueue: Enqueue
   /** Adds data from the event history to messages. */
   enricher: MessageEnricher
+  /** Channels of the internal organization. */
+  internalChannels: readonly Channel[]
   /** Returns a random number from 0 (inclusive) to 1 (exclusive), used to spread retries. */
   jitter(): number
 }
@@ -34,11 +38,22 @@ interface Deps extends Required<Pick<NotifierDeps, 'changesOf'>>, Required<Pick<
 /** Creates the integrations module. Deliveries interrupted by a crash are sent again. */
 export function openIntegrations(base: HistoryBase, deps: Deps): IntegrationsRoom {
   const { db, box, clock, config, transport, report, guard, publicUrl, collectUrl, stopping } = base
-  const { connectors, enqueue, enricher, jitter, changesOf, noteChange } = deps
+  const { connectors, enqueue, enricher, internalChannels, jitter, changesOf, noteChange } = deps
   recoverInterrupted(db)
   const mailConfigured = config.smtpUrl !== ''
   const dispatcher = new Dispatcher(
-    { db, box, clock, transport, jitter, mailConfigured, report, operator: config.providers, enricher },
+    {
+      db,
+      box,
+      clock,
+      transport,
+      jitter,
+      mailConfigured,
+      report,
+      operator: config.providers,
+      enricher,
+      channels: [...CHANNELS, ...internalChannels],
+    },
     stopping,
   )
   const queued = new Emitter()

@@ -3,6 +3,7 @@ import { AppError } from '../core/error.ts'
 import { newId } from '../core/id.ts'
 import { Yielder } from '../core/yield-to-event-loop.ts'
 import { windowsInForce } from '../maintenance/store.ts'
+import { INTERNAL_ORG_ID } from '../org/internal-org.ts'
 import { isActiveMember } from '../org/member-store.ts'
 import { activeClockStep } from '../store/clock-step.ts'
 import { type Db, prepared, tx } from '../store/database.ts'
@@ -461,4 +462,20 @@ export async function resolveIssuesOfDomain(
 /** Deletes old history entries, but not the issues. */
 export function removeOldHistory(db: Db, now: Instant): void {
   db.prepare('DELETE FROM issueHistory WHERE createdAt < ?').run(now - RECORD_RETENTION_MS)
+}
+
+/** True if the organization has any issue. */
+export function hasIssues(db: Db, orgId: string): boolean {
+  return prepared(db, 'SELECT 1 FROM issue WHERE orgId = ? LIMIT 1').get(orgId) !== undefined
+}
+
+/** Deletes all issues of an organization with their deliveries. */
+export function deleteIssuesOf(db: Db, orgId: string): void {
+  prepared(db, 'DELETE FROM issue WHERE orgId = ?').run(orgId)
+}
+
+/** Number of open issues of all organizations, except the internal one. */
+export function countOpenIssues(db: Db): number {
+  const sql = `SELECT count(*) AS count FROM issue WHERE status = 'open' AND orgId <> ?`
+  return prepared<[string], { count: number }>(db, sql).get(INTERNAL_ORG_ID)?.count ?? 0
 }

@@ -3,6 +3,7 @@ import type { Clock } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
 import { type Db, tx } from '../store/database.ts'
 import type { NewAuditEntry } from './audit-log.ts'
+import { INTERNAL_ORG_ID } from './internal-org.ts'
 import { changeRole, findMemberOrNull, isLastOwner, type MemberKey, removeMember } from './member-store.ts'
 import type { CompanyUser } from './oidc-user.ts'
 import { removeSecondFactor } from './second-factor.ts'
@@ -18,8 +19,10 @@ export type NoteAct = (act: Pick<NewAuditEntry, 'orgId' | 'act' | 'target' | 'no
  */
 export function joinedOrg(db: Db, orgId: string | null): string {
   const ids = db
-    .prepare<[object], { id: string }>('SELECT id FROM org WHERE @orgId IS NULL OR id = @orgId LIMIT 2')
-    .all({ orgId })
+    .prepare<[object], { id: string }>(
+      'SELECT id FROM org WHERE id <> @internal AND (@orgId IS NULL OR id = @orgId) LIMIT 2',
+    )
+    .all({ orgId, internal: INTERNAL_ORG_ID })
   const [first, second] = ids
   if (first && !second) return first.id
   throw new AppError(

@@ -7,6 +7,7 @@ import type { SecretBox } from '../core/secret-box.ts'
 import { type Page, type PageRequest, readPage } from '../http/paging.ts'
 import { type Db, prepared, tx } from '../store/database.ts'
 import { createKey } from './api-key-store.ts'
+import { INTERNAL_ORG_ID } from './internal-org.ts'
 import {
   checkName,
   type Membership,
@@ -92,7 +93,8 @@ export function rotateWebhookSecret(db: Db, box: SecretBox, orgId: string): stri
 
 /** True if this server has exactly one organization. */
 export function isOnlyOrg(db: Db): boolean {
-  return db.prepare<[], number>('SELECT count(*) FROM org').pluck().get() === 1
+  const count = db.prepare<[string], number>('SELECT count(*) FROM org WHERE id <> ?').pluck()
+  return count.get(INTERNAL_ORG_ID) === 1
 }
 
 /** Changes the given fields. A null currency removes the currency. Throws `invalid` for a blank name. */
@@ -126,7 +128,7 @@ export function updateOrg(
  */
 export function deleteOrg(db: Db, clock: Clock, orgId: string): void {
   tx(db, () => {
-    const another = db.prepare('SELECT 1 FROM org WHERE id <> ?').get(orgId)
+    const another = db.prepare('SELECT 1 FROM org WHERE id NOT IN (?, ?)').get(orgId, INTERNAL_ORG_ID)
     if (!another) throw new AppError('conflict', 'the only organization on this server cannot be deleted')
     const members = db.prepare<[string], { userId: string }>('SELECT userId FROM member WHERE orgId = ?').all(orgId)
     db.prepare('DELETE FROM hostnameUsage WHERE domainId IN (SELECT id FROM domain WHERE orgId = @orgId)').run({
@@ -258,8 +260,9 @@ export interface Initial {
 
 /** Returns the organizations without members, oldest first, such as organizations recreated from their events. */
 function orgsWithoutMembers(db: Db): string[] {
-  const sql = 'SELECT id FROM org WHERE NOT EXISTS (SELECT 1 FROM member WHERE orgId = org.id) ORDER BY createdAt, id'
-  return db.prepare<[], string>(sql).pluck().all()
+  const sql = `SELECT id FROM org WHERE id <> ? AND NOT EXISTS (SELECT 1 FROM member WHERE orgId = org.id)
+    ORDER BY createdAt, id`
+  return db.prepare<[string], string>(sql).pluck().all(INTERNAL_ORG_ID)
 }
 
 /** Renames the oldest organization without members and returns its id. Null when there is no such organization. */

@@ -3,6 +3,7 @@ import type { Clock } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
 import { type Db, tx } from '../store/database.ts'
 import { writeAuditEntry } from './audit-log.ts'
+import { INTERNAL_ORG_ID } from './internal-org.ts'
 import { changeRole, findMemberOrNull } from './member-store.ts'
 import { hashPassword } from './password-hash.ts'
 import { endReset } from './password-reset.ts'
@@ -95,7 +96,8 @@ export async function setPassword(
 
 /** Returns the organization with this id or name, the user's only one, or the server's only one. Throws `invalid`. */
 function chooseOrganization(db: Db, { organizations }: UserRecord, wanted: string | null): string {
-  const all = db.prepare<[], { id: string; name: string }>('SELECT id, name FROM org ORDER BY id').all()
+  const find = db.prepare<[string], { id: string; name: string }>('SELECT id, name FROM org WHERE id <> ? ORDER BY id')
+  const all = find.all(INTERNAL_ORG_ID)
   const found =
     wanted === null
       ? [organizations, all].find(({ length }) => length === 1)

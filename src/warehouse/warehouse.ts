@@ -129,6 +129,11 @@ export interface Warehouse {
   drop(isDropped: (part: StoredPart) => boolean): Promise<void>
 
   /**
+   * Checks that the engine answers. Parts of the engine that have not been started yet are not checked. Throws the error
+   * of the engine, which may contain paths.
+   */
+  probe(): Promise<void>
+  /**
    * Starts the engine if any events are stored, so that the first query doesn't have to wait. Throws if the engine
    * can't start.
    */

@@ -267,7 +267,8 @@ describe('requests without a credential', () => {
 
   test('metrics are in valid Prometheus format', async () => {
     const lines = (await (await fetch(`${server.url}/metrics`)).text()).trimEnd().split('\n')
-    for (const line of lines) expect(line).toMatch(/^(?:# (?:HELP|TYPE) \w+ .+|\w+ -?[\d.e+]+)$/)
+    for (const line of lines)
+      expect(line).toMatch(/^(?:# (?:HELP|TYPE) \w+ .+|\w+(?:\{\w+="[^"]*"(?:,\w+="[^"]*")*\})? -?[\d.e+-]+)$/)
   })
 
   test('the page loads nothing from other hosts', async () => {

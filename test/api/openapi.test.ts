@@ -255,10 +255,11 @@ test('the server serves the document without a credential', async () => {
   expect(answer.body).toEqual(JSON.parse(JSON.stringify(api)))
 })
 
-test.each(['openapi.json', 'api/roles.md', 'operate/settings.md', 'use/alerts.md'])(
+test.each(['openapi.json', 'api/roles.md', 'operate/settings.md', 'operate/metrics.md', 'use/alerts.md'])(
   'docs/%s is up to date',
   async (name) => {
-    const said = goldenFiles(world.app.routes)[name]
+    const metrics = (await world.call('GET', '/metrics', { as: null })).body
+    const said = goldenFiles(world.app.routes, metrics)[name]
     const kept = await Bun.file(goldenPath(name))
       .text()
       .catch(() => '')

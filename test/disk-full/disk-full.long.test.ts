@@ -92,7 +92,7 @@ describe.each(Object.entries(disks))('%s', (_, disk) => {
       const { status, body } = await call('GET', `${server.url}/readyz`)
       expect({ status, body }).toEqual({
         status: 503,
-        body: { error: expect.stringMatching(/^(the disk is full|writing to the disk failed): /) },
+        body: { error: expect.stringMatching(/^disk: (the disk is full|writing to the disk failed): /) },
       })
 
       // Once there is space again, the server recovers automatically: it accepts, stores and evaluates events, and

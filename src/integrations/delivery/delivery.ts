@@ -68,7 +68,8 @@ export interface DeliveryRecord {
   orgId: string
   issueId: string | null
   alertId: string | null
-  transition: MessageKind
+  /** `operator`: a message to the operator, which only the internal organization has. */
+  transition: MessageKind | 'operator'
   noticeKey: string
   channelType: ChannelType
   channelTarget: string
@@ -110,6 +111,7 @@ export function describeDelivery(box: SecretBox, record: DeliveryRecord, princip
   const { id, issueId, alertId, transition, status, attempts, lastAttemptAt, lastError, deliveredAt, createdAt } =
     record
   const channel = { type: record.channelType, target: record.channelTarget }
+  if (transition === 'operator') throw new Error('messages to the operator have no members who could see them')
   return {
     id,
     issueId,

@@ -1,4 +1,5 @@
 import { HOUR_MS, type Instant, SECOND_MS } from '../../core/clock.ts'
+import { INTERNAL_ORG_ID } from '../../org/internal-org.ts'
 import type { AttemptResult, Outcome, TimedAttemptResult } from '../delivery-outcome.ts'
 import { attemptDelivery, type Claimed, type DeliveryDeps } from './attempt.ts'
 import { claimNext, RoundRobin, withdrawExpired } from './delivery-queues.ts'
@@ -29,6 +30,8 @@ export class Dispatcher {
   private readonly rounds: RoundRobin
   /** Resolves after the next scheduled scan. Null if no scan is scheduled. */
   private nextScan: Promise<void> | null = null
+  /** Time of the most recent delivery to a user's channel since startup; null before the first. */
+  lastDeliveredAt: Instant | null = null
   /** Duration of the last scan in ms. */
   private scanMs = 0
 
@@ -87,6 +90,8 @@ export class Dispatcher {
       const timed = { ...attempted, outcome: revise(attempted.outcome), at, durMs }
       this.pauses.note(claimed.delivery, timed.outcome, this.deps.clock.now())
       await this.record(claimed, timed)
+      const isDelivered = timed.outcome.verdict === 'delivered' && claimed.delivery.orgId !== INTERNAL_ORG_ID
+      if (isDelivered) this.lastDeliveredAt = this.deps.clock.now()
       if (timed.outcome.verdict === 'wait') this.scanAfter(timed.outcome.waitMs)
       return timed
     })

@@ -22,7 +22,7 @@ export const MESSAGE_KINDS = [
 export type MessageKind = (typeof MESSAGE_KINDS)[number]
 
 /** True for a message that reports a state of the issue to the channels of its alert. */
-export const isIssueState = (kind: MessageKind): kind is Transition =>
+export const isIssueState = (kind: MessageKind | 'operator'): kind is Transition =>
   kind === 'opened' || kind === 'reopened' || kind === 'repeated' || kind === 'resolved'
 
 /** Issue data in a message. */

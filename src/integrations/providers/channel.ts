@@ -4,6 +4,7 @@ import { Text, type TString } from '../../core/schema.ts'
 import type { AddressGuard } from '../../transport/address-guard.ts'
 import { DELIVERED, type Outcome } from '../delivery-outcome.ts'
 import type { Message } from '../message/message.ts'
+import type { InternalChannelType } from './internal/internal-channel-types.ts'
 import type { DeliveryContext, GroupContext, GroupMember, IssueContext, StatusChange } from './provider-context.ts'
 
 /** Organization data required by targets that are not integrations. It is read on demand. */
@@ -82,7 +83,7 @@ export type Delivery<S extends object = object, M = unknown, T extends object = 
  * (tokens). I: state of an integration.
  */
 export interface Channel<S extends object = object, M = unknown, T extends object = object, I = unknown> {
-  type: ChannelType
+  type: ChannelType | InternalChannelType
   title: string
   /** One or two sentences that help users choose. */
   help: string

@@ -1,6 +1,7 @@
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, spyOn, test } from 'bun:test'
 import { copyFileSync, existsSync, readdirSync, unlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { DuckDBInstance } from '@duckdb/node-api'
 import fc from 'fast-check'
 import { HOUR_MS, MINUTE_MS } from '../../core/clock.ts'
 import { messageOf } from '../../core/error.ts'
@@ -406,4 +407,21 @@ test('a file is not removed while a query might read it', async () => {
   writeFileSync(join(fixture.folder, 'other'), '')
   await fixture.parquet.remove([path, join(fixture.folder, 'other')])
   expect(existsSync(join(fixture.folder, 'other'))).toBe(false)
+})
+
+test('a probe checks the engines that have been started, and fails after one of them has died', async () => {
+  const create = spyOn(DuckDBInstance, 'create')
+  try {
+    await using fixture = await WarehouseFixture.open()
+    await fixture.warehouse.probe()
+    expect(create).not.toHaveBeenCalled()
+    await fixture.add(some(1))
+    await fixture.warehouse.query(plainQuery({ sql: 'SELECT count(*) FROM events' }))
+    await fixture.warehouse.probe()
+    const [engine] = await Promise.all(create.mock.results.map(({ value }) => value as Promise<DuckDBInstance>))
+    engine?.closeSync()
+    await expect(fixture.warehouse.probe()).rejects.toThrow()
+  } finally {
+    create.mockRestore()
+  }
 })

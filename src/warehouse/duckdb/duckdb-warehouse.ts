@@ -186,6 +186,10 @@ export class DuckdbWarehouse implements Warehouse {
     await this.parquet.remove([...names].map((name) => join(folder, name)))
   }
 
+  probe(): Promise<void> {
+    return this.parquet.probe()
+  }
+
   async warm(): Promise<void> {
     if (this.options.manifest.files().length > 0) await this.parquet.start()
   }

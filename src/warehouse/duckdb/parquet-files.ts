@@ -58,6 +58,11 @@ class Engine {
     return this.instance
   }
 
+  /** True if the engine has been started and not closed. */
+  get isRunning(): boolean {
+    return this.instance !== null && !this.isClosed
+  }
+
   close(): void {
     this.isClosed = true
     void this.instance?.then(
@@ -191,6 +196,12 @@ export class ParquetFiles {
   read<T>(reader: Reader, sql: string, options: ExecuteOptions): Promise<T[]> {
     const engine = this.readers[reader]
     return engine.queries.run(() => this.execute<T>(engine, sql, options))
+  }
+
+  /** Runs a trivial query on every engine that has been started. Throws if one of them fails. */
+  async probe(): Promise<void> {
+    const running = [...Object.values(this.readers), this.writer].filter(({ isRunning }) => isRunning)
+    await Promise.all(running.map((engine) => this.execute(engine, 'SELECT 1')))
   }
 
   /** Runs an internal query without a time limit. */

@@ -4,9 +4,11 @@ import { join } from 'node:path'
 import { HOUR_MS, type Instant, MINUTE_MS } from '../../core/clock.ts'
 import type { StoredPage } from '../../core/stored-page-view.ts'
 import { EMPTY_SEGMENT, type SegmentContent } from '../../ingest/segment-counts.ts'
+import { INTERNAL_ORG_ID } from '../../org/internal-org.ts'
 import type { SealedSegment } from '../warehouse.ts'
 import type { NameOverflow, NamePlan } from './counted-event-names.ts'
 import { COUNTS, countsOf, named } from './counts-rollup.ts'
+import { quoteText } from './duckdb-dialect.ts'
 import { countsFrom, foldedIn, nameEvents, type ProfileRow, profileOf, spanOf } from './file-profile.ts'
 import type { EventFile, PageFile, RollupFile, SegmentFiles } from './manifest.ts'
 import { pageLines, pagesIn } from './pages-relation.ts'
@@ -51,12 +53,14 @@ export async function writeSegment(
 }
 
 /**
- * Writes the events of a segment and returns their number. The engine reads 2,048 lines at a time. If these lines
+ * Writes the events of a segment, without the server's own canary events, and returns their number. The engine reads 2,048 lines at a time. If these lines
  * exceed its memory, all lines are first copied to smaller files.
  */
 async function writeEvents(parquet: ParquetFiles, own: string, segment: string): Promise<number> {
   const form = { options: FRESH, groupBytes: FRESH_GROUP_BYTES }
-  const write = (paths: readonly string[]) => parquet.write(own, `SELECT * FROM ${spooledEvents(paths)}`, form)
+  const tenants = `WHERE orgId <> ${quoteText(INTERNAL_ORG_ID)}`
+  const write = (paths: readonly string[]) =>
+    parquet.write(own, `SELECT * FROM ${spooledEvents(paths)} ${tenants}`, form)
   try {
     return await write([segment])
   } catch (error) {

@@ -1,20 +1,22 @@
 import { expect, test } from 'bun:test'
-import { testClock } from '../test/fixtures.ts'
-import { type TestApp, testApp } from '../test/test-app.ts'
-import { DAY_MS, HOUR_MS, SECOND_MS } from './core/clock.ts'
+import { testClock } from '../../test/fixtures.ts'
+import { type TestApp, testApp } from '../../test/test-app.ts'
+import { DAY_MS, HOUR_MS, SECOND_MS } from '../core/clock.ts'
 import { cachedMetrics } from './metrics.ts'
 
 async function metricsOf(world: TestApp): Promise<Record<string, number>> {
   const { body } = await world.call('GET', '/metrics', { as: null })
   const lines = (body as string).split('\n').filter((line) => line !== '' && !line.startsWith('#'))
-  return Object.fromEntries(lines.map((line) => line.split(' ')).map(([name = '', value]) => [name, Number(value)]))
+  return Object.fromEntries(
+    lines.map((line) => [line.slice(0, line.lastIndexOf(' ')), Number(line.slice(line.lastIndexOf(' ') + 1))]),
+  )
 }
 
 test('metrics start at zero, count stored data and failed deliveries, and survive a restart', async () => {
   const status = { now: 500 }
   const transport = { send: async () => ({ kind: 'status', status: status.now, headers: {}, body: '' }) as const }
   await using world = await testApp({}, { transport })
-  expect(await metricsOf(world)).toEqual({
+  expect(await metricsOf(world)).toMatchObject({
     tagwarden_events_stored_total: 0,
     tagwarden_items_rejected_total: 0,
     tagwarden_spool_segments: 0,
@@ -25,8 +27,6 @@ test('metrics start at zero, count stored data and failed deliveries, and surviv
     tagwarden_open_issues: 0,
     tagwarden_deliveries_waiting: 0,
     tagwarden_deliveries_failed_total: 0,
-    tagwarden_backups_failed_total: 0,
-    tagwarden_quiet: 0,
     tagwarden_resident_memory_bytes: expect.any(Number),
     tagwarden_collector_refusing: 0,
     tagwarden_collect_gaps: 0,
@@ -87,13 +87,46 @@ test('metrics start at zero, count stored data and failed deliveries, and surviv
   })
 })
 
-test('metrics are collected at most once every five seconds', () => {
+test('metrics are collected at most once every five seconds', async () => {
   const clock = testClock()
   let measured = 0
-  const ask = cachedMetrics(clock, () => [{ name: 'n', type: 'gauge', help: '', value: ++measured }])
-  const values = [0, 4999, 1, -6000, 0].map((byMs) => {
+  const ask = cachedMetrics(clock, async () => [{ name: 'n', type: 'gauge', help: '', value: ++measured }])
+  const values: unknown[] = []
+  for (const byMs of [0, 4999, 1, -6000, 0]) {
     clock.advance(byMs)
-    return ask()[0]?.value
+    values.push((await ask())[0])
+  }
+  expect(values).toMatchObject([1, 1, 2, 3, 3].map((value) => ({ value })))
+})
+
+test('labels have values from fixed sets, whatever callers send', async () => {
+  await using world = await testApp()
+  const { body: domain } = await world.call('POST', '/v1/domains', { body: { name: 'strange-name' } })
+  await world.call('GET', '/strange-name/path', { as: null })
+  await world.call('GET', '/v1/domains/strange-name')
+  await world.collect('pt_strange-name', { events: [] })
+  await world.collect(domain.token, {
+    page: { url: 'https://strange-name.example/' },
+    events: [
+      { vendor: 'strange-name' },
+      { 'strange-name': 1 },
+      { vendor: 'a', params: { 'strange-name': 'x'.repeat(5000) } },
+    ],
   })
-  expect(values).toEqual([1, 1, 2, 3, 3])
+  await world.run('flush', 'evaluate')
+  world.clock.advance(5 * SECOND_MS)
+  const { body } = await world.call('GET', '/metrics', { as: null })
+  expect(body).not.toContain('strange-name')
+  const values = await metricsOf(world)
+  expect(values).toMatchObject({
+    'tagwarden_collector_refused_total{reason="unknown_token"}': 1,
+    'tagwarden_collector_refused_total{reason="invalid_item"}': 1,
+    'tagwarden_collector_refused_total{reason="too_large"}': 1,
+    'tagwarden_http_requests_total{group="domains",status="2xx"}': 1,
+    'tagwarden_http_requests_total{group="domains",status="4xx"}': 1,
+    'tagwarden_http_requests_total{group="other",status="4xx"}': 1,
+    'tagwarden_http_requests_total{group="collector",status="4xx"}': 1,
+    'tagwarden_http_request_duration_seconds_count{group="domains"}': 2,
+    'tagwarden_job_duration_seconds_count{task="flush"}': 1,
+  })
 })
