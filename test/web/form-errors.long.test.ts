@@ -95,6 +95,8 @@ const FORMS: readonly FormCase[] = [
     at: '/settings/preferences',
     opens: [button('Set up second factor')],
     submit: 'Enable second factor',
+    // The form stays open, so that the button that opens it is gone.
+    isDestructive: true,
   },
   { of: 'pages/settings/digest-page.tsx', at: '/settings/digest', submit: 'Save' },
   {
@@ -219,7 +221,8 @@ beforeAll(async () => {
   signedIn = await openScreen(here.server.url, here.browser.browser)
   await signedIn.page.setViewport({ width: 1280, height: 900 })
   // Changing a password and setting up a second factor require a session and a password.
-  app.app.db.prepare('UPDATE user SET passwordHash = ? WHERE id = ?').run('unused', userId)
+  const passwordHash = await Bun.password.hash('correct horse', { algorithm: 'argon2id', memoryCost: 8, timeCost: 1 })
+  app.app.db.prepare('UPDATE user SET passwordHash = ? WHERE id = ?').run(passwordHash, userId)
   await openAs(signedIn, openSession(app.app.db, app.clock, userId, 'password').token, '/')
   await waitForPage(signedIn.page)
 })
