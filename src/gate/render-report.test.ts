@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { REPORT_EXAMPLE } from './gate-run.ts'
 import { renderReport } from './render-report.ts'
-import type { GateReport } from './report.ts'
+import { type GateReport, REPORT_EXAMPLE } from './report.ts'
 
 const FAILED = REPORT_EXAMPLE
 const [FINDING] = FAILED.findings

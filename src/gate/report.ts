@@ -87,6 +87,61 @@ const UnreadSchema = Closed({
 /** Value of `format`. */
 export const REPORT_FORMAT = 'tagwarden-gate-1'
 
+const FINDING = {
+  check: 0,
+  kind: 'rule',
+  vendor: 'Google Analytics 4',
+  event: 'purchase',
+  sentence: 'Google Analytics 4 purchase had no `ep.transaction_id` on /checkout/thanks',
+  expected: 'a value of `ep.transaction_id`',
+  observed: 'no `ep.transaction_id`',
+  count: 1,
+  parameters: [{ parameter: 'ep.transaction_id', expected: 'a value of `ep.transaction_id`', observed: null }],
+  evidence: {
+    file: 'checkout.har',
+    entry: 14,
+    at: 1_767_614_400_000,
+    url: 'https://region1.google-analytics.com/g/collect',
+    page: 'shop.example/checkout/thanks',
+  },
+}
+
+const EXAMPLE = {
+  format: REPORT_FORMAT,
+  name: 'checkout',
+  ref: '8f2c1ab',
+  domainId: 'dom_01ke7jm2q0d3k8f1z6y5b7n4ta',
+  status: 'failed',
+  createdAt: 1_767_614_400_000,
+  recordings: [{ file: 'checkout.har', requests: 41, events: 6 }],
+  checks: [
+    {
+      kind: 'alert',
+      id: 'alr_01ke7jm2q0d3k8f1z6y5b7n4ta',
+      name: 'Purchase without transaction id',
+      severity: 'high',
+      status: 'failed',
+      reason: null,
+      events: 1,
+    },
+  ],
+  findings: [FINDING],
+  moreFindings: 0,
+  baseline: null,
+  events: [
+    {
+      vendor: 'Google Analytics 4',
+      event: 'purchase',
+      account: 'G-ABC123',
+      page: '/checkout/thanks',
+      count: 1,
+      copies: 0,
+      parameters: ['cu', 'epn.value'],
+    },
+  ],
+  unread: [],
+}
+
 export const GateReportSchema = Closed(
   {
     format: Type.Literal(REPORT_FORMAT),
@@ -106,7 +161,10 @@ export const GateReportSchema = Closed(
       description: 'Requests to vendors that could not be judged, because the recording lacks their body',
     }),
   },
-  { $id: 'GateReport' },
+  { $id: 'GateReport', examples: [EXAMPLE] },
 )
 /** The result of a run of the release gate. Contains no personal data. */
 export type GateReport = Static<typeof GateReportSchema>
+
+/** A report as an example of the documentation. */
+export const REPORT_EXAMPLE = EXAMPLE as GateReport

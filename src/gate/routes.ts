@@ -63,7 +63,6 @@ export function gateRoutes({ db, clock, privacyOf }: GateRouteDeps): Route[] {
       tag,
       summary: 'List runs of the release gate, newest first',
       refusals: ['notFound'],
-      tool: true,
       query: ListQuery,
       answer: GateRunList,
       exports: 'runs',
@@ -88,7 +87,6 @@ export function gateRoutes({ db, clock, privacyOf }: GateRouteDeps): Route[] {
       access: 'read',
       tag,
       summary: 'Get a run of the release gate with its report',
-      tool: true,
       params: ById,
       answer: GateRunSchema,
       handle: ({ principal: { orgId }, params: { id } }) =>
