@@ -5,6 +5,9 @@ import { type TestApp, testApp } from '../../test/test-app.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../core/clock.ts'
 import { createKey } from '../org/api-key-store.ts'
 import { addMember, createUser } from '../org/store.ts'
+import type { History } from '../warehouse/warehouse.ts'
+import { eventSearch } from './event-search.ts'
+import { openHistory } from './history.fixture.ts'
 
 interface Found {
   id: string
@@ -186,6 +189,34 @@ test('for a page, the newest hours are read first, and older hours only until th
   expect(ids).toEqual(hours.map((hour) => `h${hour}`).reverse())
 })
 
+test('the pages of ten days end where they continue, and none searches the time of an earlier page', async () => {
+  await using ten = await openHistory()
+  const from = ten.now - 10 * DAY_MS
+  const newestReads: number[] = []
+  const recorder: History = {
+    query(query) {
+      newestReads.push(query.window.to)
+      return ten.fixture.warehouse.query(query)
+    },
+  }
+  const found: Found[] = []
+  let cursor: string | null = null
+  do {
+    newestReads.length = 0
+    const bound = found.at(-1)?.receivedAt ?? ten.now
+    const input = { from, limit: 200, ...(cursor !== null && { cursor }) }
+    const page = await eventSearch.answer(ten.sources(recorder), input, ten.caller)
+    expect(Math.max(...newestReads)).toBeLessThanOrEqual(bound + 1)
+    found.push(...page.events)
+    cursor = page.nextCursor
+  } while (cursor !== null)
+  const expected = ten.events
+    .filter(({ orgId, receivedAt }) => orgId === ten.orgId && receivedAt >= from)
+    .toSorted((a, b) => b.receivedAt - a.receivedAt || b.seq - a.seq)
+  expect(expected.length).toBeGreaterThan(5000)
+  expect(found.map(({ seq }) => seq)).toEqual(expected.map(({ seq }) => seq))
+})
+
 describe('an event in the search results', () => {
   test('is shown with all its details', async () => {
     const { events } = await search({ q: '/path/e7' })
@@ -249,10 +280,10 @@ test.each<[Record<string, string | number>, string]>([
   [{ from: TEST_START, to: TEST_START }, 'query.from: must be before `to`'],
   [{ from: TEST_START + HOUR_MS, to: TEST_START }, 'query.from: must be before `to`'],
   [{ param: '=red' }, 'query.param: must be key=value or a key'],
-  [{ cursor: Buffer.from('["x"]').toString('base64url') }, 'cursor: is not valid for this list'],
-  [{ cursor: Buffer.from('[1.5]').toString('base64url') }, 'cursor: is not valid for this list'],
-  [{ cursor: Buffer.from('[1e300]').toString('base64url') }, 'cursor: is not valid for this list'],
-  [{ cursor: Buffer.from('[1,2]').toString('base64url') }, 'cursor: is not valid for this list'],
+  [{ cursor: Buffer.from('["x",1]').toString('base64url') }, 'cursor: is not valid for this list'],
+  [{ cursor: Buffer.from('[1,1.5]').toString('base64url') }, 'cursor: is not valid for this list'],
+  [{ cursor: Buffer.from('[1,1e300]').toString('base64url') }, 'cursor: is not valid for this list'],
+  [{ cursor: Buffer.from('[1]').toString('base64url') }, 'cursor: is not valid for this list'],
 ])('the query %j is rejected', async (query, error) => {
   const path = `/v1/events?${new URLSearchParams(query as Record<string, string>)}`
   expect(await world.call('GET', path)).toMatchObject({ status: 400, body: { error } })

@@ -9,7 +9,7 @@ import { DEFAULT_LIMIT, decodeCursor, page, pagingFields } from '../http/paging.
 import { may } from '../http/permission.ts'
 import type { MembersOf } from '../labels/label.ts'
 import { membersOf } from '../labels/store.ts'
-import { type Query, query } from '../warehouse/query.ts'
+import { type Binder, type Query, query } from '../warehouse/query.ts'
 import { eventFilter, filterFields } from './event-filters.ts'
 import { type Caller, insight } from './insight.ts'
 
@@ -140,10 +140,14 @@ export const eventSearch = insight({
     const domainIds = domainIdsNamed(db, orgId, input)
     if (domainIds?.length === 0) return { events: [], nextCursor: null }
     const scope = { orgId, domainIds: domainIds ?? [] }
-    const found = await newestFirst(rangeOf(input, caller), limit + 1, (window, most) =>
-      history.query<EventPosition>(findQuery(input, { ...scope, window, most }, membersOf(db, orgId))),
+    const { from, to } = rangeOf(input, caller)
+    const after = positionIn(input.cursor)
+    // Everything newer has been returned, so it is not searched again.
+    const window = { from, to: after === null ? to : Math.min(to, after.receivedAt + 1) }
+    const found = await newestFirst(window, limit + 1, (window, most) =>
+      history.query<EventPosition>(findQuery(input, { ...scope, window, most, after }, membersOf(db, orgId))),
     )
-    const { items, nextCursor } = page(found, limit, ({ seq }) => [seq])
+    const { items, nextCursor } = page(found, limit, ({ receivedAt, seq }) => [receivedAt, seq])
     // A second query reads the complete events, but only those to return.
     return { events: await findEvents(orgId, items, history), nextCursor }
   },
@@ -188,33 +192,44 @@ interface Part {
   domainIds: readonly string[]
   window: Query['window']
   most: number
+  /** Position of the last event of the previous page; null for the first page. */
+  after: EventPosition | null
 }
 
 /** Returns the query that finds only the positions of matching events. */
-function findQuery(input: Static<typeof Input>, { orgId, domainIds, window, most }: Part, members: MembersOf): Query {
-  const place = placeOf(input.cursor)
+function findQuery(
+  input: Static<typeof Input>,
+  { orgId, domainIds, window, most, after }: Part,
+  members: MembersOf,
+): Query {
   const filter = eventFilter(input, { domainIds, members })
   return query('insights.search', {
     orgId,
     window,
     write(binder) {
       const { filter: test, where, ...reads } = filter(binder)
-      const before = place === null ? [] : [`seq < ${binder.bind(place)}`]
       return {
         ...reads,
-        sql: `SELECT seq, receivedAt FROM events WHERE ${test} ORDER BY seq DESC LIMIT ${most}`,
-        where: [...before, where].join(' AND '),
+        sql: `SELECT seq, receivedAt FROM events WHERE ${test} ORDER BY receivedAt DESC, seq DESC LIMIT ${most}`,
+        where: after === null ? where : `${isBefore(after, binder)} AND ${where}`,
       }
     },
   })
 }
 
-/** Returns the `seq` in a cursor; null without a cursor. */
-function placeOf(cursor: string | undefined): number | null {
-  const place = decodeCursor(cursor, 1)
+function isBefore({ receivedAt, seq }: EventPosition, binder: Binder): string {
+  const at = binder.bind(receivedAt)
+  return `(receivedAt < ${at} OR (receivedAt = ${at} AND seq < ${binder.bind(seq)}))`
+}
+
+/** Returns the position in a cursor; null without a cursor. */
+function positionIn(cursor: string | undefined): EventPosition | null {
+  const place = decodeCursor(cursor, 2)
   if (place === null) return null
-  const [seq] = place
+  const [receivedAt, seq] = place
   // The query engine's own error for a non-integer would be unclear.
-  if (!Number.isSafeInteger(seq)) throw new AppError('invalid', 'cursor: is not valid for this list')
-  return Number(seq)
+  if (!Number.isSafeInteger(receivedAt) || !Number.isSafeInteger(seq)) {
+    throw new AppError('invalid', 'cursor: is not valid for this list')
+  }
+  return { receivedAt: Number(receivedAt), seq: Number(seq) }
 }
