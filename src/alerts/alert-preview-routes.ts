@@ -2,15 +2,17 @@ import type { CalendarsRoom } from '../calendars/room.ts'
 import { MAX_RULE_COST } from '../conditions/condition.ts'
 import { maskedHistory } from '../conditions/masked-history.ts'
 import type { Privacy } from '../conditions/privacy-settings.ts'
-import type { Clock } from '../core/clock.ts'
+import { type Clock, DAY_MS } from '../core/clock.ts'
 import { may } from '../http/permission.ts'
 import type { Principal } from '../http/principal.ts'
 import { type Route, route } from '../http/route.ts'
 import { membersOf } from '../labels/store.ts'
+import { specialPeriods } from '../maintenance/special-periods.ts'
+import type { ChartedScope } from '../maintenance/store.ts'
 import type { SignalSetting } from '../signals/signal.ts'
 import type { Db } from '../store/database.ts'
 import { type History, withSignal } from '../warehouse/warehouse.ts'
-import type { Alert } from './alert.ts'
+import { type Alert, domainsOf } from './alert.ts'
 import { MAX_PREVIEW_BODY_BYTES, readAlertInput, withPathPrefix } from './alert-input.ts'
 import { AlertPreviewInputSchema, AlertPreviewSchema, preview } from './alert-preview.ts'
 import { alertFrom, checkDomains, watchedDomains } from './alert-store.ts'
@@ -84,10 +86,26 @@ export function previewRoutes(parts: PreviewRouteDeps): Route[] {
       async handle({ principal, body: { rule, days = 14, sensitivities, series }, signal }) {
         const [alert, now, past] = [ruleOf(db, principal.orgId, rule), clock.now(), pastOf(principal, signal)]
         const judged = await backtest(alert, days, now, past, sensitivities)
-        return series ? { ...judged, series: await backtestSeries(alert, days, now, past) } : judged
+        const window = { from: now - days * DAY_MS, to: now }
+        return {
+          ...judged,
+          ...(series && { series: await backtestSeries(alert, days, now, past) }),
+          specialPeriods: await specialPeriods(db, chartedScope(alert, past), window),
+        }
       },
     }),
   ]
+}
+
+/** Returns the events whose special periods are shown with a backtest. */
+function chartedScope(alert: Alert, { domains }: HistoryDeps): ChartedScope {
+  const own = domainsOf(alert)
+  const [vendor = null, ...others] = alert.vendors ?? []
+  return {
+    orgId: alert.orgId,
+    domainIds: own.length > 0 ? own : domains.map(({ id }) => id),
+    vendor: others.length > 0 ? null : vendor,
+  }
 }
 
 /** Returns an alert that is not stored. Errors name fields with a prefix, such as `rule.period`. */

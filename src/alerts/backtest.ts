@@ -2,6 +2,7 @@ import { SENSITIVITY } from '../contract/limits.ts'
 import { DAY_MS, HOUR_MS, type Instant } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
 import { Closed, InstantSchema, Int, Nullable, OneOf, type Static, Type } from '../core/schema.ts'
+import { specialFields } from '../maintenance/special-periods.ts'
 import { type ChartPoint, pointFields, roundPoint } from '../signals/chart-point.ts'
 import type { Alert } from './alert.ts'
 import { RawAlertInputSchema } from './alert-input.ts'
@@ -81,6 +82,7 @@ export const AlertBacktestSchema = Closed(
         }),
       ),
     ),
+    ...specialFields,
   },
   {
     $id: 'AlertBacktest',

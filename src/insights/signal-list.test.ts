@@ -160,6 +160,45 @@ describe('filters of the signal list', () => {
   })
 })
 
+describe('a sorted signal list', () => {
+  const SEVERITY = ['silent', 'low', 'high', 'learning', 'normal', 'off']
+  const lowest = (value: number | null) => value ?? Number.NEGATIVE_INFINITY
+  const orders: Record<string, (row: SignalRow) => number | string> = {
+    state: ({ state }) => -SEVERITY.indexOf(state),
+    vendor: ({ vendor, event }) => `${vendor} ${event}`,
+    observed: ({ observed }) => lowest(observed),
+    expected: ({ expected }) => lowest(expected),
+    sensitivity: ({ sensitivity }) => sensitivity,
+    mode: ({ mode }) => ['auto', 'muted', 'off'].indexOf(mode),
+  }
+  const cases = Object.keys(orders).flatMap((field) => [field, `-${field}`].map((sort) => [sort, field] as const))
+
+  test.each(cases)('by %s is in order and contains each signal once, in pages of 3', async (sort, field) => {
+    const rows: SignalRow[] = []
+    for (let cursor: string | null = ''; cursor !== null; ) {
+      const { status, body } = await get(`?sort=${sort}&limit=3${cursor && `&cursor=${cursor}`}`)
+      expect([status, body.signals.length <= 3]).toEqual([200, true])
+      rows.push(...body.signals)
+      cursor = body.nextCursor as string | null
+    }
+    expect(rows.map(nameOf).toSorted()).toEqual(ALL.toSorted())
+    const values = rows.map(orders[field] as (row: SignalRow) => number | string)
+    const sign = sort.startsWith('-') ? -1 : 1
+    expect(values).toEqual(values.toSorted((a, b) => sign * (a < b ? -1 : Number(a > b))))
+  })
+
+  test('begins with the most severe state for -state, and respects filters', async () => {
+    const { body } = await get('?sort=-state&limit=4')
+    expect(body.signals.map(({ state }) => state)).toEqual(['silent', 'low', 'high', 'learning'])
+    expect(await namesOf('?sort=-observed&state=normal&vendor=GA')).toEqual(['Shop GA view', 'Shop GA muted'])
+  })
+
+  test.each(['?sort=nothing', '?sort=state&cursor={cursor}', '?cursor={cursor}'])('rejects %s', async (path) => {
+    const { body } = await get('?sort=-state&limit=1')
+    expect((await get(path.replace('{cursor}', String(body.nextCursor)))).status).toBe(400)
+  })
+})
+
 describe('the signals evaluated for a page', () => {
   test.each<[string, string[]]>([
     // One more signal is evaluated to find out whether there is a next page.

@@ -4,7 +4,16 @@ import { SIGNAL_MODES, SIGNAL_STATES } from '../contract/statuses.ts'
 import { DAY_MS, type Instant } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
 import { Closed, InstantSchema, Nullable, OneOf, type Static, Type } from '../core/schema.ts'
-import { DEFAULT_LIMIT, decodeCursor, NextCursorSchema, page, pagingFields } from '../http/paging.ts'
+import {
+  DEFAULT_LIMIT,
+  decodeCursor,
+  fieldOfSort,
+  NextCursorSchema,
+  type Page,
+  page,
+  pagingFields,
+  sortField,
+} from '../http/paging.ts'
 import { ExplanationSchema } from '../issues/domain-drop-explanation.ts'
 import type { IssueRecord } from '../issues/issue.ts'
 import { issuesOfAlert } from '../issues/store.ts'
@@ -80,6 +89,20 @@ export type SignalRow = Static<typeof SignalSchema>
 
 const SignalList = Closed({ signals: Type.Array(SignalSchema), nextCursor: NextCursorSchema }, { $id: 'SignalList' })
 
+/** Values by which the list can be sorted; null is the lowest. A state is sorted by its severity. */
+const SIGNAL_ORDERS = {
+  state: ({ state }: SignalRow) => -STATES_BY_SEVERITY.indexOf(state),
+  vendor: ({ vendor, event }: SignalRow) => `${vendor}\0${event}`,
+  observed: ({ observed }: SignalRow) => observed,
+  expected: ({ expected }: SignalRow) => expected,
+  sensitivity: ({ sensitivity }: SignalRow) => sensitivity,
+  mode: ({ mode }: SignalRow) => SIGNAL_MODES.indexOf(mode),
+}
+const SIGNAL_SORTS = Object.keys(SIGNAL_ORDERS) as (keyof typeof SIGNAL_ORDERS)[]
+
+/** Most severe first. */
+const STATES_BY_SEVERITY: readonly SignalRow['state'][] = ['silent', 'low', 'high', 'learning', 'normal', 'off']
+
 const SignalQuerySchema = Closed({
   ...domainFields,
   vendor: Type.Optional(Type.String({ maxLength: 200 })),
@@ -92,6 +115,12 @@ const SignalQuerySchema = Closed({
       description: 'Include hourly values for the last 7 days; limits a page to 50 signals',
     }),
   ),
+  sort: Type.Optional({
+    ...sortField(SIGNAL_SORTS),
+    description:
+      'Field to sort by; with `-` in descending order. Missing values are the lowest; `-state` begins with the most ' +
+      'severe: `silent`, `low`, `high`, `learning`, `normal`, `off`. Default: by domain, vendor and event',
+  }),
   ...pagingFields,
 })
 type SignalQuery = Static<typeof SignalQuerySchema>
@@ -100,7 +129,7 @@ type SignalQuery = Static<typeof SignalQuerySchema>
 export const signalList = insight({
   id: 'listSignals',
   tag: 'Signals',
-  summary: 'List signals and their states, sorted by domain, vendor and event',
+  summary: 'List signals and their states',
   description:
     'A signal is the volume of one vendor and event in one domain, with at least 100 events in the last 7 days, or ' +
     'with an issue or a setting. `explainedBy`: the signal fell because all traffic of its domain dropped.',
@@ -139,8 +168,29 @@ async function listSignals(
 ): Promise<Static<typeof SignalList>> {
   const { series = false } = query
   const limit = Math.min(query.limit ?? DEFAULT_LIMIT, series ? MOST_SERIES : Number.POSITIVE_INFINITY)
-  const after = placeOf(query.cursor)
   const now = parts.watermark()
+  const { items, nextCursor } = await (query.sort === undefined
+    ? pageByName(parts, orgId, query, { limit, now })
+    : sortedPage(parts, orgId, { ...query, sort: query.sort }, { limit, now }))
+  const signals = await inDetail(parts, orgId, items, now)
+  if (!series) return { signals, nextCursor }
+  return { signals: await withSeries(parts, orgId, signals, items, now), nextCursor }
+}
+
+/** The size of a page, and the time up to which counts are known. */
+interface PageOptions {
+  limit: number
+  now: Instant
+}
+
+/** Returns a page of the list sorted by domain, vendor and event. */
+async function pageByName(
+  parts: ListSources & Pick<Sources, 'domains'>,
+  orgId: string,
+  query: SignalQuery,
+  { limit, now }: PageOptions,
+): Promise<Page<FoundSignal>> {
+  const after = placeOf(query.cursor)
   const found: FoundSignal[] = []
   const meant = new Set(requestedDomains(parts, orgId, query).map(({ id }) => id))
   const first = after?.[0] ?? ''
@@ -157,10 +207,47 @@ async function listSignals(
       place = placeIn(end.row)
     }
   }
-  const { items, nextCursor } = page(found, limit, ({ row }) => [row.domainId, row.vendor, row.event])
-  const signals = await inDetail(parts, orgId, items, now)
-  if (!series) return { signals, nextCursor }
-  return { signals: await withSeries(parts, orgId, signals, items, now), nextCursor }
+  return page(found, limit, ({ row }) => placeIn(row))
+}
+
+/** Returns a page of the list sorted by a field. All matching signals are evaluated to find their order. */
+async function sortedPage(
+  parts: ListSources & Pick<Sources, 'domains'>,
+  orgId: string,
+  query: SignalQuery & { sort: NonNullable<SignalQuery['sort']> },
+  { limit, now }: PageOptions,
+): Promise<Page<FoundSignal>> {
+  const { sort, cursor, state } = query
+  const { field, descending } = fieldOfSort(sort)
+  const after = decodeCursor(cursor, 5)
+  if (after && after[0] !== sort) throw new AppError('invalid', `cursor: is not valid for a list sorted by ${sort}`)
+  const meant = new Set(requestedDomains(parts, orgId, query).map(({ id }) => id))
+  const domains = namedDomains(parts.db, orgId).filter(({ id }) => meant.has(id))
+  const found: { signal: FoundSignal; place: SortPlace }[] = []
+  for (let at = 0; at < domains.length; at += DOMAINS_AT_ONCE) {
+    const isWanted = wanted(query, null, Number.POSITIVE_INFINITY)
+    for (const signal of await signalsOf(parts, orgId, domains.slice(at, at + DOMAINS_AT_ONCE), isWanted, now)) {
+      if (state !== undefined && signal.row.state !== state) continue
+      found.push({ signal, place: [SIGNAL_ORDERS[field](signal.row), ...placeIn(signal.row)] })
+    }
+  }
+  const inOrder = (a: SortPlace, b: SortPlace) => (descending ? comparePlaces(b, a) : comparePlaces(a, b))
+  const rest = found
+    .filter(({ place }) => after === null || inOrder(place, after.slice(1) as SortPlace) > 0)
+    .sort((a, b) => inOrder(a.place, b.place))
+  const { items, nextCursor } = page(rest, limit, ({ place }) => [sort, ...place])
+  return { items: items.map(({ signal }) => signal), nextCursor }
+}
+
+type SortPlace = [value: string | number | null, ...Place]
+
+/** Compares positions part by part; null is the lowest. */
+function comparePlaces(a: SortPlace, b: SortPlace): number {
+  const index = a.findIndex((part, at) => part !== b[at])
+  if (index < 0) return 0
+  const [one, other] = [a[index] ?? null, b[index] ?? null]
+  if (one === null || other === null) return one === null ? -1 : 1
+  return one < other ? -1 : 1
 }
 
 /** Adds the hourly series to each signal. Disabled signals have none. */

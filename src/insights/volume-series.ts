@@ -9,6 +9,7 @@ import { Closed, InstantSchema, Int, Nullable, OneOf, type Static, Type } from '
 import type { SeriesState } from '../detector/detector.ts'
 import { may } from '../http/permission.ts'
 import { membersOf } from '../labels/store.ts'
+import { specialFields, specialPeriods } from '../maintenance/special-periods.ts'
 import { pointFields, roundBounds, roundEvents } from '../signals/chart-point.ts'
 import { SIGNAL_STEP_MS } from '../signals/series.ts'
 import type { SeriesChart } from '../signals/verdict-row.ts'
@@ -18,7 +19,6 @@ import { eventFilter, filterFields, hasFilters } from './event-filters.ts'
 import { EXPECTED_OF_SEVERAL, expectationOf, type Together } from './expected-volume.ts'
 import { type Caller, insight, type Sources } from './insight.ts'
 import { domainFields, domainsNamed, periodFields, requestedDomains, textField, windowOf } from './query-params.ts'
-import { specialFields, specialPeriods } from './special-periods.ts'
 
 const DEFAULT_HOURS = 72
 

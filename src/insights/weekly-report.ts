@@ -6,6 +6,7 @@ import { Closed, InstantSchema, Int, Nullable, type Static, Type } from '../core
 import { type IssueRecord, IssueSchema } from '../issues/issue.ts'
 import { issueActivity } from '../issues/issue-activity.ts'
 import { issueOf } from '../issues/store.ts'
+import { specialFields, specialPeriods } from '../maintenance/special-periods.ts'
 import { type ChartPoint, pointFields, roundBounds, roundEvents } from '../signals/chart-point.ts'
 import { COUNT_RETENTION_MS, countsIn, sumsIn, type TimeBucket } from './count-series.ts'
 import { EXPECTED_OF_SEVERAL, expectationOf } from './expected-volume.ts'
@@ -60,6 +61,7 @@ const WeeklyReportSchema = Closed(
       series: Type.Array(Closed(pointFields), {
         description: `By hour. ${EXPECTED_OF_SEVERAL}`,
       }),
+      ...specialFields,
     }),
     worst: Type.Array(IssueSchema, {
       maxItems: MAX_WORST,
@@ -91,6 +93,7 @@ const WeeklyReportSchema = Closed(
           events: 48_210,
           before: 46_900,
           series: [{ start: EXAMPLE_WEEK, observed: 84, expected: 80.5, low: 43, high: 131, partial: false }],
+          specialPeriods: [],
         },
         worst: [],
         changes: [],
@@ -207,12 +210,13 @@ async function volumeOf(sources: Sources, orgId: string, scope: ReportScope): Pr
   const domains = domainIds === null ? all : all.filter(({ id }) => domainIds.includes(id))
   const end = Math.min(from + WEEK_MS, Math.ceil((now + 1) / HOUR_MS) * HOUR_MS)
   const madeAt = Math.min(...domains.map(({ createdAt }) => createdAt))
-  if (madeAt >= end) return { events: 0, before: null, series: [] }
+  if (madeAt >= end) return { events: 0, before: null, series: [], specialPeriods: [] }
   const ids = domains.map(({ id }) => id)
   const buckets = hoursOf(from - WEEK_MS, end)
-  const [sums, expected] = await Promise.all([
+  const [sums, expected, special] = await Promise.all([
     sumsIn(buckets, countsIn(orgId, { domainIds: ids, vendors: [], event: null }), sources.history),
     expectationOf(sources, orgId, { domainIds: ids, vendor: null, event: null, stepMs: HOUR_MS }, { from, to: end }),
+    specialPeriods(sources.db, { orgId, domainIds: ids, vendor: null }, { from, to: end }),
   ])
   const counted = buckets.map(({ start, end }, at) => ({ start, end, weight: sums[at]?.weight ?? 0 }))
   const weightOf = (hours: typeof counted) => roundEvents(hours.reduce((sum, { weight }) => sum + weight, 0))
@@ -226,6 +230,7 @@ async function volumeOf(sources: Sources, orgId: string, scope: ReportScope): Pr
         const { partial, ...bounds } = expected(start)
         return { start, observed: roundEvents(weight), ...roundBounds(bounds), partial: partial || end > now }
       }),
+    specialPeriods: special,
   }
 }
 

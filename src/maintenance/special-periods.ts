@@ -1,8 +1,8 @@
 import { holidaysWithin } from '../calendars/store.ts'
 import type { Instant } from '../core/clock.ts'
 import { Closed, InstantSchema, OneOf, type Static, Type } from '../core/schema.ts'
-import { type ChartedScope, maintenanceWithin } from '../maintenance/store.ts'
 import type { Db } from '../store/database.ts'
+import { type ChartedScope, maintenanceWithin } from './store.ts'
 
 /** Maximum number of holidays, and of occurrences of maintenance windows, in a response. */
 const MAX_SPECIAL = 100
@@ -20,7 +20,7 @@ export const specialFields = {
     Type.Array(SpecialPeriodSchema, {
       maxItems: 2 * MAX_SPECIAL,
       description:
-        'Holidays, and occurrences of maintenance windows that affect the domain, within the series; oldest first, ' +
+        'Holidays, and occurrences of maintenance windows that affect the counted domains, within the period; oldest first, ' +
         `the first ${MAX_SPECIAL} of each kind`,
     }),
   ),
