@@ -16,7 +16,7 @@ const KEYS: readonly KeyReference[] = [
     meanings: {
       version: ['code', 'Version of the library'],
       sequence: ['number', 'Number of the upload on this page'],
-      start: ['time', 'Start of the upload, in milliseconds since the page was opened'],
+      start: ['time', 'Start of the upload, in milliseconds since Clarity started on the page'],
       duration: ['duration', 'Time covered by the upload, in milliseconds'],
       projectId: ['identifier', 'ID of the project'],
       userId: ['identifier', 'Browser ID, from the cookie _clck'],

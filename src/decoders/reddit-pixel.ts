@@ -18,7 +18,6 @@ const KEYS: readonly KeyReference[] = [
       em: ['identifier', 'E-mail address, hashed'],
       external_id: ['identifier', 'ID of the visitor, assigned by the site'],
       'm.itemCount': ['number', 'Number of items'],
-      'm.value': ['amount', 'Value of the event'],
       'm.valueDecimal': ['amount', 'Value of the event, as a decimal number'],
       'm.currency': ['code', 'Currency of the value (ISO 4217)'],
       'm.transactionId': ['identifier', 'ID of the order'],
