@@ -14,6 +14,7 @@ import {
   LABEL_ROW_PX,
   layOutBand,
   type Span,
+  showsExpected,
   stepOf,
 } from './band-layout.ts'
 import { Caption } from './caption.tsx'
@@ -45,8 +46,8 @@ interface BandChartProps extends ChartProps {
 export function BandChart({ points, unit, scope, changes = [], special = [], bad, onPick, ...chart }: BandChartProps) {
   const zone = useTimeZone()
   const hasRange = points.some(({ low, high }) => low !== null || high !== null)
-  const hasExpected = !hasRange && hasExpectation(points)
-  const isBars = !hasRange && !hasExpected
+  const hasExpected = showsExpected(points)
+  const isBars = !hasExpectation(points)
   const isBad = bad ? bad.length > 0 : points.some(isOutside)
   const legend = (
     <>

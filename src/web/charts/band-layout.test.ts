@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { type BandPoint, badSpans, layOutBand, placeChanges, shortTitle } from './band-layout.ts'
+import { type BandPoint, badSpans, layOutBand, placeChanges, shortTitle, showsExpected } from './band-layout.ts'
 import { countAxis } from './scales.ts'
 
 const HOUR = 3_600_000
@@ -133,10 +133,14 @@ describe('a band chart', () => {
     expect([none.bars?.length, none.expected, none.dashed]).toEqual([1, '', ''])
   })
 
-  test('shows an expectation as a line only if it has no range', () => {
+  test('shows an expectation as a line only where it has no range or an open one', () => {
     const known = [40, 50, null, 60].map((expected, hour) => ({ ...point(hour, 45), expected }))
     expect(moves(lay(known).expected)).toBe(2)
     expect(lay(known.map((one) => ({ ...one, low: 30, high: 70 }))).expected).toBe('')
+    const open = known.map((one) => ({ ...one, low: 30 }))
+    expect(moves(lay(open).expected)).toBe(2)
+    expect(lay(open).axis.y(60)).toBeGreaterThan(0)
+    expect([known, open, known.slice(2)].map(showsExpected)).toEqual([true, true, false])
   })
 
   test('shows a single limit as a line, and fills the area between two limits', () => {

@@ -12,7 +12,7 @@ export interface BandPoint {
   /** Expected range. If only one bound is set, it is a limit. Both are null without an expectation. */
   low: number | null
   high: number | null
-  /** Expected count; drawn if no range is known. */
+  /** Expected count; drawn where the range is unknown or open. */
   expected?: number | null
   /** True while the bucket is in progress, or if Tagwarden lost part of its data. */
   partial: boolean
@@ -69,7 +69,7 @@ export interface BandDrawing {
   xs: number[]
   band: string
   edges: string[]
-  /** Path of the expected counts; empty if there is a range or no expectation. */
+  /** Path of the expected counts; empty if there is a range everywhere or no expectation. */
   expected: string
   solid: string
   dashed: string
@@ -198,7 +198,19 @@ function barsOf(points: readonly BandPoint[], x: (at: number) => number, axis: C
 }
 
 const highestOf = (points: readonly BandPoint[]): number =>
-  Math.max(...points.map(({ observed, high, low, expected }) => Math.max(observed ?? 0, high ?? low ?? expected ?? 0)))
+  Math.max(
+    ...points.map(({ observed, high, low, expected }) =>
+      Math.max(observed ?? 0, high ?? Math.max(low ?? 0, expected ?? 0)),
+    ),
+  )
+
+/** Runs of buckets with an expected count and without a range of two bounds, which says more. */
+const expectedRuns = (points: readonly BandPoint[], step: number): number[][] =>
+  runs(points, step, ({ expected, low, high }) => typeof expected === 'number' && (low === null || high === null))
+
+/** Returns whether the expected counts are drawn as a line. */
+export const showsExpected = (points: readonly BandPoint[]): boolean =>
+  hasExpectation(points) && expectedRuns(points, stepOf(points)).some(({ length }) => length > 1)
 
 function firstIn(
   { from, to }: Span,
@@ -248,11 +260,12 @@ function bandPaths(points: readonly BandPoint[], xs: readonly number[], axis: Co
   const middle = line<number>()
     .x(at)
     .y((index) => px(axis.y(points[index]?.expected ?? 0)))
-  const alone = edges.length > 0 ? [] : runs(points, step, ({ expected }) => typeof expected === 'number')
   return {
     band: ranges.map((run) => shape(run) ?? '').join(''),
     edges,
-    expected: alone.map((run) => middle(run) ?? '').join(''),
+    expected: expectedRuns(points, step)
+      .map((run) => middle(run) ?? '')
+      .join(''),
   }
 }
 
