@@ -25,23 +25,53 @@ async function openIssues() {
   await screen.sees('table', 'Issues')
 }
 
-describe('the heading of a column', () => {
-  test('sorts the list by keyboard, and the order is part of the URL', async () => {
-    await openIssues()
+/** Opens the list of domains with three domains. */
+async function openDomains(width: number) {
+  const { server, screen } = here
+  const { domains } = (await server.app.call('GET', '/v1/domains')).body
+  for (const name of ['Beta', 'Alpha', 'Gamma']) {
+    if (domains.some((domain: { name: string }) => domain.name === name)) continue
+    await server.app.call('POST', '/v1/domains', { body: { name } })
+  }
+  await screen.page.setViewport({ width, height: 900 })
+  await openAs(screen, server.app.owner.apiKey, '/domains')
+  await screen.sees('table', 'Domains')
+}
+
+/** The names of the three domains, in the order of the list. */
+const sorted = async () => (await titles()).filter((name) => /^(?:Alpha|Beta|Gamma)$/.test(name ?? '')).join()
+
+describe('the order of a list', () => {
+  test('is changed by the heading of a column, and is part of the URL', async () => {
+    await openDomains(1280)
     const { page } = here.screen
-    const heading = await page.waitForSelector(named('button', 'Issue'))
+    const heading = await page.waitForSelector(named('button', 'Name'))
     await heading?.focus()
     await page.keyboard.press('Enter')
-    await until('the sorted list', async () => (await titles()).join() === '=Alpha,Beta,Gamma')
-    expect(address().searchParams.get('sort')).toBe('-title')
-    expect(await page.$eval('th[aria-sort=ascending]', (head) => head.textContent?.trim())).toBe('Issue')
+    await until('the sorted list', async () => (await sorted()) === 'Alpha,Beta,Gamma')
+    expect(address().searchParams.get('sort')).toBe('name')
+    expect(await page.$eval('th[aria-sort=ascending]', (head) => head.textContent?.trim())).toBe('Name')
     await page.keyboard.press('Enter')
-    await until('the reversed list', async () => (await titles()).join() === 'Gamma,Beta,=Alpha')
-    expect(address().searchParams.get('sort')).toBe('title')
+    await until('the reversed list', async () => (await sorted()) === 'Gamma,Beta,Alpha')
+    expect(address().searchParams.get('sort')).toBe('-name')
     await page.reload()
-    await here.screen.sees('table', 'Issues')
-    expect(await titles()).toEqual(['Gamma', 'Beta', '=Alpha'])
+    await here.screen.sees('table', 'Domains')
+    expect(await sorted()).toBe('Gamma,Beta,Alpha')
     expect(await axeFindings(page)).toEqual([])
+  })
+
+  test('is changed on a phone by the field Sort by', async () => {
+    await openDomains(360)
+    const { screen } = here
+    expect(await screen.has('button', 'Name')).toBe(false)
+    await screen.page.select('select[aria-label="Sort by"]', 'name')
+    await until('the sorted list', async () => (await sorted()) === 'Alpha,Beta,Gamma')
+    await screen.press('Reverse order')
+    await until('the reversed list', async () => (await sorted()) === 'Gamma,Beta,Alpha')
+    expect(address().searchParams.get('sort')).toBe('-name')
+    expect(await axeFindings(screen.page)).toEqual([])
+    await screen.page.select('select[aria-label="Sort by"]', '')
+    await until('the default order', async () => !address().searchParams.has('sort'))
   })
 })
 
@@ -62,6 +92,16 @@ describe('the menu Columns', () => {
     await screen.press('Columns')
     await screen.press('Value', 'menuitemcheckbox')
     await until('the column', async () => (await headings()).includes('Value'))
+  })
+
+  test('shows an optional column', async () => {
+    await openIssues()
+    const { screen } = here
+    expect(await headings()).not.toContain('First seen')
+    await screen.press('Columns')
+    await screen.press('First seen', 'menuitemcheckbox')
+    await until('the column', async () => (await headings()).includes('First seen'))
+    await screen.press('First seen', 'menuitemcheckbox')
   })
 })
 

@@ -4,16 +4,20 @@ import { messages } from '../messages.ts'
 import { preferences, usePreferences } from '../state/preferences.ts'
 import type { Column } from './virtual-table.tsx'
 
-const NONE: readonly string[] = []
-
 /** True for columns that can't be hidden: the first one, the row's main cell, and actions. */
 function isFixed<Row>({ isLink, isMain, isHeadHidden }: Column<Row>, index: number): boolean {
   return index === 0 || Boolean(isLink || isMain || isHeadHidden)
 }
 
+/** Returns the ids of the hidden columns: those chosen in this browser or, before a choice, the optional ones. */
+function useHiddenColumns<Row>(table: string, columns: readonly Column<Row>[]): readonly string[] {
+  const chosen = usePreferences().hiddenColumns[table]
+  return useMemo(() => chosen ?? columns.filter(({ isOptional }) => isOptional).map(({ id }) => id), [chosen, columns])
+}
+
 /** Returns the columns of a table without those that are hidden in this browser. */
 export function useShownColumns<Row>(table: string, columns: readonly Column<Row>[]): readonly Column<Row>[] {
-  const hidden = usePreferences().hiddenColumns[table] ?? NONE
+  const hidden = useHiddenColumns(table, columns)
   return useMemo(
     () => columns.filter((column, index) => isFixed(column, index) || !hidden.includes(column.id)),
     [columns, hidden],
@@ -29,7 +33,7 @@ interface ColumnsMenuProps<Row> {
 /** A menu that shows and hides the columns of a table in this browser. */
 export function ColumnsMenu<Row>({ table, columns }: ColumnsMenuProps<Row>) {
   const { hiddenColumns } = usePreferences()
-  const hidden = hiddenColumns[table] ?? NONE
+  const hidden = useHiddenColumns(table, columns)
   const toggle = (id: string) => {
     const next = hidden.includes(id) ? hidden.filter((one) => one !== id) : [...hidden, id]
     preferences.change({ hiddenColumns: { ...hiddenColumns, [table]: next } })

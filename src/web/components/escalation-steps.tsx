@@ -3,7 +3,6 @@ import type { Forms } from '#client/types.gen'
 import { messages } from '../messages.ts'
 import { ChannelRows } from './channel-rows.tsx'
 import { DEFAULT_CHANNEL, type EditedStep } from './edited-channels.ts'
-import { requiredLabel } from './required-label.tsx'
 
 const MAX_STEPS = 10
 const MAX_MINUTES = 10_080
@@ -38,7 +37,7 @@ export function EscalationSteps({ steps, change, forms, errorOf }: EscalationSte
             <Stack gap="md">
               <Group justify="space-between" align="start" wrap="nowrap">
                 <NumberInput
-                  label={requiredLabel(t.minutes(number))}
+                  label={t.minutes(number)}
                   value={step.afterMinutes}
                   onChange={(afterMinutes) => set({ afterMinutes })}
                   min={1}
@@ -48,7 +47,6 @@ export function EscalationSteps({ steps, change, forms, errorOf }: EscalationSte
                   allowNegative={false}
                   error={errorOf(`steps[${index}].afterMinutes`)}
                   required
-                  withAsterisk={false}
                 />
                 <CloseButton
                   aria-label={t.removeStep(number)}

@@ -1,4 +1,5 @@
 import { Popover, Text, UnstyledButton } from '@mantine/core'
+import { IconHelpCircle } from '@tabler/icons-react'
 import { useId, useState } from 'react'
 import { messages } from '../messages.ts'
 import classes from './help-tooltip.module.css'
@@ -7,10 +8,12 @@ interface HelpProps {
   term: keyof typeof messages.help
   /** Text of the term; default: its name in the messages. */
   children?: string
+  /** Shows a question mark instead of the text, next to a heading that is a button. */
+  isIcon?: boolean
 }
 
 /** A term with an explanation on click, focus or hover. */
-export function Help({ term, children }: HelpProps) {
+export function Help({ term, children, isIcon = false }: HelpProps) {
   const [isOpen, open] = useState(false)
   const id = useId()
   const known = messages.help[term]
@@ -18,7 +21,8 @@ export function Help({ term, children }: HelpProps) {
     <Popover opened={isOpen} onChange={open} width={280} position="top" withArrow trapFocus={false} returnFocus={false}>
       <Popover.Target>
         <UnstyledButton
-          className={`${classes.term} small-target`}
+          className={`${isIcon ? classes.icon : classes.term} small-target`}
+          aria-label={isIcon ? messages.components.about(children ?? known.term) : undefined}
           aria-describedby={isOpen ? id : undefined}
           onClick={() => open(true)}
           onFocus={() => open(true)}
@@ -26,7 +30,7 @@ export function Help({ term, children }: HelpProps) {
           onMouseEnter={() => open(true)}
           onMouseLeave={({ currentTarget }) => document.activeElement !== currentTarget && open(false)}
         >
-          {children ?? known.term}
+          {isIcon ? <IconHelpCircle size={16} aria-hidden /> : (children ?? known.term)}
         </UnstyledButton>
       </Popover.Target>
       <Popover.Dropdown role="tooltip" id={id} p="sm">

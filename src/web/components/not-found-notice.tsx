@@ -7,7 +7,9 @@ export function NotFoundNotice({ sentence, children }: { sentence: string; child
   return (
     <>
       <PageHeader title={sentence} />
-      <MissingNotice sentence={sentence}>{children}</MissingNotice>
+      <MissingNotice sentence={sentence} isHeading>
+        {children}
+      </MissingNotice>
     </>
   )
 }

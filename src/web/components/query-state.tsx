@@ -155,11 +155,20 @@ function Countdown({ seconds }: { seconds: number }) {
   )
 }
 
+interface MissingProps {
+  sentence: string
+  /** True if the sentence is the heading of the page. It is then repeated only for screen readers. */
+  isHeading?: boolean
+  children: ReactNode
+}
+
 /** Message for a missing resource, with a link to the list. */
-export function MissingNotice({ sentence, children }: { sentence: string; children: ReactNode }) {
+export function MissingNotice({ sentence, isHeading = false, children }: MissingProps) {
   return (
     <Stack gap="sm" role="alert">
-      <Text fz="md">{sentence}</Text>
+      <Text fz="md" className={isHeading ? 'heard' : undefined}>
+        {sentence}
+      </Text>
       <Anchor component="span">{children}</Anchor>
     </Stack>
   )

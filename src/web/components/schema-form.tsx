@@ -28,7 +28,6 @@ import {
   withoutNull,
   withPart,
 } from './form-schema.ts'
-import { requiredLabel } from './required-label.tsx'
 import classes from './schema-form.module.css'
 
 /** Props of all fields. */
@@ -118,17 +117,11 @@ const titleOf = ({ label, schema, name }: SchemaFieldProps) => label ?? schema.t
 
 /** Label, description and error of a field. */
 const around = (props: SchemaFieldProps) => ({
-  label: labelOf(props),
+  label: props.label ?? <Data>{titleOf(props)}</Data>,
   description: props.schema.description && <Sentence>{props.schema.description}</Sentence>,
   error: props.errorOf(props.path),
   required: props.isRequired,
-  withAsterisk: false,
 })
-
-function labelOf(props: SchemaFieldProps): ReactNode {
-  const label = props.label ?? <Data>{titleOf(props)}</Data>
-  return props.isRequired ? requiredLabel(label) : label
-}
 
 const sayValue = (value: unknown, titles: FormSchema['x-titles'] = {}) =>
   titles[String(value)] ?? messages.forms.values[String(value)] ?? String(value).replaceAll('_', ' ')
@@ -222,7 +215,7 @@ function NumberField(props: SchemaFieldProps) {
 }
 
 function BooleanField(props: SchemaFieldProps) {
-  const { required: _, withAsterisk, ...texts } = around({ ...props, isRequired: false })
+  const { required: _, ...texts } = around(props)
   return (
     <Checkbox
       {...texts}

@@ -2,7 +2,8 @@ import { Table, VisuallyHidden } from '@mantine/core'
 import { type ReactNode, useState } from 'react'
 import { Paginated } from './paginated.tsx'
 import classes from './simple-table.module.css'
-import { directionOf, SortButton, type Sorting } from './sort-button.tsx'
+import { directionOf, SortButton, type Sorting, SortSelect } from './sort-button.tsx'
+import { useIsNarrow } from './use-is-narrow.ts'
 import type { PagedQuery } from './virtual-table.tsx'
 
 /** A column of a simple table. */
@@ -44,10 +45,19 @@ const NARROW = 3
  */
 export function SimpleTable<T>({ rows, pages, size, sorting = null, ...table }: SimpleTableProps<T>) {
   const [order, setOrder] = useState('')
-  const own = { value: order, change: setOrder }
+  const used = sorting ?? { value: order, change: setOrder }
+  const isCards = useIsNarrow() && table.columns.length > NARROW
+  const options = table.columns.flatMap(({ head, sort, sortBy, isNumber, isHighestFirst }) =>
+    sort || sortBy ? [{ field: sort ?? head, label: head, isFigure: isNumber || isHighestFirst }] : [],
+  )
   return (
     <Paginated rows={sorted(rows, table.columns, order)} pages={pages ?? null} {...(size && { size })}>
-      {(shown) => <Rows {...table} rows={shown} sorting={sorting ?? own} />}
+      {(shown) => (
+        <>
+          {isCards && options.length > 0 && rows.length > 1 && <SortSelect options={options} sorting={used} />}
+          <Rows {...table} rows={shown} sorting={used} isCards={isCards} />
+        </>
+      )}
     </Paginated>
   )
 }
@@ -66,17 +76,21 @@ function compare(a: string | number | null, b: string | number | null): number {
   return typeof a === 'string' || typeof b === 'string' ? String(a).localeCompare(String(b)) : a - b
 }
 
-type RowsProps<T> = Pick<SimpleTableProps<T>, 'name' | 'columns' | 'rows' | 'keyOf'> & { sorting: Sorting }
+type RowsProps<T> = Pick<SimpleTableProps<T>, 'name' | 'columns' | 'rows' | 'keyOf'> & {
+  sorting: Sorting
+  /** True if the headings are not visible. They then contain no buttons. */
+  isCards: boolean
+}
 
-function Rows<T>({ name, columns, rows, keyOf, sorting }: RowsProps<T>) {
-  const isCards = columns.length > NARROW
+function Rows<T>({ name, columns, rows, keyOf, sorting, isCards }: RowsProps<T>) {
+  const becomesCards = columns.length > NARROW
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable areas must be reachable by keyboard
-    <section aria-label={name} tabIndex={0} className="scroll">
+    <section aria-label={name} tabIndex={0} className={`scroll ${classes.frame}`}>
       <Table
         aria-label={name}
-        className={`${classes.table} ${isCards ? classes.cards : ''}`}
-        data-cards={isCards || undefined}
+        className={`${classes.table} ${becomesCards ? classes.cards : ''}`}
+        data-cards={becomesCards || undefined}
       >
         <Table.Thead>
           <Table.Tr>
@@ -90,7 +104,7 @@ function Rows<T>({ name, columns, rows, keyOf, sorting }: RowsProps<T>) {
                   data-actions={isHeadHidden || undefined}
                   aria-sort={field ? directionOf(field, sorting) : undefined}
                 >
-                  {field ? (
+                  {field && !isCards ? (
                     <SortButton field={field} sorting={sorting} isFigure={isNumber || isHighestFirst}>
                       {head}
                     </SortButton>

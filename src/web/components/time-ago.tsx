@@ -1,7 +1,7 @@
 import { type FocusEvent, type PointerEvent, useRef, useState } from 'react'
 import { messages } from '../messages.ts'
 import { Data } from './data-text.tsx'
-import { type Distance, distanceOf, formatMoment, UNKNOWN } from './format.ts'
+import { type Distance, distanceOf, formatDate, formatMoment, UNKNOWN } from './format.ts'
 import classes from './time-ago.module.css'
 import { TimePopover } from './time-popover.tsx'
 import { useNow } from './use-now.ts'
@@ -31,6 +31,11 @@ export function TimeAgo({ at, missing, isQuiet = false }: AgoProps) {
 /** Date and time in the user's time zone, `12 Mar 2026, 14:10`, with the same popover as `TimeAgo`. */
 export function DateTime({ at, isQuiet = false }: { at: number; isQuiet?: boolean }) {
   return <Moment at={at} text={formatMoment(at, useTimeZone())} isQuiet={isQuiet} />
+}
+
+/** Time of day with seconds in the user's time zone, `14:10:07`, with the same popover as `TimeAgo`. */
+export function TimeOfDay({ at }: { at: number }) {
+  return <Moment at={at} text={formatDate(at, useTimeZone(), { timeStyle: 'medium' })} isQuiet />
 }
 
 function sayDistance(distance: Distance): string {

@@ -2,6 +2,7 @@ import { Checkbox } from '@mantine/core'
 import { Link, type LinkProps } from '@tanstack/react-router'
 import { useWindowVirtualizer } from '@tanstack/react-virtual'
 import {
+  type ComponentProps,
   type CSSProperties,
   type MouseEvent,
   memo,
@@ -14,8 +15,10 @@ import {
 } from 'react'
 import { messages } from '../messages.ts'
 import { showFullName } from './full-name-tooltip.ts'
+import { Help } from './help-tooltip.tsx'
 import { ErrorNotice } from './query-state.tsx'
-import { directionOf, SortButton, type Sorting } from './sort-button.tsx'
+import { directionOf, SortButton, type Sorting, type SortOption, SortSelect } from './sort-button.tsx'
+import { useIsNarrow } from './use-is-narrow.ts'
 import { useRowKeys } from './use-row-keyboard-navigation.ts'
 import type { Selection } from './use-selection.ts'
 import classes from './virtual-table.module.css'
@@ -28,6 +31,10 @@ export interface Column<Row> {
   isHeadHidden?: boolean
   /** Plain heading for the menu of columns; default: `head`. */
   name?: string
+  /** True if the column is shown only when it is chosen in the menu of columns. */
+  isOptional?: boolean
+  /** Explains the heading. */
+  help?: ComponentProps<typeof Help>['term']
   /** Renders the cell. A cell with `isLink` is the row header and contains the link. */
   cell(row: Row): ReactNode
   isLink?: boolean
@@ -76,6 +83,8 @@ export interface VirtualTableProps<Row> {
   acts?: Readonly<Record<string, (rows: readonly Row[]) => void>>
   /** The order of the list; null if it can't be changed. */
   sorting?: Sorting | null
+  /** Columns by which the list can be sorted on a phone, including hidden ones. Default: `columns`. */
+  sortColumns?: readonly Column<Row>[]
   /** Row height in pixels. */
   rowHeight?: number
   /** Row height below 768 px, where names have two lines. */
@@ -89,7 +98,7 @@ const ALL_UP_TO = 100
 const OVERSCAN = 12
 const NARROW_ROW_PX = 76
 /** Row height with additional cells below the main one. */
-const NARROW_ROW_UNDER_PX = 100
+const NARROW_ROW_UNDER_PX = 84
 /** The next page is loaded when fewer than this many rows remain below. */
 const AHEAD = 30
 
@@ -99,12 +108,13 @@ const AHEAD = 30
  */
 export function VirtualTable<Row>(props: VirtualTableProps<Row>) {
   const { name, columns, rows, idOf, selection = null, pages = null, total = null, isGrowing = false } = props
-  const { sorting = null } = props
+  const { sorting = null, sortColumns = columns } = props
+  const isNarrow = useIsNarrow()
   const { body, range, height, above, below, showRow } = useWindow(props)
   const keys = useRowKeys({ ...props, body, showRow })
   const known = total ?? (pages?.hasNextPage ? null : rows.length)
   const linkOf = props.linkOf ?? null
-  return (
+  const table = (
     <div className={classes.frame}>
       <table
         className={classes.table}
@@ -113,7 +123,7 @@ export function VirtualTable<Row>(props: VirtualTableProps<Row>) {
         aria-rowcount={known === null ? -1 : known + 1}
         data-growing={isGrowing || undefined}
       >
-        <Head columns={columns} rows={rows} idOf={idOf} selection={selection} sorting={sorting} />
+        <Head columns={columns} rows={rows} idOf={idOf} selection={selection} sorting={isNarrow ? null : sorting} />
         <tbody ref={body} onFocus={keys.onFocus} onPointerOver={showFullName}>
           <Space height={above} />
           {range.map((index) => {
@@ -145,7 +155,19 @@ export function VirtualTable<Row>(props: VirtualTableProps<Row>) {
       )}
     </div>
   )
+  if (!sorting || !isNarrow || rows.length < 2) return table
+  return (
+    <>
+      <SortSelect options={sortOptions(sortColumns)} sorting={sorting} />
+      {table}
+    </>
+  )
 }
+
+const sortOptions = <Row,>(columns: readonly Column<Row>[]): SortOption[] =>
+  columns.flatMap(({ sort, name, head, isFigure, isHighestFirst }) =>
+    sort === undefined ? [] : [{ field: sort, label: name ?? String(head), isFigure: isFigure || isHighestFirst }],
+  )
 
 /** Returns the range of rows near the viewport, and the heights of the space above and below them. */
 function useWindow<Row>({
@@ -156,7 +178,7 @@ function useWindow<Row>({
   narrowRowHeight = columns.some(({ isUnderMain }) => isUnderMain) ? NARROW_ROW_UNDER_PX : NARROW_ROW_PX,
 }: VirtualTableProps<Row>) {
   const body = useRef<HTMLTableSectionElement>(null)
-  const height = useRowHeight(rowHeight, narrowRowHeight)
+  const height = useIsNarrow() ? narrowRowHeight : rowHeight
   const top = useTop(body)
   const virtualizer = useWindowVirtualizer({
     count: rows.length,
@@ -203,18 +225,6 @@ function useTop(element: RefObject<HTMLElement | null>): number {
   return top
 }
 
-const NARROW = window.matchMedia('(max-width: 767px)')
-
-function useRowHeight(wide: number, narrow: number): number {
-  const [isNarrow, set] = useState(NARROW.matches)
-  useEffect(() => {
-    const change = () => set(NARROW.matches)
-    NARROW.addEventListener('change', change)
-    return () => NARROW.removeEventListener('change', change)
-  }, [])
-  return isNarrow ? narrow : wide
-}
-
 const Space = ({ height }: { height: number }) =>
   height > 0 && (
     <tr aria-hidden className={classes.space}>
@@ -247,25 +257,28 @@ function Head<Row>({ columns, rows, idOf, selection, sorting }: HeadProps<Row>) 
             />
           </th>
         )}
-        {columns.map(({ id, head, isHeadHidden, width, isFigure, isHighestFirst, hideBelow, isUnderMain, sort }) => (
-          <th
-            key={id}
-            scope="col"
-            className={classes.column}
-            style={{ width }}
-            data-figure={isFigure || undefined}
-            data-hide={isUnderMain ? 768 : hideBelow}
-            aria-sort={sort && sorting ? directionOf(sort, sorting) : undefined}
-          >
-            {sort && sorting ? (
-              <SortButton field={sort} sorting={sorting} isFigure={isFigure || isHighestFirst}>
-                {head}
-              </SortButton>
-            ) : (
-              <span className={isHeadHidden ? 'heard' : undefined}>{head}</span>
-            )}
-          </th>
-        ))}
+        {columns.map(
+          ({ id, head, help, isHeadHidden, width, isFigure, isHighestFirst, hideBelow, isUnderMain, sort }) => (
+            <th
+              key={id}
+              scope="col"
+              className={classes.column}
+              style={{ width }}
+              data-figure={isFigure || undefined}
+              data-hide={isUnderMain ? 768 : hideBelow}
+              aria-sort={sort && sorting ? directionOf(sort, sorting) : undefined}
+            >
+              {sort && sorting ? (
+                <SortButton field={sort} sorting={sorting} isFigure={isFigure || isHighestFirst}>
+                  {head}
+                </SortButton>
+              ) : (
+                <span className={isHeadHidden ? 'heard' : undefined}>{head}</span>
+              )}
+              {help && <Help term={help} isIcon />}
+            </th>
+          ),
+        )}
       </tr>
     </thead>
   )

@@ -123,7 +123,7 @@ export const alert = {
     times === 0
       ? `Would not have fired in ${days} days`
       : `Would have fired ${times === 1 ? 'once' : `${times} times`} in ${days} days`,
-  longest: (length: string, day: string) => `Longest: ${length} on ${day}.`,
+  longest: (length: string, day: string) => `Longest: ${length} from ${day}.`,
   details: 'Details',
   bandTitle: 'Observed and expected events',
   bandUnit: (row: string) => `events per ${row}`,
@@ -139,7 +139,7 @@ export const alert = {
   matches: (matched: string, scanned: string, days: number) =>
     `${matched} of ${scanned} events match in the last ${days} days`,
   found: (matched: string, scanned: string, days: number) =>
-    `Found ${matched} times in ${scanned} events of the last ${days} days`,
+    `Found ${matched === '1' ? 'once' : `${matched} times`} in ${scanned} events of the last ${days} days`,
   lastDays: (days: number) => `In the last ${days === 1 ? 'day' : `${days} days`}, newest first`,
   incomplete: 'Complete the rule to preview this alert:',
   tooOften: 'More than 40 notifications per week are noise. Make the rule narrower or less sensitive.',
@@ -155,7 +155,7 @@ export const alert = {
   wouldFireMark: 'Would have fired',
   samples: 'Matching events',
   time: 'Time',
-  where: 'Where',
+  where: 'Event',
   fullEvent: 'Full event',
   openIssues: 'Open issues of this alert',
 }

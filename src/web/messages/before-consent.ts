@@ -5,6 +5,7 @@ export const beforeConsent = {
   findings: 'Findings',
   about:
     'Vendors to which browsers of real visitors sent requests before they made a choice, after they refused, and after they accepted.',
+  noDomains: 'Add a domain to see what its visitors’ browsers send before consent.',
   covers: (from: string, to: string) => `Production requests from ${from} to ${to}.`,
   domain: 'Domain',
   vendor: 'Vendor',

@@ -15,7 +15,7 @@ export const changes = {
     unclear: 'Not enough traffic for a verdict.',
   },
   verdictDue: 'Verdict due',
-  noVerdict: 'No verdict yet. It is expected',
+  noVerdict: 'No verdict yet.',
   compared: (before: string, after: string) => `Compared ${after} events after the change with ${before} before it.`,
   findings: 'Findings',
   noFindings: 'No significant difference.',

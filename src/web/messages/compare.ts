@@ -26,6 +26,7 @@ export const compare = {
   oneDomain: 'Comparing domains requires at least two of them.',
   noReleases:
     'This domain has sent fewer than two releases. Set the version in the browser script to compare releases.',
+  comparePeriods: 'Compare periods instead',
   invalidPeriods: 'Choose the start and the end of both periods.',
   covers: (from: string, to: string) => `Events from ${from} to ${to}.`,
   size: 'Compared events',

@@ -19,6 +19,7 @@ export const displayNames = {
   fromNow: (age: string) => `in ${age}`,
   copyTime: (kind: string) => `Copy ${kind}`,
   never: 'Never',
+  formerMember: 'former member',
   justNow: 'just now',
   local: 'Local',
   utc: 'UTC',

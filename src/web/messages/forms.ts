@@ -34,7 +34,6 @@ export const forms = {
     contains_phone: 'contains a phone number',
     custom_pii_regex: 'matches the personal data pattern',
   } as Readonly<Record<string, string>>,
-  required: 'required',
   default: 'Default',
   set: 'Set',
   replace: (field: string) => `Replace ${field}`,

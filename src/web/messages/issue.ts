@@ -17,7 +17,6 @@ const DIMENSION_NAMES: Readonly<Record<string, string>> = {
 export const issue = {
   notFound: 'There is no such issue',
   toList: 'Back to issues',
-  breadcrumb: 'Breadcrumb',
   position: (place: number, of: number) => `${place} of ${of}`,
   previous: 'Previous issue',
   next: 'Next issue',

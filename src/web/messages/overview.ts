@@ -50,7 +50,7 @@ export const overview = {
   },
   summary: (domain: string | null, last: string) => `Events from ${domain ?? 'all domains'}. ${last}`,
   lastInterval: (observed: string, expected: string) =>
-    `In the last complete interval, ${observed} events were received and ${expected} were expected.`,
+    `In the last complete interval, ${observed === '1' ? '1 event was' : `${observed} events were`} received and ${expected} were expected.`,
   noExpectation: 'The expected range is still being learned.',
   domain: 'Domain',
   allDomains: 'All domains',

@@ -1,6 +1,6 @@
 /** `/report`: a weekly report on two pages, for people without an account. */
 export const report = {
-  week: (week: string, from: string, to: string) => `Week ${week}: ${from} to ${to}`,
+  week: (week: string, days: string) => `Week ${week}: ${days}`,
   previousWeek: 'Previous week',
   nextWeek: 'Next week',
   print: 'Print',

@@ -178,6 +178,7 @@ export const settings = {
     oldest: 'Oldest event',
     chart: 'Events per day, all domains',
     table: 'Events by day',
+    byDayAndDomain: 'Events by day and domain',
     day: 'Day',
     domain: 'Domain',
     events: 'Events',
@@ -198,7 +199,6 @@ export const settings = {
     anyAction: 'All actions',
     anyUser: 'All users',
     notSignedIn: 'not signed in',
-    formerMember: 'former member',
     /** Texts by action name in the audit log. The target's name follows the text. */
     actions: {
       acceptInvitation: 'Accepted the invitation',

@@ -4,11 +4,10 @@ export const signals = {
   intro:
     'Tagwarden learns the normal volume of every event and opens an issue when the volume leaves its expected range.',
   none: 'No signals yet. A signal is created once an event has occurred on 3 days.',
-  addDomain: 'Add a domain',
   status: 'Status',
   signal: 'Signal',
   lastWeek: 'Last 7 days',
-  now: 'Now',
+  now: 'Last hour',
   expected: 'Expected',
   sensitivity: 'Sensitivity',
   mode: 'Mode',

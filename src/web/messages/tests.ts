@@ -16,7 +16,8 @@ export const tests = {
   noAudits:
     'No audits yet. An audit visits every page of a site and reports which tags are present and which are missing.',
   name: 'Name',
-  status: 'Last result',
+  lastResult: 'Last result',
+  status: 'Status',
   statuses: { never_run: 'Never run', passed: 'Passed', failed: 'Failed' },
   runStatuses: { queued: 'Queued', running: 'Running', passed: 'Passed', failed: 'Failed', cancelled: 'Cancelled' },
   auditStatuses: {

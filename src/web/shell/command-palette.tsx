@@ -6,7 +6,7 @@ import { type KeyboardEvent, useEffect, useId, useRef, useState } from 'react'
 import { searchNamesOptions } from '#client/@tanstack/react-query.gen'
 import { recentPages } from '../api/recent-pages.ts'
 import { hasRole, useWhoami } from '../api/whoami.ts'
-import { Data } from '../components/data-text.tsx'
+import { Data, Sentence } from '../components/data-text.tsx'
 import { ErrorNotice } from '../components/query-state.tsx'
 import { messages } from '../messages.ts'
 import { pages } from '../pages/index.ts'
@@ -142,7 +142,7 @@ function Row({ item: { name, isData, letter, detail }, id, isActive, place, take
     // biome-ignore lint/a11y/useKeyWithClickEvents: the search field has the focus and handles keys
     // biome-ignore lint/a11y/useFocusableInteractive: the search field uses aria-activedescendant
     <div ref={place} id={id} role="option" aria-selected={isActive} className={classes.row} onClick={take}>
-      <span className={classes.name}>{isData ? <Data>{name}</Data> : name}</span>
+      <span className={classes.name}>{isData ? <Sentence>{name}</Sentence> : name}</span>
       {detail && (
         <span className={classes.detail}>
           {detail.kind} {detail.text && <Data>{detail.text}</Data>}

@@ -20,9 +20,12 @@ export function useSearchParams<F extends ParamTypes>(fields: F): [ValuesOf<F>, 
 }
 
 /** The order of a list whose params include `sort`. */
-export function useSorting<F extends ParamTypes>(fields: F): { value: string; change(value: string): void } {
+export function useSorting<F extends ParamTypes>(
+  fields: F,
+): { value: string; change(value: string): void; fallback: string } {
   const [{ sort }, set] = useSearchParams(fields as F & { sort: ParamType<string> })
-  return { value: sort as string, change: (value) => set({ sort: value } as never) }
+  const { fallback } = fields.sort as ParamType<string>
+  return { value: sort as string, change: (value) => set({ sort: value } as never), fallback }
 }
 
 /** Search params to write; fallbacks become undefined, which removes them. */

@@ -67,6 +67,7 @@ export function AlertsPage() {
             linkOf={({ id }) => ({ to: '/alerts/$id', params: { id } })}
             pages={query}
             sorting={sorting}
+            sortColumns={columns}
           />
         )}
       </QueryState>

@@ -46,6 +46,7 @@ export function ImportDialog({ isOpen, close }: { isOpen: boolean; close(): void
           <FileInput
             label={t.file}
             description={t.importHint}
+            placeholder={messages.components.chooseFile}
             accept="application/json,.json"
             value={file}
             onChange={(chosen) => {

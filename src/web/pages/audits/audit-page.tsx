@@ -8,6 +8,7 @@ import type { AuditDetail } from '#client/types.gen'
 import { PAGE_SIZE } from '../../api/pagination.ts'
 import { invalidate } from '../../api/queries.ts'
 import { useHasRole } from '../../api/whoami.ts'
+import { Breadcrumb } from '../../components/breadcrumb.tsx'
 import { Data } from '../../components/data-text.tsx'
 import { ExportMenu } from '../../components/export-menu.tsx'
 import { NotFoundNotice } from '../../components/not-found-notice.tsx'
@@ -59,7 +60,7 @@ function AuditDetailView({ audit }: { audit: AuditDetail }) {
   }
   return (
     <>
-      <PageHeader title={audit.name} isData>
+      <PageHeader title={audit.name} isData above={<Breadcrumb to="/audits">{messages.tests.audits}</Breadcrumb>}>
         <StatusMark status={AUDIT_MARKS[audit.status]} word={t.auditStatuses[audit.status]} />
         {may && (audit.status === 'finished' || audit.status === 'failed') && (
           <Button variant="default" onClick={() => share(true)}>

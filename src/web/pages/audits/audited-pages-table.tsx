@@ -17,6 +17,7 @@ export function PageTable({ pages, query }: { pages: readonly AuditPage[]; query
       idOf={({ url }) => url}
       pages={query}
       narrowRowHeight={132}
+      isGrowing
     />
   )
 }
@@ -63,14 +64,15 @@ function columns(areOfOneHost: boolean): Column<AuditPage>[] {
       head: t.missing,
       width: '220px',
       hideBelow: 768,
-      cell: ({ missing }) => <Data>{named(missing)}</Data>,
+      cell: ({ missing }) => missing.length > 0 && <Data className={classes.whole}>{named(missing)}</Data>,
     },
     {
       id: 'early',
       head: t.beforeConsent,
       width: '150px',
       hideBelow: 1200,
-      cell: ({ beforeConsent }) => <Data>{named(beforeConsent)}</Data>,
+      cell: ({ beforeConsent }) =>
+        beforeConsent.length > 0 && <Data className={classes.whole}>{named(beforeConsent)}</Data>,
     },
     {
       id: 'load',
@@ -91,9 +93,11 @@ function Page({ page, isShort }: { page: AuditPage; isShort: boolean }) {
   return (
     <div>
       <Data>{isShort ? pathname + search : url}</Data>
-      <div className="under">
-        <Data>{error || title || null}</Data>
-      </div>
+      {(error || title) && (
+        <div className="under">
+          <Data className={error ? classes.whole : undefined}>{error || title}</Data>
+        </div>
+      )}
       {/* Phones have no room for these columns. */}
       <div className={classes.narrow}>
         {missing.length > 0 && (

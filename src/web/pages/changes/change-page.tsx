@@ -5,6 +5,7 @@ import { listIssuesOptions } from '#client/@tanstack/react-query.gen'
 import type { Change } from '#client/types.gen'
 import { MAX_PAGE_SIZE } from '../../../contract/limits.ts'
 import { PAGE_PATHS } from '../../../contract/page-paths.ts'
+import { Breadcrumb } from '../../components/breadcrumb.tsx'
 import { Data, Sentence } from '../../components/data-text.tsx'
 import { formatNumber, formatPercent, UNKNOWN } from '../../components/format.ts'
 import { NotFoundNotice } from '../../components/not-found-notice.tsx'
@@ -48,7 +49,7 @@ function ChangeDetail({ change }: { change: Change }) {
   const t = messages.changes
   return (
     <>
-      <PageHeader title={title} isData />
+      <PageHeader title={title} isData above={<Breadcrumb to="/changes">{messages.shell.pages.changes}</Breadcrumb>} />
       <Stack gap="lg">
         <div>
           <Group gap="md">
@@ -91,12 +92,7 @@ const endOf = ({ occurredAt, windowMinutes }: Change) => occurredAt + windowMinu
 /** While no verdict is known, nothing can be said about differences. */
 function NoFindings({ change }: { change: Change }) {
   const t = messages.changes
-  if (change.status !== 'watching') return <Text>{t.noFindings}</Text>
-  return (
-    <Text component="div">
-      {t.noVerdict} <DateTime at={endOf(change)} />
-    </Text>
-  )
+  return <Text>{change.status === 'watching' ? t.noVerdict : t.noFindings}</Text>
 }
 
 /** Search parameters of the comparison of the watch window with the same time before it. */

@@ -1,7 +1,8 @@
-import { Paper, Stack, Switch, Text, Title } from '@mantine/core'
+import { Button, Paper, Stack, Switch, Text, Title } from '@mantine/core'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import type { Comparison } from '#client/types.gen'
 import { sharedQueries } from '../../api/queries.ts'
+import { AddDomainNotice } from '../../components/add-domain-notice.tsx'
 import { Data } from '../../components/data-text.tsx'
 import { formatMoment, formatNumber } from '../../components/format.ts'
 import { Num } from '../../components/numbers.tsx'
@@ -37,7 +38,11 @@ export function ComparePage() {
       <Text c="dimmed" mb="md" maw="72ch">
         {t.about}
       </Text>
-      <QueryState query={query} isEmpty={({ domains }) => domains.length === 0} empty={<Text>{t.noDomains}</Text>}>
+      <QueryState
+        query={query}
+        isEmpty={({ domains }) => domains.length === 0}
+        empty={<AddDomainNotice sentence={t.noDomains} />}
+      >
         {({ domains }) => (
           <QueryState query={latest}>
             {({ changes }) => <Choice domains={withFirst(domains, changes[0]?.domainId)} />}
@@ -92,8 +97,23 @@ function Result({
   sides: Sides | null
   domains: readonly Domain[]
 }) {
-  if (sides === null) return <Text>{messages.compare[MISSING[values.by]]}</Text>
+  if (sides === null) return <Missing by={values.by} />
   return <Compared values={values} sides={sides} names={sideNames(values, domains)} />
+}
+
+/** Says what is missing. A domain without releases can still be compared with its own past. */
+function Missing({ by }: Pick<CompareValues, 'by'>) {
+  const [, set] = useSearchParams(COMPARE)
+  return (
+    <Stack gap="sm" align="flex-start">
+      <Text>{messages.compare[MISSING[by]]}</Text>
+      {by === 'versions' && (
+        <Button variant="default" onClick={() => set({ by: 'periods' })}>
+          {messages.compare.comparePeriods}
+        </Button>
+      )}
+    </Stack>
+  )
 }
 
 /** Returns how the sides are called in headings. */

@@ -6,6 +6,8 @@ import type { VendorsBeforeConsent } from '#client/types.gen'
 import { MAX_HOURS } from '../../../contract/limits.ts'
 import { PAGE_PATHS } from '../../../contract/page-paths.ts'
 import { STALE_MS, sharedQueries } from '../../api/queries.ts'
+import { AddDomainNotice } from '../../components/add-domain-notice.tsx'
+import { busiestFirst } from '../../components/busiest-first.ts'
 import { Data } from '../../components/data-text.tsx'
 import { FilterBar } from '../../components/filter-bar.tsx'
 import { formatMoment } from '../../components/format.ts'
@@ -40,9 +42,9 @@ export function BeforeConsentPage() {
       <QueryState
         query={domains}
         isEmpty={({ domains }) => domains.length === 0}
-        empty={<Text>{messages.compare.noDomains}</Text>}
+        empty={<AddDomainNotice sentence={t.noDomains} />}
       >
-        {({ domains }) => <OfDomain domains={domains} />}
+        {({ domains }) => <OfDomain domains={busiestFirst(domains)} />}
       </QueryState>
     </>
   )

@@ -3,6 +3,7 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { getUsageOptions } from '#client/@tanstack/react-query.gen'
 import { FINDING_ACTIONS } from '../../../contract/statuses.ts'
 import { sharedQueries } from '../../api/queries.ts'
+import { AddDomainNotice } from '../../components/add-domain-notice.tsx'
 import { type Filter, FilterBar } from '../../components/filter-bar.tsx'
 import { formatNumber } from '../../components/format.ts'
 import type { Option } from '../../components/multi-choice.tsx'
@@ -104,7 +105,11 @@ function CheckedEvents() {
   const total = data?.totalEvents ?? 0
   return (
     <Stack>
-      <Text>{total === 0 ? messages.compliance.noneYet : messages.compliance.none(formatNumber(total, 0))}</Text>
+      {total === 0 ? (
+        <AddDomainNotice sentence={messages.compliance.noneYet} />
+      ) : (
+        <Text>{messages.compliance.none(formatNumber(total, 0))}</Text>
+      )}
     </Stack>
   )
 }

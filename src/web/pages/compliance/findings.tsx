@@ -53,7 +53,13 @@ function Finding({ finding, by, selection }: Omit<ListProps, 'findings'> & { fin
         )}
         <Stack gap={2} miw={0} className={classes.about}>
           <Text fw={600} component="h3">
-            {kindOf(kind)} {!ofConsent && <Where name={key} />}
+            {kindOf(kind)}
+            {!ofConsent && (
+              <>
+                {' '}
+                <Where name={key} />
+              </>
+            )}
             {by !== 'vendor' && (
               <>
                 <Dot />

@@ -21,7 +21,7 @@ import { DateTime, TimeAgo } from '../../components/time-ago.tsx'
 import { type Column, VirtualTable } from '../../components/virtual-table.tsx'
 import { messages } from '../../messages.ts'
 import { SHARED_PARAMS } from '../../url-state/search-params.ts'
-import { useSearchParams } from '../../url-state/use-search-params.ts'
+import { useSearchParams, useSorting } from '../../url-state/use-search-params.ts'
 import classes from './deliveries.module.css'
 import { DELIVERY_MARKS, NextAttempt, Replay, typeOf } from './delivery-parts.tsx'
 import { alertsQuery, channelsQuery, DELIVERIES, deliveriesQuery, inboxQuery } from './queries.ts'
@@ -32,6 +32,7 @@ export function DeliveriesPage() {
   const listQuery = deliveriesQuery(values)
   const query = useInfiniteQuery({ ...listQuery, placeholderData: keepPreviousData })
   const filters = useDeliveryFilters()
+  const sorting = useSorting(DELIVERIES)
   const columns = useColumns()
   const shown = useShownColumns('deliveries', columns)
   const t = messages.deliveries
@@ -59,6 +60,8 @@ export function DeliveriesPage() {
             idOf={({ id }) => id}
             linkOf={({ id }) => ({ to: '/deliveries/$id', params: { id } }) as const}
             pages={query}
+            sorting={sorting}
+            sortColumns={columns}
             isGrowing
           />
         )}
@@ -68,7 +71,7 @@ export function DeliveriesPage() {
   )
 }
 
-type DeliveryFilters = readonly Filter<Exclude<keyof typeof DELIVERIES, 'range'>>[]
+type DeliveryFilters = readonly Filter<Exclude<keyof typeof DELIVERIES, 'range' | 'sort'>>[]
 
 const optionsOf = (names: Readonly<Record<string, string>>): Option[] =>
   Object.entries(names).map(([value, label]) => ({ value, label }))
@@ -131,6 +134,7 @@ function useColumns(): Column<Delivery>[] {
     {
       id: 'status',
       head: t.status,
+      sort: 'status',
       width: '130px',
       isUnderMain: true,
       cell: ({ status }) => <StatusMark status={DELIVERY_MARKS[status]} word={t.statuses[status]} />,
@@ -145,6 +149,7 @@ function useColumns(): Column<Delivery>[] {
     {
       id: 'channel',
       head: t.channel,
+      sort: 'channel',
       width: '220px',
       hideBelow: 768,
       cell: ({ channel }) => (
@@ -159,6 +164,7 @@ function useColumns(): Column<Delivery>[] {
     {
       id: 'attempts',
       head: t.attempts,
+      sort: 'attempts',
       width: '90px',
       isFigure: true,
       hideBelow: 1200,
@@ -167,6 +173,8 @@ function useColumns(): Column<Delivery>[] {
     {
       id: 'when',
       head: t.created,
+      sort: 'createdAt',
+      isHighestFirst: true,
       width: '120px',
       isUnderMain: true,
       cell: ({ createdAt }) => <TimeAgo at={createdAt} isQuiet />,

@@ -4,6 +4,7 @@ import { Link, useParams } from '@tanstack/react-router'
 import { type ReactNode, useId } from 'react'
 import type { DeliveryDetail } from '#client/types.gen'
 import { useHasRole } from '../../api/whoami.ts'
+import { Breadcrumb } from '../../components/breadcrumb.tsx'
 import { ChannelTarget } from '../../components/channel-target.tsx'
 import { Code, Data, Dot } from '../../components/data-text.tsx'
 import { formatDuration, formatNumber } from '../../components/format.ts'
@@ -52,13 +53,7 @@ function Detail({ delivery }: { delivery: DeliveryDetail }) {
   const mayReplay = useHasRole('member')
   const t = messages.deliveries
   const title = alertName ? `${typeOf(delivery)}${t.separator} ${alertName}` : typeOf(delivery)
-  const breadcrumb = (
-    <nav aria-label={messages.issue.breadcrumb}>
-      <Anchor component={Link} to="/deliveries">
-        {messages.shell.pages.deliveries}
-      </Anchor>
-    </nav>
-  )
+  const breadcrumb = <Breadcrumb to="/deliveries">{messages.shell.pages.deliveries}</Breadcrumb>
   return (
     <>
       <PageHeader title={title} isData above={breadcrumb}>

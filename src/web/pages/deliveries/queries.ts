@@ -11,7 +11,7 @@ import { DELIVERY_STATUSES } from '../../../contract/statuses.ts'
 import { PAGE_SIZE } from '../../api/pagination.ts'
 import { STALE_MS } from '../../api/queries.ts'
 import type { ValuesOf } from '../../url-state/param-types.ts'
-import { choice, multiple, nameList, text } from '../../url-state/param-types.ts'
+import { choice, multiple, nameList, sortParam, text } from '../../url-state/param-types.ts'
 import { RANGE_HOURS, RANGES, type SharedParams } from '../../url-state/search-params.ts'
 
 /** Search parameters of the deliveries. `channel`: ids of channels or integrations. */
@@ -22,6 +22,7 @@ export const DELIVERIES = {
   channel: nameList,
   alertId: nameList,
   issueId: text,
+  sort: sortParam(['createdAt', 'status', 'channel', 'attempts'], '-createdAt'),
 }
 
 type DeliveriesParams = ValuesOf<typeof DELIVERIES & Omit<SharedParams, 'range'>>
@@ -32,11 +33,12 @@ const nonEmpty = <T>(values: readonly T[]): T[] | undefined => (values.length ==
 
 /** The query of the notification log. A range begins with a full hour, so that the query stays the same for a while. */
 export function deliveriesQuery(params: DeliveriesParams) {
-  const { range, from, to, status, channelType, channel, alertId, issueId, project } = params
+  const { range, from, to, status, channelType, channel, alertId, issueId, project, sort } = params
   const start = Math.max(0, Math.floor((to ?? Date.now()) / HOUR_MS - RANGE_HOURS[range])) * HOUR_MS
   return listDeliveriesInfiniteOptions({
     query: {
       limit: PAGE_SIZE,
+      sort,
       from: from ?? start,
       ...(to !== null && { to }),
       status: nonEmpty(status),

@@ -47,16 +47,11 @@ export function EventLabelsPage() {
   }
   return (
     <>
-      <ExploreHeader name="labels" />
+      <ExploreHeader name="labels" acts={may && <Button onClick={() => edit('new')}>{t.create}</Button>} />
       <RoleNotice needs="member" what={t.restrictedAction} />
       <Text c="dimmed" mb="md" maw="72ch">
         {t.about}
       </Text>
-      {may && (
-        <Button mb="md" onClick={() => edit('new')}>
-          {t.create}
-        </Button>
-      )}
       <Paper>
         <QueryState query={query} isEmpty={({ pages }) => pages[0]?.labels.length === 0} empty={<Text>{t.none}</Text>}>
           {({ pages }) => (

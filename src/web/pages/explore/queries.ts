@@ -17,6 +17,7 @@ import { choice, number, optional, text, timestamp } from '../../url-state/param
 import { type AskedRange, type Period, periodOf } from '../../url-state/period.ts'
 import { RANGES } from '../../url-state/search-params.ts'
 import { changedKeys } from './dictionary/events-by-vendor.ts'
+import { DICTIONARY_SORTS } from './dictionary/sort-dictionary.ts'
 
 /** Search parameters of every Explore page. */
 export const EXPLORE = { domainId: text }
@@ -29,6 +30,7 @@ export const DICTIONARY = {
   event: text,
   segment: text,
   seen: optional(['new', 'gone']),
+  sort: optional(DICTIONARY_SORTS.flatMap((field) => [field, `-${field}`] as const)),
 }
 
 /** Search parameters of the Journeys page. `step` (from 0) and `path` select a page. */

@@ -46,18 +46,35 @@ const known = (ms: number, longest: number): number | null => (longest === 0 ? n
 const columns = (): SimpleColumn<Vendor>[] => {
   const t = messages.explore.execution
   return [
-    { head: t.vendor, cell: ({ vendor }) => <Data>{vendor}</Data> },
-    { head: t.events, isNumber: true, cell: ({ events }) => <Num value={events} digits={0} /> },
+    { head: t.vendor, sortBy: ({ vendor }) => vendor, cell: ({ vendor }) => <Data>{vendor}</Data> },
+    {
+      head: t.events,
+      isNumber: true,
+      sortBy: ({ events }) => events,
+      cell: ({ events }) => <Num value={events} digits={0} />,
+    },
     {
       head: t.average,
       isNumber: true,
+      sortBy: ({ avgExecMs, maxExecMs }) => known(avgExecMs, maxExecMs),
       cell: ({ avgExecMs, maxExecMs }) => <Duration ms={known(avgExecMs, maxExecMs)} />,
     },
-    { head: t.longest, isNumber: true, cell: ({ maxExecMs }) => <Duration ms={known(maxExecMs, maxExecMs)} /> },
-    { head: t.failures, isNumber: true, cell: ({ failures }) => <Num value={failures} digits={0} /> },
+    {
+      head: t.longest,
+      isNumber: true,
+      sortBy: ({ maxExecMs }) => known(maxExecMs, maxExecMs),
+      cell: ({ maxExecMs }) => <Duration ms={known(maxExecMs, maxExecMs)} />,
+    },
+    {
+      head: t.failures,
+      isNumber: true,
+      sortBy: ({ failures }) => failures,
+      cell: ({ failures }) => <Num value={failures} digits={0} />,
+    },
     {
       head: t.failureRate,
       isNumber: true,
+      sortBy: ({ failurePct }) => failurePct,
       cell: ({ failurePct }) => <Meter share={failurePct / 100} isBad={failurePct > 0} />,
     },
   ]

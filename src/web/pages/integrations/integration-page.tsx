@@ -7,6 +7,7 @@ import { deleteIntegration, replaceIntegration } from '#client/sdk.gen'
 import type { IntegrationDetail } from '#client/types.gen'
 import { invalidate, STALE_MS } from '../../api/queries.ts'
 import { useHasRole } from '../../api/whoami.ts'
+import { Breadcrumb } from '../../components/breadcrumb.tsx'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 import { ManagedNotice } from '../../components/managed-by.tsx'
 import { NotFoundNotice } from '../../components/not-found-notice.tsx'
@@ -53,7 +54,11 @@ function Detail({ integration }: { integration: IntegrationDetail }) {
   }
   return (
     <>
-      <PageHeader title={label} isData>
+      <PageHeader
+        title={label}
+        isData
+        above={<Breadcrumb to="/integrations">{messages.shell.pages.integrations}</Breadcrumb>}
+      >
         <StatusMark status={INTEGRATION_MARKS[status]} word={t.statuses[status]} />
         <DeliveriesLink id={id} provider={provider} label={label} />
         {may && <TestButton id={id} label={label} />}

@@ -4,7 +4,7 @@ import { Data } from '../../components/data-text.tsx'
 import { formatNumber } from '../../components/format.ts'
 import { AlertName, IssueTitle } from '../../components/issue-title.tsx'
 import { MaintenanceNote } from '../../components/maintenance-note.tsx'
-import { Money } from '../../components/numbers.tsx'
+import { Money, Num } from '../../components/numbers.tsx'
 import { SeverityMark } from '../../components/severity-mark.tsx'
 import { StatusMark } from '../../components/status-mark.tsx'
 import { DateTime, TimeAgo } from '../../components/time-ago.tsx'
@@ -19,8 +19,6 @@ export function issueColumns(): readonly Column<Issue>[] {
     {
       id: 'severity',
       head: issues.severity,
-      sort: 'severity',
-      isHighestFirst: true,
       width: '104px',
       hideBelow: 768,
       cell: ({ severity }) => <SeverityMark severity={severity} />,
@@ -28,7 +26,6 @@ export function issueColumns(): readonly Column<Issue>[] {
     {
       id: 'title',
       head: issues.issue,
-      sort: 'title',
       isLink: true,
       cell: ({ title }) => <IssueTitle title={title} />,
       below: Details,
@@ -36,7 +33,6 @@ export function issueColumns(): readonly Column<Issue>[] {
     {
       id: 'value',
       head: issues.value,
-      sort: 'impactValue',
       width: '112px',
       isFigure: true,
       hideBelow: 1200,
@@ -50,9 +46,26 @@ export function issueColumns(): readonly Column<Issue>[] {
       cell: ({ assigneeId }) => assigneeId && <AssigneeName id={assigneeId} />,
     },
     {
+      id: 'occurrences',
+      head: issues.occurrenceCount,
+      width: '112px',
+      isFigure: true,
+      hideBelow: 1200,
+      isOptional: true,
+      cell: ({ occurrences }) => <Num value={occurrences} />,
+    },
+    {
+      id: 'firstSeen',
+      head: issues.firstSeen,
+      width: '120px',
+      isFigure: true,
+      hideBelow: 1200,
+      isOptional: true,
+      cell: ({ firstSeenAt }) => <TimeAgo at={firstSeenAt} isQuiet />,
+    },
+    {
       id: 'lastSeen',
       head: issues.lastSeen,
-      sort: 'lastSeenAt',
       width: '120px',
       isFigure: true,
       hideBelow: 768,
@@ -61,7 +74,6 @@ export function issueColumns(): readonly Column<Issue>[] {
     {
       id: 'status',
       head: issues.status,
-      sort: 'status',
       width: '148px',
       hideBelow: 768,
       cell: (issue) => <Status issue={issue} />,

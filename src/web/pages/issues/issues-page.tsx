@@ -1,6 +1,7 @@
 import { Button, Kbd, Stack, Text } from '@mantine/core'
 import { IconCircleCheck } from '@tabler/icons-react'
 import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
 import { type ComponentProps, useEffect, useMemo, useRef, useState } from 'react'
 import { listAlertsOptions, listSignalsOptions } from '#client/@tanstack/react-query.gen'
 import { listIssues } from '#client/sdk.gen'
@@ -24,7 +25,7 @@ import { useSelection } from '../../components/use-selection.ts'
 import { VirtualTable } from '../../components/virtual-table.tsx'
 import { messages } from '../../messages.ts'
 import { usePaletteActions } from '../../state/palette-actions.ts'
-import { useSearchParams, useSharedParams, useSorting } from '../../url-state/use-search-params.ts'
+import { useSearchParams, useSharedParams } from '../../url-state/use-search-params.ts'
 import { AssignMenu } from './assign-menu.tsx'
 import type { IssueStatus } from './change-issue-status.ts'
 import { setStatus } from './change-issue-status.ts'
@@ -94,7 +95,6 @@ interface IssueTableProps {
 
 function IssueTable({ latest, question, pages }: IssueTableProps) {
   const list = useRef<HTMLDivElement>(null)
-  const sorting = useSorting(ISSUES)
   const { rows: issues, newer, show } = useStableRows(latest, idOf, list, question)
   const mayChange = useHasRole('member')
   const ids = useMemo(() => issues.map(idOf), [issues])
@@ -133,7 +133,6 @@ function IssueTable({ latest, question, pages }: IssueTableProps) {
           rows={issues}
           selection={mayChange ? selection : null}
           acts={mayChange ? acts : {}}
-          sorting={{ ...sorting, plain: 'descending' }}
           isGrowing
           rowHeight={72}
           narrowRowHeight={104}
@@ -184,7 +183,7 @@ function useIssueFilters(): readonly Filter<keyof typeof ISSUES>[] {
       label: issues.sortBy,
       options: SORTS.flatMap((value) => [
         { value, label: issues.sorts[value] },
-        // Selected by clicking a heading.
+        // Set by a link.
         ...(sort === `-${value}` ? [{ value: sort, label: issues.reversed(issues.sorts[value]) }] : []),
       ]),
     },
@@ -195,9 +194,11 @@ function useIssueFilters(): readonly Filter<keyof typeof ISSUES>[] {
 function NoIssues() {
   const signals = useQuery(listSignalsOptions({ query: { limit: MAX_PAGE_SIZE } })).data
   const alerts = useQuery(listAlertsOptions({ query: { enabled: true, limit: MAX_PAGE_SIZE } })).data
+  const may = useHasRole('admin')
+  const isIdle = signals?.signals.length === 0 && alerts?.alerts.length === 0
   return (
     <Stack align="center" gap="xs" p="xl">
-      <IconCircleCheck size={24} stroke={1.75} color="var(--tw-ok-solid)" aria-hidden />
+      {!isIdle && <IconCircleCheck size={24} stroke={1.75} color="var(--tw-ok-solid)" aria-hidden />}
       <Text fz="lg">{messages.issues.noIssues}</Text>
       {signals && alerts && (
         <Text c="dimmed">
@@ -206,6 +207,11 @@ function NoIssues() {
             messages.issues.alerts(alerts.alerts.length, alerts.nextCursor === null),
           )}
         </Text>
+      )}
+      {isIdle && may && (
+        <Button component={Link} to="/domains/new" mt="sm">
+          {messages.components.addDomain}
+        </Button>
       )}
     </Stack>
   )

@@ -35,7 +35,7 @@ export function ScoresCard({ project }: { project: string }) {
                   <Anchor component={Link} to={SCORES[name]} fw={600} c="inherit">
                     {messages.overview.score[name]}
                   </Anchor>
-                  <Text fz="xs" c="dimmed" lineClamp={2} title={scores[name].detail}>
+                  <Text fz="xs" c="dimmed">
                     <Data>{scores[name].detail}</Data>
                   </Text>
                 </div>
@@ -97,7 +97,7 @@ export function ValueCard() {
               <Anchor
                 component={Link}
                 to="/issues"
-                search={{ status: 'resolved', sort: 'value' } as never}
+                search={{ status: 'resolved', sort: 'impactValue' } as never}
                 c="inherit"
                 fz="inherit"
               >
@@ -106,7 +106,13 @@ export function ValueCard() {
             </Text>
             <Text fz="sm" c="dimmed" component="div">
               {t.resolved} ·{' '}
-              <Anchor component={Link} to="/issues" search={{ sort: 'value' } as never} fz="sm" underline="always">
+              <Anchor
+                component={Link}
+                to="/issues"
+                search={{ sort: 'impactValue' } as never}
+                fz="sm"
+                underline="always"
+              >
                 <Money value={openValue} /> {t.open}
               </Anchor>
             </Text>

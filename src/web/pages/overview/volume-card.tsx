@@ -6,6 +6,7 @@ import type { Domain, VolumeSeries } from '#client/types.gen'
 import { MAX_HOURS } from '../../../contract/limits.ts'
 import { STALE_MS } from '../../api/queries.ts'
 import { formatRange } from '../../charts/format-expected-range.ts'
+import { busiestFirst } from '../../components/busiest-first.ts'
 import { Card } from '../../components/card.tsx'
 import { dataOption } from '../../components/data-text.tsx'
 import { formatNumber } from '../../components/format.ts'
@@ -47,9 +48,6 @@ export function VolumeCard({ project }: { project: string }) {
     </Card>
   )
 }
-
-/** Busiest domain first. */
-const busiestFirst = (domains: readonly Domain[]) => domains.toSorted((a, b) => (b.events24h ?? 0) - (a.events24h ?? 0))
 
 /** Events of a domain, or of all domains of a project if `domain` is null, with the expected range. */
 export function Volume({ project, domain }: { project: string; domain: Domain | null }) {

@@ -7,7 +7,7 @@ import type { WeeklyReport } from '#client/types.gen'
 import { STALE_MS } from '../../api/queries.ts'
 import { useWhoami } from '../../api/whoami.ts'
 import { Data, Dot } from '../../components/data-text.tsx'
-import { formatDate } from '../../components/format.ts'
+import { formatSpan } from '../../components/format.ts'
 import { Duration, Money, Num } from '../../components/numbers.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
 import { QueryState } from '../../components/query-state.tsx'
@@ -96,7 +96,6 @@ function Week({ report: { week, from, to } }: { report: WeeklyReport }) {
   const zone = useTimeZone()
   const who = useWhoami()
   const t = messages.report
-  const day = (at: number) => formatDate(at, zone, { day: 'numeric', month: 'long', year: 'numeric' })
   const isLast = weekOf(Date.now()) <= weekOf(to + 1)
   return (
     <Group gap="md" className={classes.week}>
@@ -107,7 +106,7 @@ function Week({ report: { week, from, to } }: { report: WeeklyReport }) {
             <Dot />
           </>
         )}
-        {t.week(week, day(from), day(to - 1))}
+        {t.week(week, formatSpan(from, to, zone, true))}
       </Text>
       <Group gap="sm" className="screen-only">
         <Anchor component={Link} to={`/report?week=${weekOf(from - DAY_MS)}`} fz="sm">
@@ -138,6 +137,7 @@ function Volume({ report: { volume, changes } }: { report: WeeklyReport }) {
             summary={t.volumeSummary}
             points={volume.series}
             changes={changes}
+            special={volume.specialPeriods}
             unit={messages.overview.unit.hour}
             height={CHART_PX}
           />

@@ -108,7 +108,8 @@ function Entries() {
             { head: t.action, sort: 'act', cell: (entry) => <Action {...entry} /> },
             {
               head: t.user,
-              cell: ({ email, userId }) => (email ? <Data>{email}</Data> : userId ? t.formerMember : t.notSignedIn),
+              cell: ({ email, userId }) =>
+                email ? <Data>{email}</Data> : userId ? messages.displayNames.formerMember : t.notSignedIn,
             },
             { head: t.address, cell: ({ address }) => <Data>{address}</Data> },
             { head: t.time, sort: 'at', isHighestFirst: true, cell: ({ at }) => <DateTime at={at} /> },
@@ -119,10 +120,13 @@ function Entries() {
   )
 }
 
+/** The target of changes to the ownership rules, which the action names. */
+const OWNERSHIP = 'ownership'
+
 /** The action and its target. A target without a name is shown by its id. */
 function Action({ act, target, targetName, userId, note }: AuditEntry) {
   const t = messages.settings.auditLog
-  const isOwn = target === null || target === userId
+  const isOwn = target === null || target === userId || target === OWNERSHIP
   const { role } = note
   return (
     <>

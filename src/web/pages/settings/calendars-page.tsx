@@ -202,6 +202,7 @@ function CalendarForm({ close, refresh }: CalendarFormProps) {
           />
         ) : (
           <FileInput
+            placeholder={messages.components.chooseFile}
             label={t.file}
             description={t.fileHint}
             accept=".ics,text/calendar"

@@ -62,13 +62,15 @@ function DigestForm({ subscription }: { subscription: DigestSubscription }) {
   )
   return (
     <Stack gap="xl">
-      {may ? (
-        <Form submission={sending} button={messages.settings.save}>
-          {fields}
-        </Form>
-      ) : (
-        fields
-      )}
+      <Paper maw={512}>
+        {may ? (
+          <Form submission={sending} button={messages.settings.save}>
+            {fields}
+          </Form>
+        ) : (
+          fields
+        )}
+      </Paper>
       <Preview context={values.context} />
     </Stack>
   )

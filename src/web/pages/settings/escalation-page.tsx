@@ -1,4 +1,4 @@
-import { Stack, Text } from '@mantine/core'
+import { Paper, Stack, Text } from '@mantine/core'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { getEscalationOptions, getEscalationQueryKey, listFormsOptions } from '#client/@tanstack/react-query.gen'
@@ -53,10 +53,15 @@ function EscalationForm({ saved, forms }: { saved: Escalation; forms: Forms }) {
       </Stack>
     </fieldset>
   )
-  if (!may) return fields
   return (
-    <Form submission={sending} button={messages.settings.save} isWide>
-      {fields}
-    </Form>
+    <Paper maw={680}>
+      {may ? (
+        <Form submission={sending} button={messages.settings.save} isWide>
+          {fields}
+        </Form>
+      ) : (
+        fields
+      )}
+    </Paper>
   )
 }

@@ -1,4 +1,4 @@
-import { Button, Checkbox, Select, Stack, TagsInput, TextInput } from '@mantine/core'
+import { Button, Checkbox, Paper, Select, Stack, TagsInput, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { getOrganizationOptions, getOrganizationQueryKey } from '#client/@tanstack/react-query.gen'
 import { rotateWebhookSecret, updateOrganization } from '#client/sdk.gen'
@@ -15,6 +15,9 @@ import { useFormFields } from '../../components/use-form-fields.ts'
 import { messages } from '../../messages.ts'
 import { notices } from '../../state/notices.ts'
 import { SettingsLayout } from './settings-layout.tsx'
+
+/** Width of the cards. */
+const CARD_PX = 512
 
 /** `/settings/organization`: name, currency and personal-data settings. */
 export function OrganizationPage() {
@@ -81,12 +84,14 @@ function OrganizationForm({ organization }: { organization: Organization }) {
       </Stack>
     </fieldset>
   )
-  if (!may) return <Stack maw={480}>{fields}</Stack>
+  if (!may) return <Paper maw={CARD_PX}>{fields}</Paper>
   return (
-    <Stack gap="xl">
-      <Form submission={sending} button={messages.settings.save}>
-        {fields}
-      </Form>
+    <Stack gap="lg" maw={CARD_PX}>
+      <Paper>
+        <Form submission={sending} button={messages.settings.save}>
+          {fields}
+        </Form>
+      </Paper>
       <WebhookSecret secret={organization.webhookSecret} />
     </Stack>
   )
@@ -105,17 +110,19 @@ function WebhookSecret({ secret }: { secret: string | null }) {
     }
   }
   return (
-    <Stack gap="sm" maw={480}>
-      <TextInput
-        label={messages.settings.organization.webhookSecret}
-        description={messages.settings.organization.webhookSecretHint}
-        value={secret}
-        readOnly
-        translate="no"
-      />
-      <Button variant="default" onClick={() => void rotate()} w="fit-content">
-        {messages.settings.organization.rotateSecret}
-      </Button>
-    </Stack>
+    <Paper>
+      <Stack gap="sm">
+        <TextInput
+          label={messages.settings.organization.webhookSecret}
+          description={messages.settings.organization.webhookSecretHint}
+          value={secret}
+          readOnly
+          translate="no"
+        />
+        <Button variant="default" onClick={() => void rotate()} w="fit-content">
+          {messages.settings.organization.rotateSecret}
+        </Button>
+      </Stack>
+    </Paper>
   )
 }

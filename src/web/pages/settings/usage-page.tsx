@@ -4,6 +4,7 @@ import { lazy, type ReactNode, Suspense } from 'react'
 import { getUsageOptions } from '#client/@tanstack/react-query.gen'
 import { getUsage } from '#client/sdk.gen'
 import { sharedQueries } from '../../api/queries.ts'
+import { AddDomainNotice } from '../../components/add-domain-notice.tsx'
 import { Data } from '../../components/data-text.tsx'
 import { ExportMenu } from '../../components/export-menu.tsx'
 import { formatIsoDay, formatNumber } from '../../components/format.ts'
@@ -38,7 +39,11 @@ export function UsagePage() {
       <Text c="dimmed" mb="md">
         {t.intro}
       </Text>
-      <QueryState query={query} isEmpty={({ totalEvents }) => totalEvents === 0} empty={<Text>{t.none}</Text>}>
+      <QueryState
+        query={query}
+        isEmpty={({ totalEvents }) => totalEvents === 0}
+        empty={<AddDomainNotice sentence={t.none} />}
+      >
         {({ days, totalEvents, diskBytes, oldestEventAt }) => (
           <Stack gap="lg">
             <Group gap="lg">
@@ -66,22 +71,50 @@ export function UsagePage() {
                 rows={usageByDomain(days)}
                 keyOf={({ domainId }) => domainId}
                 columns={[
-                  { head: t.domain, cell: ({ domainId }) => nameOf(domainId) },
-                  { head: t.events, isNumber: true, cell: ({ events }) => <Num value={events} /> },
+                  {
+                    head: t.domain,
+                    sortBy: ({ domainId }) => names.get(domainId) ?? null,
+                    cell: ({ domainId }) => nameOf(domainId),
+                  },
+                  {
+                    head: t.events,
+                    isNumber: true,
+                    sortBy: ({ events }) => events,
+                    cell: ({ events }) => <Num value={events} />,
+                  },
                   { head: t.share, isNumber: true, cell: ({ share }) => <Pct value={share} /> },
                 ]}
               />
             </Paper>
-            <SimpleTable
-              name={t.table}
-              rows={days.toReversed()}
-              keyOf={({ day, domainId }) => `${day} ${domainId}`}
-              columns={[
-                { head: t.day, cell: ({ day }) => <Data>{formatIsoDay(day)}</Data> },
-                { head: t.domain, cell: ({ domainId }) => nameOf(domainId) },
-                { head: t.events, isNumber: true, cell: ({ events }) => <Num value={events} /> },
-              ]}
-            />
+            <Paper>
+              <Title order={2} mb="sm">
+                {t.byDayAndDomain}
+              </Title>
+              <SimpleTable
+                name={t.table}
+                rows={days.toReversed()}
+                keyOf={({ day, domainId }) => `${day} ${domainId}`}
+                columns={[
+                  {
+                    head: t.day,
+                    sortBy: ({ day }) => day,
+                    isHighestFirst: true,
+                    cell: ({ day }) => <Data>{formatIsoDay(day)}</Data>,
+                  },
+                  {
+                    head: t.domain,
+                    sortBy: ({ domainId }) => names.get(domainId) ?? null,
+                    cell: ({ domainId }) => nameOf(domainId),
+                  },
+                  {
+                    head: t.events,
+                    isNumber: true,
+                    sortBy: ({ events }) => events,
+                    cell: ({ events }) => <Num value={events} />,
+                  },
+                ]}
+              />
+            </Paper>
           </Stack>
         )}
       </QueryState>

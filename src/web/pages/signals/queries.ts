@@ -6,7 +6,7 @@ import { mutate } from '../../api/mutate.ts'
 import { PAGE_SIZE, updatePages } from '../../api/pagination.ts'
 import { messages } from '../../messages.ts'
 import type { ValuesOf } from '../../url-state/param-types.ts'
-import { optional, text } from '../../url-state/param-types.ts'
+import { optional, sortParam, text } from '../../url-state/param-types.ts'
 import type { SharedParams } from '../../url-state/search-params.ts'
 
 /** Most severe first. */
@@ -18,14 +18,16 @@ export const SIGNALS = {
   mode: optional(SIGNAL_MODES),
   domainId: text,
   vendor: text,
+  sort: sortParam(['state', 'vendor', 'observed', 'expected', 'sensitivity', 'mode'], '-state'),
 }
 
 /** The query of the list of signals, with hourly counts of the last 7 days for sparklines. */
 export function signalsQuery(values: ValuesOf<typeof SIGNALS & SharedParams>) {
-  const { state, mode, domainId, vendor, project } = values
+  const { state, mode, domainId, vendor, project, sort } = values
   const query = {
     limit: PAGE_SIZE,
     series: true,
+    sort,
     ...(state && { state }),
     ...(mode && { mode }),
     ...(domainId && { domainId }),

@@ -8,7 +8,6 @@ import { useHasRole } from '../../api/whoami.ts'
 import { Sparkline } from '../../charts/sparkline.tsx'
 import { Data, Dot } from '../../components/data-text.tsx'
 import { formatNumber } from '../../components/format.ts'
-import { Help } from '../../components/help-tooltip.tsx'
 import { Num } from '../../components/numbers.tsx'
 import { type StatusIcon, StatusMark } from '../../components/status-mark.tsx'
 import { TimeAgo } from '../../components/time-ago.tsx'
@@ -35,12 +34,15 @@ export function useColumns(): Column<Signal>[] {
     return [
       {
         id: 'state',
-        head: <Help term="state">{t.status}</Help>,
-        width: '120px',
+        head: t.status,
+        help: 'state',
+        sort: 'state',
+        isHighestFirst: true,
+        width: '128px',
         isUnderMain: true,
         cell: (signal) => <State signal={signal} />,
       },
-      { id: 'signal', head: t.signal, isMain: true, cell: (signal) => <Name signal={signal} /> },
+      { id: 'signal', head: t.signal, sort: 'vendor', isMain: true, cell: (signal) => <Name signal={signal} /> },
       {
         id: 'week',
         head: t.lastWeek,
@@ -52,6 +54,7 @@ export function useColumns(): Column<Signal>[] {
       {
         id: 'now',
         head: t.now,
+        sort: 'observed',
         width: '90px',
         isFigure: true,
         isUnderMain: true,
@@ -60,6 +63,7 @@ export function useColumns(): Column<Signal>[] {
       {
         id: 'expected',
         head: t.expected,
+        sort: 'expected',
         width: '120px',
         isFigure: true,
         isUnderMain: true,
@@ -72,16 +76,18 @@ export function useColumns(): Column<Signal>[] {
       },
       {
         id: 'sensitivity',
-        head: <Help term="sensitivity">{t.sensitivity}</Help>,
-        name: t.sensitivity,
+        head: t.sensitivity,
+        help: 'sensitivity',
+        sort: 'sensitivity',
         width: '120px',
         hideBelow: 768,
         cell: (signal) => (may ? <SensitivityField signal={signal} /> : <Num value={signal.sensitivity} />),
       },
       {
         id: 'mode',
-        head: <Help term="mutedOrOff">{t.mode}</Help>,
-        name: t.mode,
+        head: t.mode,
+        help: 'mutedOrOff',
+        sort: 'mode',
         width: '100px',
         cell: (signal) => (may ? <Watching signal={signal} /> : t.modes[signal.mode]),
       },

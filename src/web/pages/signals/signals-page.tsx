@@ -1,11 +1,9 @@
-import { Button, Stack, Text } from '@mantine/core'
+import { Text } from '@mantine/core'
 import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
 import { listSignals } from '#client/sdk.gen'
-import type { Signal } from '#client/types.gen'
 import { SIGNAL_MODES } from '../../../contract/statuses.ts'
 import { sharedQueries } from '../../api/queries.ts'
-import { useHasRole } from '../../api/whoami.ts'
+import { AddDomainNotice } from '../../components/add-domain-notice.tsx'
 import { ColumnsMenu, useShownColumns } from '../../components/columns-menu.tsx'
 import { ExportMenu } from '../../components/export-menu.tsx'
 import { FilterBar } from '../../components/filter-bar.tsx'
@@ -15,7 +13,7 @@ import { RoleNotice } from '../../components/role-notice.tsx'
 import { VirtualTable } from '../../components/virtual-table.tsx'
 import { messages } from '../../messages.ts'
 import { SHARED_PARAMS } from '../../url-state/search-params.ts'
-import { useSearchParams } from '../../url-state/use-search-params.ts'
+import { useSearchParams, useSorting } from '../../url-state/use-search-params.ts'
 import { SIGNALS, STATES, signalsQuery } from './queries.ts'
 import { useColumns } from './signal-columns.tsx'
 
@@ -26,6 +24,7 @@ export function SignalsPage() {
   const [values] = useSearchParams({ ...SIGNALS, ...SHARED_PARAMS })
   const listQuery = signalsQuery(values)
   const query = useInfiniteQuery({ ...listQuery, placeholderData: keepPreviousData })
+  const sorting = useSorting(SIGNALS)
   const columns = useColumns()
   const shown = useShownColumns('signals', columns)
   const t = messages.signals
@@ -45,15 +44,23 @@ export function SignalsPage() {
         query={query}
         skeleton={<SkeletonRows />}
         isEmpty={({ pages }) => pages[0]?.signals.length === 0}
-        empty={isFiltered ? <Text>{messages.components.noneMatch}</Text> : <NoSignals />}
+        empty={
+          isFiltered ? (
+            <Text>{messages.components.noneMatch}</Text>
+          ) : (
+            <AddDomainNotice sentence={messages.signals.none} />
+          )
+        }
       >
         {({ pages }) => (
           <VirtualTable
             name={messages.shell.pages.signals}
-            rows={worstFirst(pages.flatMap(({ signals }) => signals))}
+            rows={pages.flatMap(({ signals }) => signals)}
             columns={shown}
             idOf={({ domainId, vendor, event }) => `${domainId} ${vendor} ${event}`}
             pages={query}
+            sorting={sorting}
+            sortColumns={columns}
             rowHeight={ROW_PX}
           />
         )}
@@ -61,9 +68,6 @@ export function SignalsPage() {
     </>
   )
 }
-
-const worstFirst = (signals: readonly Signal[]) =>
-  signals.toSorted((a, b) => STATES.indexOf(a.state) - STATES.indexOf(b.state))
 
 function Filters() {
   const { data } = useQuery(sharedQueries.domains())
@@ -94,19 +98,5 @@ function Filters() {
         { is: 'chip', name: 'vendor', label: t.vendor, options: [] },
       ]}
     />
-  )
-}
-
-function NoSignals() {
-  const may = useHasRole('admin')
-  return (
-    <Stack align="flex-start">
-      <Text>{messages.signals.none}</Text>
-      {may && (
-        <Button component={Link} to="/domains/new">
-          {messages.signals.addDomain}
-        </Button>
-      )}
-    </Stack>
   )
 }

@@ -8,6 +8,7 @@ import type { FlowTest } from '#client/types.gen'
 import { mutate } from '../../api/mutate.ts'
 import { invalidate } from '../../api/queries.ts'
 import { useHasRole } from '../../api/whoami.ts'
+import { Breadcrumb } from '../../components/breadcrumb.tsx'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 import { Code, Data } from '../../components/data-text.tsx'
 import { ManagedNotice } from '../../components/managed-by.tsx'
@@ -65,7 +66,7 @@ function TestDetail({ test }: { test: FlowTest }) {
   }
   return (
     <>
-      <PageHeader title={test.name} isData>
+      <PageHeader title={test.name} isData above={<Breadcrumb to="/tests">{messages.shell.pages.tests}</Breadcrumb>}>
         <StatusMark status={TEST_MARKS[test.status]} word={t.statuses[test.status]} />
         {may && (
           <Button variant="default" onClick={() => void run()}>

@@ -58,7 +58,7 @@ const StatusCell = ({ status }: FlowTest) => (
 function columnsFor(may: boolean): Column<FlowTest>[] {
   const t = messages.tests
   return [
-    { id: 'status', head: t.status, width: '130px', isUnderMain: true, cell: StatusCell },
+    { id: 'status', head: t.lastResult, width: '130px', isUnderMain: true, cell: StatusCell },
     { id: 'name', head: t.name, isLink: true, cell: ({ name }) => <Data>{name}</Data> },
     {
       id: 'severity',

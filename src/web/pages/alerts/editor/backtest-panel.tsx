@@ -178,7 +178,7 @@ function BacktestDetails({
   form,
   change,
 }: BacktestPanelProps & { answer: AlertBacktest; days: number }) {
-  const { buckets, grain, method, coverage, exact, alternatives, series } = answer
+  const { buckets, grain, method, coverage, exact, alternatives, series, specialPeriods } = answer
   const fired = firedIn(buckets)
   const t = messages.alert
   const sentence = t.wouldFire(fired, days)
@@ -186,7 +186,13 @@ function BacktestDetails({
     <Stack gap="sm">
       {perWeek(fired, days) > NOISE_PER_WEEK && <Warning color="yellow">{t.tooOften}</Warning>}
       {series && series.length > 0 ? (
-        <Band points={series} bad={runsOf(buckets)} summary={sentence} domainIds={domainsOf(draft)} />
+        <Band
+          points={series}
+          bad={runsOf(buckets)}
+          special={specialPeriods}
+          summary={sentence}
+          domainIds={domainsOf(draft)}
+        />
       ) : (
         buckets.length > 0 && (
           <BarChart
@@ -196,6 +202,7 @@ function BacktestDetails({
             unit={t.barsUnit[grain]}
             badWord={t.wouldFireMark}
             points={barsOf(buckets)}
+            special={specialPeriods}
             height={120}
           />
         )
@@ -238,13 +245,14 @@ interface BandProps {
   points: readonly BandPoint[]
   /** Intervals in which the rule would have fired. */
   bad: readonly Span[]
+  special: AlertBacktest['specialPeriods']
   summary: string
   /** Domains whose changes are marked; empty: all. */
   domainIds: readonly string[]
 }
 
 /** The counts evaluated by the rule, with the expected range. */
-function Band({ points, bad, summary, domainIds: [domainId] }: BandProps) {
+function Band({ points, bad, special, summary, domainIds: [domainId] }: BandProps) {
   const query = { limit: MAX_CHANGES, ...(domainId && { domainId }) }
   const { data } = useQuery({ ...listChangesOptions({ query }), staleTime: STALE_MS.insight })
   const t = messages.alert
@@ -255,6 +263,7 @@ function Band({ points, bad, summary, domainIds: [domainId] }: BandProps) {
       summary={summary}
       points={points}
       bad={bad}
+      special={special}
       changes={data?.changes ?? []}
       unit={t.bandUnit(t.bandIntervals[stepOf(points) / MINUTE_MS] ?? '')}
       height={HEIGHT_PX}

@@ -2,7 +2,6 @@ import { Autocomplete, Button, CloseButton, NativeSelect, TagsInput, Text, TextI
 import type { Condition } from '#client/types.gen'
 import type { Operator } from '../../../../contract/condition-operators.ts'
 import { asData, Data } from '../../../components/data-text.tsx'
-import { requiredLabel } from '../../../components/required-label.tsx'
 import { messages } from '../../../messages.ts'
 import { isBlank, NO_CONDITION, needsValues, withOperator } from './draft.ts'
 import classes from './editor.module.css'
@@ -101,7 +100,8 @@ function Row({ item, n, path, naming, names, errorOf, change, remove }: RowProps
       <div className={classes.condition}>
         <Autocomplete
           renderOption={({ option: { value } }) => <Parameter name={value} example={names.valuesOf(value)[0]} />}
-          label={requiredLabel(naming.parameter(n))}
+          label={naming.parameter(n)}
+          withAsterisk
           description={names.isUnseen(parameter) ? messages.alert.notSeen : undefined}
           inputWrapperOrder={['label', 'input', 'description', 'error']}
           value={parameter}
@@ -132,7 +132,8 @@ function Values({ item, n, path, naming, names, errorOf, change }: Omit<RowProps
   return (
     <TagsInput
       renderOption={asData}
-      label={requiredLabel(naming.values(n))}
+      label={naming.values(n)}
+      withAsterisk
       value={[...values]}
       onChange={(chosen) => change({ ...item, values: chosen })}
       data={[...names.valuesOf(parameter)]}

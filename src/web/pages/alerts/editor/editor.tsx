@@ -5,6 +5,7 @@ import { useMemo, useRef, useState } from 'react'
 import { listIssuesOptions } from '#client/@tanstack/react-query.gen'
 import type { Alert, Forms } from '#client/types.gen'
 import { useHasRole } from '../../../api/whoami.ts'
+import { Breadcrumb } from '../../../components/breadcrumb.tsx'
 import { Card } from '../../../components/card.tsx'
 import { Sentence } from '../../../components/data-text.tsx'
 import { pathsOf } from '../../../components/form-schema.ts'
@@ -52,11 +53,7 @@ export function Editor({ forms, initial, saved }: EditorProps) {
       <PageHeader
         title={saved ? saved.name : t.new}
         isData={saved !== null}
-        above={
-          <Anchor component={Link} to="/alerts" fz="sm">
-            {t.toList}
-          </Anchor>
-        }
+        above={<Breadcrumb to="/alerts">{t.toList}</Breadcrumb>}
       >
         {may && (saved ? <DeleteButton alert={saved} leaves={saving} /> : <StartFrom begin={change} />)}
         <SegmentedControl

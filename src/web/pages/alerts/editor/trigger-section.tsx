@@ -4,7 +4,6 @@ import { Card } from '../../../components/card.tsx'
 import { Collapsible } from '../../../components/collapsible.tsx'
 import { Data } from '../../../components/data-text.tsx'
 import { type FormValue, fieldKindOf, fieldsOf, withPart } from '../../../components/form-schema.ts'
-import { requiredLabel } from '../../../components/required-label.tsx'
 import { FrameError, SchemaField, SchemaForm } from '../../../components/schema-form.tsx'
 import { messages } from '../../../messages.ts'
 import { ActiveHours } from './active-hours.tsx'
@@ -44,7 +43,8 @@ export function TriggerSection({ draft, change, form, errorOf, paths }: SectionP
         )}
         <Autocomplete
           renderOption={({ option: { value } }) => <PeriodChoice value={value} />}
-          label={requiredLabel(t.period)}
+          label={t.period}
+          withAsterisk
           description={t.periodHint}
           value={draft.period}
           onChange={(period) => change({ ...draft, period })}

@@ -5,6 +5,7 @@ import type { ReactNode } from 'react'
 import { getDomainOptions } from '#client/@tanstack/react-query.gen'
 import type { Domain } from '#client/types.gen'
 import { PAGE_PATHS } from '../../../../contract/page-paths.ts'
+import { Breadcrumb } from '../../../components/breadcrumb.tsx'
 import { ManagedNotice } from '../../../components/managed-by.tsx'
 import { NotFoundNotice } from '../../../components/not-found-notice.tsx'
 import { Num } from '../../../components/numbers.tsx'
@@ -42,7 +43,11 @@ export function DomainLayout({ part, children }: { part: DomainPart; children(do
     <QueryState query={query} title={messages.shell.pages.domains} notFound={gone}>
       {(domain) => (
         <>
-          <PageHeader title={domain.name} isData />
+          <PageHeader
+            title={domain.name}
+            isData
+            above={<Breadcrumb to="/domains">{messages.shell.pages.domains}</Breadcrumb>}
+          />
           <Health domain={domain} />
           <ManagedNotice managedBy={domain.managedBy} />
           <TabLinks
@@ -72,7 +77,6 @@ function Health({ domain }: { domain: Domain }) {
     <Group gap="md" mb="md" c="dimmed" fz="sm">
       <DomainStatus {...domain} />
       <span>
-        {t.events24h}{' '}
         <Anchor
           component={Link}
           to="/explore/events"
@@ -81,7 +85,8 @@ function Health({ domain }: { domain: Domain }) {
           underline="always"
         >
           {isUncounted(domain) ? t.counting : <Num value={events24h} />}
-        </Anchor>
+        </Anchor>{' '}
+        {!isUncounted(domain) && t.eventsIn24h(events24h ?? null)}
       </span>
       <span>
         {t.lastEvent} <TimeAgo at={lastEventAt} missing={messages.displayNames.never} />

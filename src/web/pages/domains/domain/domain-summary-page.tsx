@@ -83,7 +83,7 @@ function OpenIssues({ domainId }: { domainId: string }) {
   const query = useQuery(summaryQueries(domainId).issues)
   const t = messages.domains.summary
   const all = (
-    <Anchor component={Link} to="/issues" search={{ domainId: [domainId] } as never} fz="sm" underline="always">
+    <Anchor component={Link} to="/issues" search={{ domainId: [domainId] } as never} fz="sm">
       {t.allIssues}
     </Anchor>
   )
@@ -156,22 +156,18 @@ function Vendors({ domainId }: { domainId: string }) {
             {vendors.slice(0, SHOWN_VENDORS).map(({ vendor, events }) => (
               <li key={vendor}>
                 <div className={classes.what}>
-                  <Anchor
-                    component={Link}
-                    to="/explore/dictionary"
-                    search={{ domainId, vendor } as never}
-                    c="inherit"
-                    underline="always"
-                  >
+                  <Anchor component={Link} to="/explore/dictionary" search={{ domainId, vendor } as never}>
                     <Data>{vendor}</Data>
                   </Anchor>
                 </div>
-                <Num value={events} />
+                <span>
+                  <Num value={events} /> {t.events(events)}
+                </span>
               </li>
             ))}
             {vendors.length > SHOWN_VENDORS && (
               <li>
-                <Anchor component={Link} to={`/domains/${domainId}/vendors`} underline="always">
+                <Anchor component={Link} to={`/domains/${domainId}/vendors`}>
                   {t.allVendors(vendors.length)}
                 </Anchor>
               </li>

@@ -82,17 +82,19 @@ function SamplingForm({ id, sampling }: { id: string; sampling: PageViewSampling
           </dd>
         </dl>
       </Paper>
-      {may ? (
-        <Form submission={sending} button={messages.settings.save}>
-          {field('prodRate')}
-          {field('devRate')}
-        </Form>
-      ) : (
-        <Stack gap="md">
-          {field('prodRate')}
-          {field('devRate')}
-        </Stack>
-      )}
+      <Paper>
+        {may ? (
+          <Form submission={sending} button={messages.settings.save}>
+            {field('prodRate')}
+            {field('devRate')}
+          </Form>
+        ) : (
+          <Stack gap="md">
+            {field('prodRate')}
+            {field('devRate')}
+          </Stack>
+        )}
+      </Paper>
     </Stack>
   )
 }

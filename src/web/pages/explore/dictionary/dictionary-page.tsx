@@ -1,4 +1,4 @@
-import { Button, Paper, Skeleton, Table, Text } from '@mantine/core'
+import { Button, Input, Paper, Skeleton, Table, Text } from '@mantine/core'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { getFlatDictionary } from '#client/sdk.gen'
 import type { EventDictionary } from '#client/types.gen'
@@ -12,8 +12,17 @@ import { messages } from '../../../messages.ts'
 import { useSearchParams } from '../../../url-state/use-search-params.ts'
 import { ExploreHeader, NoEvents, useExploreParams } from '../explore-header.tsx'
 import { DICTIONARY, type ExploreParams, exploreQueries, periodOn } from '../queries.ts'
-import { COLUMNS, DictionaryTable, Fold, KeyRow, RowPages, SearchResults } from './dictionary-rows.tsx'
+import {
+  COLUMNS,
+  DictionaryTable,
+  Fold,
+  KeyRow,
+  RowPages,
+  SearchResults,
+  useDictionarySorting,
+} from './dictionary-rows.tsx'
 import { type DictionaryEvent, eventsByVendor, type FlatRow, findKeys } from './events-by-vendor.ts'
+import { sortEvents, sortKeys } from './sort-dictionary.ts'
 
 /** `/explore/dictionary`: every vendor, event and key, with the share of events that have the key. */
 export function DictionaryPage() {
@@ -58,18 +67,23 @@ function SeenChips() {
   const [{ seen }, set] = useSearchParams(DICTIONARY)
   const t = messages.explore.dictionary
   return (
-    <Button.Group aria-label={t.changedKeys} miw={0}>
-      {(['new', 'gone'] as const).map((one) => (
-        <Button
-          key={one}
-          variant={seen === one ? 'light' : 'default'}
-          aria-pressed={seen === one}
-          onClick={() => set({ seen: seen === one ? null : one })}
-        >
-          {t.changes[one]}
-        </Button>
-      ))}
-    </Button.Group>
+    <div>
+      <Input.Label labelElement="div" aria-hidden>
+        {t.changedKeys}
+      </Input.Label>
+      <Button.Group aria-label={t.changedKeys} miw={0}>
+        {(['new', 'gone'] as const).map((one) => (
+          <Button
+            key={one}
+            variant={seen === one ? 'light' : 'default'}
+            aria-pressed={seen === one}
+            onClick={() => set({ seen: seen === one ? null : one })}
+          >
+            {t.changes[one]}
+          </Button>
+        ))}
+      </Button.Group>
+    </div>
   )
 }
 
@@ -149,6 +163,7 @@ interface TreeProps {
 
 function Tree({ dictionary: { vendors }, rows, params }: TreeProps) {
   const events = eventsByVendor(rows)
+  const { value: sort } = useDictionarySorting()
   return (
     <DictionaryTable>
       <RowPages rows={vendors} level={0}>
@@ -160,11 +175,11 @@ function Tree({ dictionary: { vendors }, rows, params }: TreeProps) {
             name={vendor}
             about={
               <>
-                <Num value={count} digits={0} /> {messages.explore.dictionary.eventsUnit}
+                <Num value={count} digits={0} /> {messages.explore.dictionary.eventsUnit(count)}
               </>
             }
           >
-            <RowPages rows={events.get(vendor) ?? []} level={1}>
+            <RowPages rows={sortEvents(events.get(vendor) ?? [], sort)} level={1}>
               {(event) => <EventFold key={event.event} vendor={vendor} event={event} params={params} />}
             </RowPages>
           </Fold>
@@ -177,7 +192,7 @@ function Tree({ dictionary: { vendors }, rows, params }: TreeProps) {
 function EventFold({ vendor, event, params }: { vendor: string; event: DictionaryEvent; params: ExploreParams }) {
   const about = (
     <>
-      <Num value={event.keys} /> {messages.explore.dictionary.keysUnit}
+      <Num value={event.keys} /> {messages.explore.dictionary.keysUnit(event.keys)}
     </>
   )
   return (
@@ -191,9 +206,10 @@ function EventFold({ vendor, event, params }: { vendor: string; event: Dictionar
 function Keys({ params }: { params: ExploreParams }) {
   const query = useQuery(exploreQueries.dictionary(params))
   const keys = query.data?.vendors[0]?.keys
+  const { value: sort } = useDictionarySorting()
   if (keys !== undefined && keys.length > 0) {
     return (
-      <RowPages rows={keys} level={2}>
+      <RowPages rows={sortKeys(keys, sort)} level={2}>
         {(key) => <KeyRow key={key.key} of={key} params={params} />}
       </RowPages>
     )

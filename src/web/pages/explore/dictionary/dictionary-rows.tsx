@@ -8,27 +8,37 @@ import { joinIsolated } from '../../../bidi-isolation.ts'
 import { Code, Data } from '../../../components/data-text.tsx'
 import { Num } from '../../../components/numbers.tsx'
 import { Pager, Paginated, usePage } from '../../../components/paginated.tsx'
+import { directionOf, SortButton, type Sorting } from '../../../components/sort-button.tsx'
 import { TimeAgo } from '../../../components/time-ago.tsx'
 import { messages } from '../../../messages.ts'
+import { useSearchParams } from '../../../url-state/use-search-params.ts'
 import classes from '../explore.module.css'
 import { Meter } from '../meter.tsx'
-import type { ExploreParams } from '../queries.ts'
+import { DICTIONARY, type ExploreParams } from '../queries.ts'
 import { type FlatRow, type Key, parameterOf } from './events-by-vendor.ts'
+import { sortResults } from './sort-dictionary.ts'
 
 export const COLUMNS = 7
 /** Maximum number of example values per key. */
 const EXAMPLES = 3
 
+/** The order of the keys, in the URL; empty for that of the server. */
+export function useDictionarySorting(): Sorting {
+  const [{ sort }, set] = useSearchParams(DICTIONARY)
+  return { value: sort ?? '', change: (value) => set({ sort: value as typeof sort }) }
+}
+
 /** The table that contains all rows of the dictionary. */
 export function DictionaryTable({ children }: { children: ReactNode }) {
   const t = messages.explore.dictionary
+  const sorting = useDictionarySorting()
   const heads = [
-    { head: t.name },
-    { head: t.presence, isNumber: true },
-    { head: t.type },
-    { head: t.values, isNumber: true },
+    { head: t.name, sort: 'name' },
+    { head: t.presence, sort: 'presence', isNumber: true },
+    { head: t.type, sort: 'type' },
+    { head: t.values, sort: 'values', isNumber: true },
     { head: t.examples },
-    { head: t.lastSeen },
+    { head: t.lastSeen, sort: 'lastSeen', isHighestFirst: true },
   ]
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: scrolling by keyboard requires focus
@@ -41,9 +51,20 @@ export function DictionaryTable({ children }: { children: ReactNode }) {
       >
         <Table.Thead>
           <Table.Tr>
-            {heads.map(({ head, isNumber }) => (
-              <Table.Th key={head} scope="col" ta={isNumber ? 'end' : undefined}>
-                {head}
+            {heads.map(({ head, sort, isNumber, isHighestFirst }) => (
+              <Table.Th
+                key={head}
+                scope="col"
+                ta={isNumber ? 'end' : undefined}
+                aria-sort={sort ? directionOf(sort, sorting) : undefined}
+              >
+                {sort ? (
+                  <SortButton field={sort} sorting={sorting} isFigure={isNumber || isHighestFirst}>
+                    {head}
+                  </SortButton>
+                ) : (
+                  head
+                )}
               </Table.Th>
             ))}
             <Table.Th scope="col" data-actions>
@@ -226,9 +247,10 @@ interface SearchResultsProps {
 export function SearchResults({ rows, q, domainId, dictionary }: SearchResultsProps) {
   const keyOf = ({ vendor, key }: FlatRow) =>
     dictionary?.vendors.find((one) => one.vendor === vendor)?.keys.find((one) => one.key === key)
+  const { value } = useDictionarySorting()
   if (rows.length === 0) return <Text>{messages.explore.noMatch(q)}</Text>
   return (
-    <Paginated key={q} rows={rows}>
+    <Paginated key={q} rows={sortResults(rows, value)}>
       {(shown) => (
         <DictionaryTable>
           {shown.map((row) => (
@@ -258,7 +280,7 @@ function SearchResultRow({ of, known, domainId }: { of: FlatRow; known?: Key; do
         {known && <Meaning of={known} />}
       </Table.Th>
       <Table.Td ta="end">
-        <Num value={count} digits={0} /> {t.eventsUnit}
+        <Num value={count} digits={0} /> {t.eventsUnit(count)}
       </Table.Td>
       <Table.Td data-head={known && t.type}>{known && typeName(known)}</Table.Td>
       <Table.Td />

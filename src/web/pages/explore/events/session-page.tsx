@@ -4,11 +4,12 @@ import { Link, useParams } from '@tanstack/react-router'
 import { useState } from 'react'
 import type { Event } from '#client/types.gen'
 import { useHasRole } from '../../../api/whoami.ts'
-import { Data } from '../../../components/data-text.tsx'
+import { Breadcrumb } from '../../../components/breadcrumb.tsx'
+import { Data, Dot } from '../../../components/data-text.tsx'
 import { formatNumber } from '../../../components/format.ts'
 import { PageHeader } from '../../../components/page-header.tsx'
 import { QueryState } from '../../../components/query-state.tsx'
-import { DateTime } from '../../../components/time-ago.tsx'
+import { DateTime, TimeOfDay } from '../../../components/time-ago.tsx'
 import { messages } from '../../../messages.ts'
 import { valuesOf } from '../../../url-state/search-params.ts'
 import { useTimeRange } from '../../../url-state/use-search-params.ts'
@@ -28,7 +29,7 @@ export function SessionPage() {
   const t = messages.explore.session
   return (
     <>
-      <PageHeader title={t.title}>
+      <PageHeader title={t.title} above={<Breadcrumb to="/explore/events">{messages.explore.pages.events}</Breadcrumb>}>
         {mayTest && (
           <Button component={Link} to="/tests/new" search={{ sessionId } as never} variant="default">
             {t.makeTest}
@@ -37,7 +38,7 @@ export function SessionPage() {
       </PageHeader>
       <Stack gap="md">
         <Text c="dimmed">
-          <Data>{sessionId}</Data> · <Link to="/explore/events">{t.toEvents}</Link>
+          <Data>{sessionId}</Data>
         </Text>
         <QueryState
           query={query}
@@ -72,7 +73,11 @@ function pagesOf(events: readonly Event[]): Page[] {
 function Path({ events, open }: { events: readonly Event[]; open(event: Event): void }) {
   return (
     <>
-      <Text>{messages.explore.session.about(formatNumber(events.length, 0))}</Text>
+      <Text mb="md" component="div">
+        {events[0] && <DateTime at={events[0].ts} />}
+        <Dot />
+        {messages.explore.session.about(events.length, formatNumber(events.length, 0))}
+      </Text>
       <ol aria-label={messages.explore.session.path} className={classes.path}>
         {pagesOf(events).map(({ path, events }) => (
           <li key={events[0]?.seq}>
@@ -83,8 +88,7 @@ function Path({ events, open }: { events: readonly Event[]; open(event: Event): 
               <ul className={classes.fired}>
                 {events.map((event) => (
                   <li key={event.seq}>
-                    <DateTime at={event.ts} isQuiet /> <Data>{event.vendor}</Data>{' '}
-                    <EventButton event={event} open={open} />
+                    <TimeOfDay at={event.ts} /> <Data>{event.vendor}</Data> <EventButton event={event} open={open} />
                   </li>
                 ))}
               </ul>

@@ -51,7 +51,7 @@ function SegmentTable({ segments, domainId }: Pick<Answer, 'segments'> & { domai
               <Text fz="sm" c="dimmed">
                 {dimension.split('+').map(t.dimension).join(' + ')}
               </Text>
-              <Data>{value}</Data>
+              <Data>{dimension.includes('+') ? value.replaceAll('+', ' + ') : value}</Data>
               <DictionaryLink dimension={dimension} value={value} domainId={domainId} />
             </div>
           ),

@@ -131,6 +131,8 @@ function CommentForm({ issueId }: { issueId: string }) {
         minRows={2}
         autosize
         required
+        // The only field of its form.
+        withAsterisk={false}
       />
       {offered.length > 0 && (
         <Group gap="xs" role="group" aria-label={t.mention}>

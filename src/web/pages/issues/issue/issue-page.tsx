@@ -125,7 +125,7 @@ function ListNavigation({ issue }: { issue: IssueDetail }) {
   return (
     <>
       <Group justify="space-between" mb="sm">
-        <nav aria-label={messages.issue.breadcrumb}>
+        <nav aria-label={messages.components.breadcrumb}>
           <Anchor component={Link} to="/issues" search={listSearch() as never}>
             {messages.shell.pages.issues}
           </Anchor>

@@ -1,4 +1,4 @@
-import { Anchor, Button, Group, Paper, Stack, Text, Title } from '@mantine/core'
+import { Button, Group, Paper, Stack, Text, Title } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -7,6 +7,7 @@ import { cancelRun } from '#client/sdk.gen'
 import type { RunDetail } from '#client/types.gen'
 import { invalidate } from '../../../api/queries.ts'
 import { useHasRole } from '../../../api/whoami.ts'
+import { Breadcrumb } from '../../../components/breadcrumb.tsx'
 import { Data } from '../../../components/data-text.tsx'
 import { NotFoundNotice } from '../../../components/not-found-notice.tsx'
 import { Duration } from '../../../components/numbers.tsx'
@@ -41,6 +42,7 @@ export function RunPage() {
 }
 
 function RunDetailView({ run }: { run: RunDetail }) {
+  const test = useQuery(getFlowTestOptions({ path: { id: run.testId } })).data
   const [isSharing, share] = useState(false)
   const may = useHasRole('member')
   const t = messages.tests
@@ -51,7 +53,10 @@ function RunDetailView({ run }: { run: RunDetail }) {
   }
   return (
     <>
-      <PageHeader title={t.runTitle}>
+      <PageHeader
+        title={t.runTitle}
+        above={<Breadcrumb to={`/tests/${run.testId}`}>{test ? <Data>{test.name}</Data> : t.test}</Breadcrumb>}
+      >
         <StatusMark status={RUN_MARKS[run.status]} word={t.runStatuses[run.status]} />
         {may && (run.status === 'passed' || run.status === 'failed') && (
           <Button variant="default" onClick={() => share(true)}>
@@ -108,8 +113,7 @@ function RunDetailView({ run }: { run: RunDetail }) {
 
 /** The result, and a link to the test. */
 function Headline({ run }: { run: RunDetail }) {
-  const { summary, status, error, testId, createdAt, durationMs, trigger } = run
-  const { data } = useQuery(getFlowTestOptions({ path: { id: testId } }))
+  const { summary, status, error, createdAt, durationMs, trigger } = run
   const t = messages.tests
   return (
     <Paper>
@@ -119,12 +123,6 @@ function Headline({ run }: { run: RunDetail }) {
         {(status === 'queued' || status === 'running' || status === 'cancelled') && t.runStatuses[status]}
       </Text>
       <Group gap="md" c="dimmed" fz="sm">
-        <span>
-          {t.test}{' '}
-          <Anchor component={Link} to={`/tests/${testId}`} fz="sm">
-            <Data>{data?.name ?? testId}</Data>
-          </Anchor>
-        </span>
         <TimeAgo at={createdAt} />
         <span>
           {t.duration} <Duration ms={durationMs} />

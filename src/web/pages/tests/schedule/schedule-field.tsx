@@ -93,7 +93,6 @@ export function ScheduleField({ pattern, timezone, change, errorOf }: ScheduleFi
               if (hour !== undefined && minute !== undefined) choose({ ...schedule, hour, minute })
             }}
             required
-            withAsterisk={false}
           />
         )}
       </Group>
