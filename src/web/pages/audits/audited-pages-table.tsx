@@ -16,7 +16,6 @@ export function PageTable({ pages, query }: { pages: readonly AuditPage[]; query
       columns={columns(origins.size === 1)}
       idOf={({ url }) => url}
       pages={query}
-      narrowRowHeight={132}
       isGrowing
     />
   )

@@ -116,7 +116,7 @@ function State({ signal: { state, learningUntil, silentSince } }: { signal: Sign
 
 function Name({ signal: { vendor, event, domain, explainedBy, issueId } }: { signal: Signal }) {
   const name = (
-    <Data>
+    <Data className={classes.name}>
       {vendor} {event}
     </Data>
   )

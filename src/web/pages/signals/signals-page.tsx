@@ -62,6 +62,7 @@ export function SignalsPage() {
             sorting={sorting}
             sortColumns={columns}
             rowHeight={ROW_PX}
+            isGrowing
           />
         )}
       </QueryState>
