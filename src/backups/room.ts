@@ -33,8 +33,8 @@ export function openBackups(base: HistoryBase): BackupsRoom {
 /** Metrics of the last backup have no value until there is one. */
 function backupMetrics({ lastSuccess }: BackupStatus, { db, quiet }: Pick<HistoryBase, 'db' | 'quiet'>): Metric[] {
   const failed = db.prepare<[], number>("SELECT value FROM total WHERE name = 'backupsFailed'").pluck().get() ?? 0
-  const ofLast = (valueOf: (last: NonNullable<BackupStatus['lastSuccess']>) => number) =>
-    lastSuccess === null ? [] : [{ labels: {}, value: valueOf(lastSuccess) }]
+  const ofLast = (measure: (last: NonNullable<BackupStatus['lastSuccess']>) => number) =>
+    lastSuccess === null ? [] : [{ labels: {}, value: measure(lastSuccess) }]
   return [
     {
       name: 'tagwarden_backup_last_success_timestamp_seconds',
