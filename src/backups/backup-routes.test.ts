@@ -47,6 +47,7 @@ test('the owner makes, lists and downloads a backup, and restores the download',
   expect(body).toMatchObject({ state: 'ok', place: folderPaths(world.folder).backups, nextCursor: null })
   expect(body.backups).toMatchObject([{ id: started.id, status: 'succeeded', error: null }])
   world.clock.advance(HOUR_MS)
+  await world.run('evaluate')
   expect((await world.call('GET', '/readyz', { as: null })).body).toMatchObject({
     backup: 'ok',
     lastBackupAgeMs: HOUR_MS,
@@ -101,6 +102,7 @@ test('scheduled backups are made when they are due, and failed and missing ones 
   const check = async () => {
     await world.run('back up')
     await world.app.idle()
+    await world.run('evaluate', 'send operator messages', 'deliver')
   }
   const count = () =>
     folderPlace(to)
@@ -146,6 +148,7 @@ test('scheduled backups are made when they are due, and failed and missing ones 
   await check()
   expect((await world.call('GET', '/readyz', { as: null })).body).toMatchObject({ backup: 'ok' })
   world.clock.advance(3 * DAY_MS)
+  await world.run('evaluate')
   expect((await world.call('GET', '/readyz', { as: null })).body).toMatchObject({ ok: true, backup: 'stale' })
 }, 120_000)
 

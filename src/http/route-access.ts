@@ -16,11 +16,13 @@ const WRITE_SCOPES: Readonly<Record<Exclude<KeyScope, 'read' | 'all'>, readonly 
     'putOrderCapture',
     'assignLabel',
     'unassignLabel',
+    'replaceLabel',
     'deleteLabel',
     'createMaintenance',
     'replaceMaintenance',
     'deleteMaintenance',
     'createCalendar',
+    'replaceCalendar',
     'deleteCalendar',
   ],
   issues: [
@@ -69,6 +71,8 @@ const WRITE_SCOPES: Readonly<Record<Exclude<KeyScope, 'read' | 'all'>, readonly 
     'createAudit',
     'cancelAudit',
     'shareRun',
+    'createGateRun',
+    'approveGateRun',
   ],
   collector: ['postOrders', 'postChange'],
 }
