@@ -129,19 +129,13 @@ function certificates(path: string, name: string): string {
 
 const UNITS: Record<string, number> = { '': 1, k: 2 ** 10, m: 2 ** 20, g: 2 ** 30, t: 2 ** 40 }
 
-/** With less, events would be deleted as soon as they arrive. */
-const MIN_BUDGET = 10 * 2 ** 20
-
 function size(value: string, name: string): number {
   if (value === '') return 0
   const match = /^(\d+)\s*([kmgt]?)i?b?$/i.exec(value)
   const unit = UNITS[match?.[2]?.toLowerCase() ?? 'none']
   if (!match || unit === undefined)
     throw new SettingError(`${name}: must be a size such as 500MB or 20GB, not "${value}"`)
-  const bytes = Number(match[1]) * unit
-  if (bytes !== 0 && bytes < MIN_BUDGET)
-    throw new SettingError(`${name}: must be at least 10MB, or empty for no limit, not "${value}"`)
-  return bytes
+  return Number(match[1]) * unit
 }
 
 function mailAddress(value: string, name: string): string {

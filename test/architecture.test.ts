@@ -353,7 +353,6 @@ describe('the program', () => {
     const users = program.filter(({ source }) => fetches.test(withoutComments(source))).map(({ path }) => path)
     expect(users).toEqual([
       'src/commands/demo/run-demo.ts',
-      'src/commands/export.ts',
       'src/commands/import-har.ts',
       'src/commands/server-client.ts',
     ])

@@ -6,7 +6,7 @@ import { type Db, prepared, tx } from '../store/database.ts'
 import { type Alert, type AlertInput, domainsOf } from './alert.ts'
 import { createAlert, deleteAlert, findAlert } from './alert-store.ts'
 import { alertTypeOf } from './types/index.ts'
-import { allSignals } from './types/volume/volume-anomaly.ts'
+import { allSignals, isOnAllSignals } from './types/volume/volume-anomaly.ts'
 
 /** The fields of a domain that are needed to create its automatic alert. */
 export interface AutoAlertDomain {
@@ -51,15 +51,14 @@ export function domainsToAlert(db: Db, since: Instant, minEvents: number): AutoA
  * server; null if there is none.
  */
 function alertOnAllSignals(db: Db, { id, orgId }: AutoAlertDomain): Alert | null {
-  const { alertType, volume } = allSignals(SIGNAL_SENSITIVITY)
-  const { vendor } = volume as { vendor: string }
-  const found = prepared<[object], { id: string }>(
+  const ids = prepared<[object], { id: string }>(
     db,
     `SELECT id FROM alert WHERE orgId = @orgId AND alertType = @alertType AND input ->> '$.domainId' = @id
-       AND ifnull(json_array_length(input, '$.domainIds'), 0) = 0 AND input ->> '$.volume.vendor' = @vendor
-       AND id NOT IN (SELECT alertId FROM signalAlert) ORDER BY id LIMIT 1`,
-  ).get({ id, orgId, alertType, vendor })
-  return found ? findAlert(db, { orgId, id: found.id }) : null
+       AND ifnull(json_array_length(input, '$.domainIds'), 0) = 0 AND id NOT IN (SELECT alertId FROM signalAlert)
+     ORDER BY id`,
+  ).all({ id, orgId, alertType: allSignals(SIGNAL_SENSITIVITY).alertType })
+  const alerts = ids.map((one) => findAlert(db, { orgId, id: one.id }))
+  return alerts.find((alert) => alert !== null && isOnAllSignals(alert)) ?? null
 }
 
 /**

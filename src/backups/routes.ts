@@ -117,6 +117,7 @@ export function backupRoutes({ db, folder, runner, nextAt, keep, schedule }: Bac
       refusals: ['forbidden'],
       query: Closed(pagingFields),
       answer: BackupListSchema,
+      exports: 'backups',
       handle({ query }) {
         requireOnlyOrg(db)
         const { items: backups, nextCursor } = listBackups(db, query)

@@ -118,7 +118,7 @@ export const ChangeSchema = Closed(
           problems: Int(),
           createdAt: InstantSchema,
         },
-        { description: 'Latest run of the release gate with the same commit or version; absent if there is none' },
+        { description: 'Latest run of the release gate with the same commit or version' },
       ),
     ),
   },

@@ -8,7 +8,7 @@ import { hasChanges, planChanges, planLines } from '../configuration/plan.ts'
 import { readYaml, type YamlFile } from '../configuration/yaml-file.ts'
 import { messageOf } from '../core/error.ts'
 import { type Command, type Invocation, UsageError } from './command.ts'
-import { openServer, SERVER_FLAGS } from './export.ts'
+import { openServer, SERVER_FLAGS } from './server-client.ts'
 
 const PLAN_FLAGS = {
   ...SERVER_FLAGS,
@@ -37,7 +37,7 @@ async function readFiles(command: Command, paths: readonly string[]): Promise<Ya
 
 async function run(command: Command, invocation: Invocation, { isDryRun }: { isDryRun: boolean }): Promise<number> {
   const { flags, names, env } = invocation
-  const call = await openServer(command, invocation)
+  const call = openServer(command, invocation)
   const files = await readFiles(command, names)
   const organization = await readOrganization(call)
   const items = readDesired(files, organization, env)

@@ -21,6 +21,7 @@ describe('the configuration of a command', () => {
   test.each<[Invocation['flags'], Record<string, string>, string]>([
     [{ listen: 'x' }, {}, 'TAGWARDEN_LISTEN: must be HOST:PORT'],
     [{}, { TAGWARDEN_DISK_BUDGET: 'x' }, 'TAGWARDEN_DISK_BUDGET: must be a size'],
+    [{}, { TAGWARDEN_DISK_BUDGET: '1KB' }, 'TAGWARDEN_DISK_BUDGET: must be at least 10MB'],
     [{}, { TAGWARDEN_X: '1' }, 'TAGWARDEN_X: unknown setting'],
   ])('is rejected with a usage error for %j %j', (flags, env, message) => {
     expect(() => configOf(invoke(flags, env))).toThrow(UsageError)

@@ -23,10 +23,16 @@ export function settingsOf({ flags }: Invocation): Partial<Record<SettingName, s
   return Object.fromEntries(given)
 }
 
+/** With a smaller budget, events would be deleted as soon as they arrive. */
+const MIN_BUDGET = 10 * 2 ** 20
+
 /** Returns all settings. Throws `UsageError` for an invalid setting. */
 export function configOf(invocation: Invocation, more: Partial<Record<SettingName, string>> = {}): Config {
   try {
-    return readConfig({ ...settingsOf(invocation), ...more }, invocation.env, PROVIDER_SETTINGS)
+    const config = readConfig({ ...settingsOf(invocation), ...more }, invocation.env, PROVIDER_SETTINGS)
+    if (config.diskBudget !== 0 && config.diskBudget < MIN_BUDGET)
+      throw new SettingError('TAGWARDEN_DISK_BUDGET: must be at least 10MB, or empty for no limit')
+    return config
   } catch (error) {
     if (error instanceof SettingError) throw new UsageError(error.message)
     throw error

@@ -32,10 +32,11 @@ const CANCEL_MS = 5000
 export async function runFlow(server: GateServer, request: FlowRequest): Promise<GateReport> {
   const { test, startUrl, timeoutMs } = request
   const flowTest = await server.flowTest(test)
-  const { id } = await server.startRun(flowTest.id, startUrl)
+  // Before the run starts, so that no signal ends the program without cancelling it.
   const interruption = interrupted()
   const progress = progressLine(flowTest.name)
   try {
+    const { id } = await server.startRun(flowTest.id, startUrl)
     const end = Date.now() + timeoutMs
     for (;;) {
       const run = await server.run(id)

@@ -11,7 +11,7 @@ import { type GateReport, GateReportSchema } from '../gate/report.ts'
 import { runGate } from '../gate/run-gate.ts'
 import { type Command, type Invocation, UsageError } from './command.ts'
 import { readHarRequests } from './read-har.ts'
-import { ServerClient } from './server-client.ts'
+import { keyOf, ServerClient } from './server-client.ts'
 import { GateServer } from './verify-server.ts'
 
 const NOTHING: GateRules = { alerts: [], membersOf: () => [] }
@@ -79,7 +79,7 @@ function settingsOf(invocation: Invocation): Settings {
   if (!known) throw fault(`--format must be ${REPORT_FORMATS.join(', ')}, not "${format}"`)
   for (const path of lists.write ?? []) formatOf(path)
   const url = textFlag(invocation, 'url')
-  const key = textFlag(invocation, 'key') ?? env.TAGWARDEN_KEY ?? null
+  const key = keyOf({ name: 'verify' }, invocation)
   if (url !== null && key === null) throw fault('--key is missing; TAGWARDEN_KEY can contain it')
   if (url === null && flags.key !== undefined) throw fault('--url is missing')
   const ref = textFlag(invocation, 'ref') ?? COMMIT_VARIABLES.map((name) => env[name]).find(Boolean) ?? null

@@ -37,8 +37,9 @@ export function apiClient(
         await Bun.sleep(Number(response.headers.get('retry-after') ?? 1) * 1000)
         continue
       }
-      const answer = response.headers.get('content-type')?.includes('json') ? JSON.parse(text) : {}
-      if (response.ok) return answer
+      const isJson = response.headers.get('content-type')?.includes('json') === true
+      const answer = isJson ? JSON.parse(text) : {}
+      if (response.ok && isJson) return answer
       throw new RejectedCall(response.status, String(answer.error ?? 'is this the URL of a Tagwarden server?'))
     }
   }

@@ -1,7 +1,7 @@
 import type { Alert } from '../alerts/alert.ts'
 import { OrganizationRules } from '../alerts/organization-rules.ts'
 import { alertTypeOf, isJudgedOnArrival } from '../alerts/types/index.ts'
-import { judgeEvents, labelsInJourney } from '../alerts/types/journey/judge-events.ts'
+import { isJourney, judgeEvents, labelsInJourney } from '../alerts/types/journey/judge-events.ts'
 import {
   type Condition,
   type ConditionEvent,
@@ -69,13 +69,11 @@ export function applyRules({ alerts, membersOf }: GateRules, domain: GateDomain,
 function reasonToSkip(alert: Alert, membersOf: GateRules['membersOf']): string | null {
   if (!alert.enabled) return 'The alert is disabled'
   const type = alertTypeOf(alert.alertType)
-  if (!isJudgedOnArrival(alert) && alert.alertType !== 'journey')
+  if (!isJudgedOnArrival(alert) && !isJourney(alert))
     return `${type.form.title} alerts count events over time, which a recording does not show`
   const conditions = [...conditionsOf(alert), ...type.ownConditions(alert)]
   const named = conditions.flatMap(({ parameter, values = [] }) => (parameter === LABEL ? values : []))
-  const unknown = [...named, ...(alert.alertType === 'journey' ? labelsInJourney(alert) : [])].find(
-    (label) => membersOf(label).length === 0,
-  )
+  const unknown = [...named, ...labelsInJourney(alert)].find((label) => membersOf(label).length === 0)
   return unknown === undefined ? null : `The members of the label “${cutText(unknown, 80, '…')}” are unknown`
 }
 
@@ -188,7 +186,7 @@ function journeyFaults({ files, events }: Recording, alert: Alert, { membersOf }
     const { vendor, event } = fault.expected
     return [
       {
-        kind: 'journey',
+        kind: 'session',
         vendor: vendor && maskPersonal(vendor, '$vendor', privacy),
         event: event && maskPersonal(event, '$event', privacy),
         sentence: cutText(maskPersonal(`The session in ${name} ${fault.did}`, '', privacy), MAX_LENGTH, '…'),

@@ -24,7 +24,7 @@ export type Check = Static<typeof CheckSchema>
 
 const FINDING_KINDS = [
   'rule',
-  'journey',
+  'session',
   'missing',
   'wrong_data',
   'unexpected',

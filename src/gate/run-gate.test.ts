@@ -154,7 +154,7 @@ describe('a recording judged by alerts', () => {
     const report = judge([PURCHASE], { alerts: [journey] })
     expect(report.findings).toMatchObject([
       {
-        kind: 'journey',
+        kind: 'session',
         sentence: 'The session in shop.har missed Meta Pixel Purchase after a page starting with /checkout',
         expected: 'Meta Pixel Purchase',
         evidence: { entry: 0 },

@@ -1,5 +1,6 @@
 import type { AlertChannel, AlertInput } from '../alerts/alert.ts'
 import { alertsOf, createAlert } from '../alerts/alert-store.ts'
+import { dataValidation } from '../alerts/types/data-validation/data-validation.ts'
 import type { Clock, Instant } from '../core/clock.ts'
 import { Histogram } from '../core/metric.ts'
 import type { SecretBox } from '../core/secret-box.ts'
@@ -34,7 +35,7 @@ const CHANNEL = { type: 'canary' as AlertChannel['type'], target: 'https://canar
 
 const RULE: AlertInput = {
   name: 'Canary event',
-  alertType: 'data_validation',
+  alertType: dataValidation.kind,
   conditions: { logic: 'any', items: [{ parameter: 'canary', op: 'equals', values: ['sent'] }] },
   period: '1h',
   channels: [CHANNEL],

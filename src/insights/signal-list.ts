@@ -118,8 +118,8 @@ const SignalQuerySchema = Closed({
   sort: Type.Optional({
     ...sortField(SIGNAL_SORTS),
     description:
-      'Field to sort by; with `-` in descending order. Missing values are the lowest; `-state` begins with the most ' +
-      'severe: `silent`, `low`, `high`, `learning`, `normal`, `off`. Default: by domain, vendor and event',
+      'Field to sort by; with `-` in descending order. `-state` begins with the most severe, `silent`. Default: by domain, ' +
+      'vendor and event',
   }),
   ...pagingFields,
 })

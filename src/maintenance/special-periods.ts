@@ -9,7 +9,7 @@ const MAX_SPECIAL = 100
 
 const SpecialPeriodSchema = Closed({
   kind: OneOf(['holiday', 'maintenance'] as const),
-  name: Type.String({ description: 'Name of the holiday or the maintenance window' }),
+  name: Type.String(),
   from: InstantSchema,
   to: InstantSchema,
 })
@@ -19,9 +19,7 @@ export const specialFields = {
   specialPeriods: Type.Optional(
     Type.Array(SpecialPeriodSchema, {
       maxItems: 2 * MAX_SPECIAL,
-      description:
-        'Holidays, and occurrences of maintenance windows that affect the counted domains, within the period; oldest first, ' +
-        `the first ${MAX_SPECIAL} of each kind`,
+      description: `Holidays and maintenance windows of the counted domains, oldest first; at most ${MAX_SPECIAL} of each kind`,
     }),
   ),
 }

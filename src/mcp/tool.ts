@@ -45,9 +45,19 @@ const PAGE_OPTIONS = {
 /** True when the route itself supports paging. */
 export const knowsPages = ({ query }: Route): boolean => query?.properties.cursor !== undefined
 
-/** True when values of the schema can contain a list. */
-const hasLists = ({ type, properties = {}, patternProperties = {}, anyOf = [] }: TSchema): boolean =>
-  type === 'array' || [...Object.values({ ...properties, ...patternProperties }), ...anyOf].some(hasLists)
+/** Lists with at most this many items are never split. */
+const SHORT_LIST = 10
+
+/** True when values of the schema can contain a list that is long enough to be split. */
+const hasLists = ({
+  type,
+  maxItems = Number.POSITIVE_INFINITY,
+  properties = {},
+  patternProperties = {},
+  anyOf = [],
+}: TSchema): boolean =>
+  (type === 'array' && maxItems > SHORT_LIST) ||
+  [...Object.values({ ...properties, ...patternProperties }), ...anyOf].some(hasLists)
 
 /** True when the tool splits long responses into pages, because its route does not. */
 export const makesPages = (route: Route): boolean =>
@@ -76,6 +86,7 @@ const DESCRIBED_ELSEWHERE: Readonly<Record<string, string>> = {
   RunDetail: 'As a run in list_runs, plus its attempts, steps, findings, events and errors',
   EvidenceRun: 'The run that found it: its path, headline, steps, and the events that were sent',
   Alert: 'The input of create_alert, plus id, orgId, createdAt and updatedAt',
+  ManagedBy: 'Key and name of the configuration file that manages the item',
   WeeklyReport: 'As in /docs: week, from, to, scores, issues, value, volume, worst, changes, signals',
 }
 

@@ -146,12 +146,11 @@ export const WhoamiSchema = Closed(
     readOnly: Type.Boolean({ description: 'True when the credential is read-only' }),
     via: OneOf(['key', 'session']),
     keyId: Nullable(Type.String({ description: 'Null for a session' })),
-    scopes: Type.Array(OneOf(KEY_SCOPES), { description: 'Scopes of the key; `all` for a session' }),
-    secondFactorDue: Type.Boolean({
-      description:
-        'True when the organization requires a second factor that the user has not set up. Until then, nearly all ' +
-        'requests receive 403',
+    scopes: Type.Array(OneOf(KEY_SCOPES), {
+      maxItems: KEY_SCOPES.length,
+      description: 'Scopes of the key; `all` for a session',
     }),
+    secondFactorDue: Type.Boolean({ description: 'True if only setting up a second factor is allowed' }),
   },
   {
     $id: 'Whoami',

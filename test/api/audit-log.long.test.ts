@@ -41,6 +41,9 @@ const SIMULATED: Record<string, string> = {
   createAudit: 'Chromium is not installed',
   cancelRun: 'the run has ended',
   cancelAudit: 'the audit has ended',
+  createBackup: 'the server has several organizations',
+  downloadBackup: 'the server has several organizations',
+  resumeSending: 'the server has several organizations',
 }
 
 const writing = routes.filter(({ permission, method, isPublic }) =>

@@ -21,11 +21,14 @@ afterAll(() => api.world[Symbol.asyncDispose]())
 
 const as = () => home.people.owner.key
 
+/** Routes whose PUT performs an action with a secret, and doesn't replace what GET returns. */
+const ACTIONS = ['/v1/auth/totp']
+
 /** Returns the routes with a GET, other than of a list, and a PUT or PATCH of the same path. */
 function pairs(): { get: Route; put: Route }[] {
   const gets = new Map(api.routes.filter(({ method }) => method === 'GET').map((route) => [route.path, route]))
   return api.routes
-    .filter(({ method }) => method === 'PUT' || method === 'PATCH')
+    .filter(({ method, path }) => (method === 'PUT' || method === 'PATCH') && !ACTIONS.includes(path))
     .flatMap((put) => {
       const get = gets.get(put.path)
       const isList = get?.parameters.some(({ name }) => name === 'cursor')

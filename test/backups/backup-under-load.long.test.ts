@@ -52,7 +52,9 @@ async function contentOf({ url }: Server, apiKey: string) {
   )
   return {
     ...others,
-    issues: histories.map(({ id, status, title, history, count }) => ({ id, status, title, history, count })),
+    issues: histories
+      .map(({ id, status, title, history, count }) => ({ id, status, title, history, count }))
+      .sort((one, other) => one.id.localeCompare(other.id)),
     ids: events.map(({ id }) => id).sort(),
     counts: Object.fromEntries([...counts].map(([key, rows]) => [key, rows.length])),
   }

@@ -61,10 +61,10 @@ test('faults in files and wrong arguments exit with 2', async () => {
   expect(faulty.stderr).toEndWith('tagwarden: 1 error; nothing was changed\n')
   for (const [args, stderr] of [
     [['apply', '--key', key], 'tagwarden: apply: no file given\n'],
-    [['apply', file], 'tagwarden: apply: --key is missing\n'],
+    [['apply', file], 'tagwarden: apply: --key is missing; TAGWARDEN_KEY can contain it\n'],
     [
       ['plan', file, '--key', key, '--url', 'shop'],
-      'tagwarden: plan: --url must be a URL such as http://127.0.0.1:8787\n',
+      'tagwarden: plan: --url must be a web address, such as https://tags.example.com\n',
     ],
     [
       ['apply', file, `${folder.path}/x/tagwarden.yaml`, '--key', key],

@@ -15,7 +15,7 @@ beforeAll(async () => {
 let empty: TestOrganization | undefined
 afterAll(() => world[Symbol.asyncDispose]())
 
-const audit = async ({ call }: TestOrganization) => (await call('GET', '/v1/audit-log')).entries
+const audit = async ({ call }: TestOrganization) => (await call('GET', '/v1/audit-log')).entries as { act: string }[]
 const ALERT = `
     name: Blank value
     alertType: data_validation
@@ -37,7 +37,7 @@ test('an export changes nothing in its organization', async () => {
   expect(await org.apply(file)).toEqual([])
   // The first time, the items are marked as managed by the file.
   const marked = await audit(org)
-  expect(marked.slice(0, -before.length).map(({ act }: { act: string }) => act)).toEqual(['setManagedItems'])
+  expect(marked.slice(0, -before.length).map(({ act }) => act)).toEqual(['setManagedItems'])
   expect(marked.slice(-before.length)).toEqual(before)
   expect(await org.apply(file)).toEqual([])
   expect(await audit(org)).toEqual(marked)

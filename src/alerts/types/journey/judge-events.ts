@@ -4,7 +4,7 @@ import { compileFilters } from '../../../conditions/predicate.ts'
 import type { StoredEvent } from '../../../core/event.ts'
 import type { MembersOf } from '../../../labels/label.ts'
 import type { Alert } from '../../alert.ts'
-import { missText } from './journey.ts'
+import { journey, missText } from './journey.ts'
 import { judgeSession, type Matcher, type Plan, planOf } from './journey-plan.ts'
 import { readSpec } from './journey-spec.ts'
 
@@ -35,9 +35,11 @@ export function judgeEvents(alert: Alert, events: readonly StoredEvent[], member
   return { did: missText(plan, unmet), expected: unmet.matcher, at: hits[unmet.at]?.event ?? null }
 }
 
-/** Returns the names of the labels in the steps of a journey. */
+export const isJourney = ({ alertType }: Pick<Alert, 'alertType'>): boolean => alertType === journey.kind
+
+/** Returns the names of the labels in the steps of a journey; empty for alerts of other types. */
 export const labelsInJourney = (alert: Alert): string[] =>
-  planOf(readSpec(alert.journey)).matchers.flatMap(({ label }) => label ?? [])
+  isJourney(alert) ? planOf(readSpec(alert.journey)).matchers.flatMap(({ label }) => label ?? []) : []
 
 /** Returns the events that match at least one matcher, in the order of a shape. */
 function hitsOf({ matchers }: Plan, events: readonly StoredEvent[], membersOf: MembersOf) {

@@ -50,6 +50,10 @@ export function allSignals(sensitivity: number): Pick<AlertInput, 'alertType' | 
   return { alertType: volumeAnomaly.kind, volume: { vendor: ALL_SIGNALS, sensitivity }, period: '1h' }
 }
 
+/** True for an alert that monitors all signals of its domains. */
+export const isOnAllSignals = ({ alertType, volume }: AlertInput): boolean =>
+  alertType === volumeAnomaly.kind && readAnomaly(volume, 'volume').vendor === ALL_SIGNALS
+
 /** Returns the sensitivity of an alert of this type. */
 export function sensitivityOf({ volume }: AlertInput): number {
   return readAnomaly(volume, 'volume').sensitivity ?? DEFAULT_SENSITIVITY

@@ -516,6 +516,7 @@ test('routes exist only for registered providers', () => {
     '/v1/integrations/team_chat/{id}/channel',
     '/v1/integrations/{id}',
     '/v1/integrations/{id}/rotate',
+    '/v1/integrations/{id}/secrets/compare',
     '/v1/integrations/{id}/test',
   ])
 })
