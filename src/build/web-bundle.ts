@@ -127,7 +127,7 @@ function areasOf(metafile: Bun.BuildMetafile | undefined): WebBundle['areas'] {
   const outputs = Object.entries(metafile?.outputs ?? {})
   const areas: Record<string, string[]> = {}
   for (const [path, { entryPoint = '', imports }] of outputs) {
-    const [, area] = /\/web\/pages\/([^/]+)\/[^/]+$/.exec(entryPoint) ?? []
+    const [, area] = /\/web\/pages\/([^/]+)\/(?:views\.ts|[^/]+-page\.tsx)$/.exec(entryPoint) ?? []
     if (area === undefined || !path.endsWith('.js')) continue
     const shared = imports.filter(({ kind }) => kind === 'import-statement').map(({ path }) => path)
     const isPage = (path: string) =>
