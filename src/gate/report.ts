@@ -153,7 +153,7 @@ export const GateReportSchema = Closed(
     recordings: Type.Array(Closed({ file: Text(0, 300), requests: Int(), events: Int() }), { maxItems: 1000 }),
     checks: Type.Array(CheckSchema, { maxItems: MAX_CHECKS }),
     findings: Type.Array(FindingSchema, { maxItems: MAX_FINDINGS }),
-    moreFindings: Int({ description: 'Number of further findings that are not listed' }),
+    moreFindings: Int({ maximum: 1e9, description: 'Number of further findings that are not listed' }),
     baseline: Nullable(Text(1, 300), { description: 'File or id of the run that was the baseline; null: none' }),
     events: Type.Array(EventKindSchema, { maxItems: MAX_EVENT_KINDS }),
     unread: Type.Array(UnreadSchema, {

@@ -30,6 +30,7 @@ const WRITES: readonly (readonly [prefix: string, scope: KeyScope])[] = [
   ['/v1/compliance', 'issues'],
   ['/v1/domains', 'domains'],
   ['/v1/projects', 'domains'],
+  ['/v1/gate-runs', 'runs'],
   ['/v1/integrations', 'integrations'],
   ['/v1/notifications/deliveries', 'integrations'],
   ['/v1/flows', 'runs'],

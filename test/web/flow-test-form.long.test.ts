@@ -49,7 +49,8 @@ async function currentValue({ page }: Screen, role: string, name: string): Promi
 async function hasValue({ page }: Screen, label: string, value: string): Promise<void> {
   const isSo = (label: string, value: string) =>
     [...document.querySelectorAll('label')].some(
-      (one) => one.textContent === label && (one.control as HTMLInputElement | null)?.value === value,
+      (one) =>
+        one.textContent?.replace(/ \*$/, '') === label && (one.control as HTMLInputElement | null)?.value === value,
     )
   await page.waitForFunction(isSo, {}, label, value)
 }
