@@ -80,8 +80,8 @@ function refusalOf(route: Route, { role, readOnly, stranger }: Caller): 401 | 40
   return stranger && (route.path.includes('{') || needsDomain(route)) ? 404 : null
 }
 
-/** Permitted calls that fail because of the state of the data, with the reason. */
-const OTHERWISE: Record<string, { status: number; why: string; when?(caller: Caller): boolean }> = {
+/** Permitted calls that fail because of the state of the data, with the reason. `isFirst`: before the id is checked. */
+const OTHERWISE: Record<string, { status: number; why: string; isFirst?: true; when?(caller: Caller): boolean }> = {
   setUp: { status: 409, why: 'an owner already exists' },
   startSignIn: { status: 404, why: 'no company sign-in is configured' },
   finishSignIn: { status: 404, why: 'no company sign-in is configured' },
@@ -106,7 +106,7 @@ const OTHERWISE: Record<string, { status: number; why: string; when?(caller: Cal
   deleteIssueComment: { status: 404, why: 'the caller has written no comment' },
   listBackups: { status: 403, why: 'the server has several organizations' },
   createBackup: { status: 403, why: 'the server has several organizations' },
-  downloadBackup: { status: 403, why: 'the server has several organizations' },
+  downloadBackup: { status: 403, why: 'the server has several organizations', isFirst: true },
   resumeSending: { status: 403, why: 'the server has several organizations' },
   chooseOfficeChatChannel: { status: 409, why: 'the bot is not installed in any team' },
 }
@@ -226,8 +226,9 @@ describe('permissions', () => {
     const { path, call, userId, secrets } = await callOf(route, caller)
     const answer = await world.call(route.method, path, call)
     const otherwise = OTHERWISE[route.id]
-    const refusal =
-      refusalOf(route, caller) ?? (otherwise && (otherwise.when?.(caller) ?? true) ? otherwise.status : null)
+    const usual = refusalOf(route, caller)
+    const applies = otherwise && (otherwise.when?.(caller) ?? true)
+    const refusal = applies && (usual === null || (usual === 404 && otherwise.isFirst)) ? otherwise.status : usual
     const got = refusal === null && answer.status < 300 ? null : answer.status
     expect([got, got === refusal ? '' : answer.body]).toEqual([refusal, ''])
     checkAnswer(route, answer)
