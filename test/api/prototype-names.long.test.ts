@@ -126,7 +126,12 @@ const FUNCTION = /native code|\[object /
 test('every response has the documented format and contains no function', async () => {
   const { world, routes } = api
   const asked = routes.filter(
-    (route) => route.method === 'GET' && !route.isPublic && nounsOf(route).every((noun) => noun === 'domains'),
+    (route) =>
+      route.method === 'GET' &&
+      !route.isPublic &&
+      // Refused on a server with several organizations.
+      route.path !== '/v1/backups' &&
+      nounsOf(route).every((noun) => noun === 'domains'),
   )
   for (const path of asked.flatMap(pathsOf)) {
     const { status, body } = await world.call('GET', path, { as: tenant.people.owner.key })
