@@ -25,6 +25,8 @@ import { EventDrawer } from './event-drawer.tsx'
 const Bars = lazy(async () => ({ default: (await import('../../../charts/bar-chart.tsx')).BarChart }))
 
 const HISTOGRAM_PX = 120
+/** Enough for names of two lines. */
+const NARROW_ROW_PX = 100
 
 /** `/explore/events`: searches raw events. */
 export function EventsPage() {
@@ -67,6 +69,7 @@ export function EventsPage() {
             rows={pages.flatMap(({ events }) => events)}
             columns={shown}
             idOf={({ seq }) => String(seq)}
+            narrowRowHeight={NARROW_ROW_PX}
             pages={query}
           />
         )}
