@@ -40,7 +40,8 @@ function storable(name: string, value: unknown, schema: TSchema | undefined): un
  * the result. For `PATCH`, they include the names of all fields. Lists of ids have at most 50 entries.
  */
 export function noteOfCall(route: Route, { params, body }: Call, answer: unknown): Record<string, unknown> {
-  const given = fieldsOf(body)
+  // An unparsed body consists of bytes, possibly millions of them.
+  const given = route.unparsed ? {} : fieldsOf(body)
   const properties = fieldsOf(route.body?.properties) as Record<string, TSchema>
   const { id: _, ...parts } = fieldsOf(params)
   const shown = Object.entries(given).flatMap(([name, value]) =>
