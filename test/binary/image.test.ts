@@ -36,7 +36,9 @@ test.skipIf(BINARY === null)('.dockerignore excludes nothing that the image buil
   }
   const [command = ''] = /^RUN (\.\/run .+)$/m.exec(DOCKERFILE)?.slice(1) ?? []
   const { commit, date } = JSON.parse((await runProgram(['--version', '--json'])).stdout)
-  const env = { ...process.env, BUILD_COMMIT: commit ?? '', BUILD_DATE: date ?? '' }
+  // The test runner sets NODE_ENV, which the bundler inserts.
+  const { NODE_ENV: _, ...inherited } = process.env
+  const env = { ...inherited, BUILD_COMMIT: commit ?? '', BUILD_DATE: date ?? '' }
   const build = Bun.spawn(['sh', '-c', command], { cwd: folder.path, env, stdout: 'ignore', stderr: 'pipe' })
   const [code, stderr] = await Promise.all([build.exited, new Response(build.stderr).text()])
   expect({ code, stderr: code === 0 ? '' : stderr }).toEqual({ code: 0, stderr: '' })
