@@ -37,7 +37,7 @@ type UserRow = Omit<UserRecord, 'hasPassword' | 'secondFactor' | 'organizations'
   organizations: string
 }
 
-/** Returns all users of the server, or the one with this e-mail address, in the order of their creation. */
+/** Returns all users of the server, or the one with this e-mail address, sorted by it. */
 export function listUsers(db: Db, clock: Clock, email: string | null = null): UserRecord[] {
   const rows = db
     .prepare<[object], UserRow>(
@@ -46,7 +46,7 @@ export function listUsers(db: Db, clock: Clock, email: string | null = null): Us
          (SELECT json_group_array(json_object('id', org.id, 'name', org.name, 'role', role,
             'status', iif(inviteHash IS NULL, 'active', 'invited')) ORDER BY org.id)
           FROM member JOIN org ON org.id = orgId WHERE userId = user.id) AS organizations
-       FROM user WHERE @email IS NULL OR email = @email ORDER BY id`,
+       FROM user WHERE @email IS NULL OR email = @email ORDER BY email, id`,
     )
     .all({ now: clock.now(), email: email?.trim() ?? null })
   return rows.map(({ hasPassword, secondFactor, organizations, ...row }) => ({
