@@ -47,7 +47,7 @@ const documentsOf = (folder: string) =>
 export function renderDocs(folder: string, picturePath: string): Docs {
   const names = new Map<string, string>()
   const pictures = new Map<string, Picture>()
-  for (const name of readdirSync(join(folder, 'pictures'))) {
+  for (const name of readdirSync(join(folder, 'pictures')).sort()) {
     const type = PICTURE_TYPES[extname(name)]
     if (type === undefined) throw new Error(`docs/pictures/${name}: pictures must be PNG, SVG or WebP`)
     const bytes = new Uint8Array(readFileSync(join(folder, 'pictures', name)))

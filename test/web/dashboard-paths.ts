@@ -6,6 +6,7 @@ const LISTS: Record<string, [path: string, noun: string]> = {
   '/alerts': ['/v1/alerts', 'alerts'],
   '/domains': ['/v1/domains', 'domains'],
   '/changes': ['/v1/changes', 'changes'],
+  '/gate': ['/v1/gate-runs', 'runs'],
   '/tests': ['/v1/flows/tests', 'tests'],
   '/tests/runs': ['/v1/flows/runs', 'runs'],
   '/audits': ['/v1/audits', 'audits'],
