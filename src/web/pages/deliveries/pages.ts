@@ -3,7 +3,7 @@ import { PAGE_PATHS } from '../../../contract/page-paths.ts'
 import { integrationNamesQuery } from '../../components/integration-names-query.ts'
 import { messages } from '../../messages.ts'
 import { lazyViews, page } from '../page.ts'
-import { alertsQuery, channelsQuery, DELIVERIES, deliveriesQuery, deliveryQuery, inboxQuery } from './queries.ts'
+import { alertsQuery, DELIVERIES, deliveriesQuery, deliveryQuery, inboxQuery } from './queries.ts'
 
 const view = lazyViews(() => import('./views.ts'))
 
@@ -16,7 +16,7 @@ export const deliveriesPages = [
       navigation: { group: 'connect', icon: IconSend },
     },
     search: DELIVERIES,
-    queries: (values) => [deliveriesQuery(values), inboxQuery, integrationNamesQuery(), alertsQuery(), channelsQuery()],
+    queries: (values) => [deliveriesQuery(values), inboxQuery, integrationNamesQuery(), alertsQuery()],
     view: view('DeliveriesPage'),
   }),
   page({
