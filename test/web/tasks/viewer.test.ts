@@ -73,6 +73,7 @@ const OWN = /^\/settings\/(?:keys|digest|preferences)$/
 
 /** Controls that only change the view. */
 const HARMLESS = [
+  'Compare periods instead',
   'Copy link',
   'Copy as Markdown',
   'Show as table',
