@@ -45,5 +45,5 @@ test('on a phone, signals show their current and expected values', async () => {
     all.map((row) => (row as HTMLElement).innerText.replaceAll(/\s+/g, ' ')),
   )
   expect(rows.length).toBeGreaterThan(0)
-  expect(rows.filter((text) => !/Now (?:\d|–).*Expected (?:\d|–)/.test(text))).toEqual([])
+  expect(rows.filter((text) => !/Last hour (?:\d|–).*Expected (?:\d|–)/.test(text))).toEqual([])
 })

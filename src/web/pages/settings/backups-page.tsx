@@ -9,7 +9,7 @@ import { save } from '../../api/download-export.ts'
 import { mutate } from '../../api/mutate.ts'
 import { PAGE_SIZE } from '../../api/pagination.ts'
 import { send } from '../../api/request.ts'
-import { useHasRole } from '../../api/whoami.ts'
+import { useHasRole, useWhoamiQuery } from '../../api/whoami.ts'
 import { Data } from '../../components/data-text.tsx'
 import { formatMoment } from '../../components/format.ts'
 import { Duration, Num } from '../../components/numbers.tsx'
@@ -32,6 +32,7 @@ const ICONS = { running: 'learning', succeeded: 'resolved', failed: 'failed' } a
 
 /** `/settings/backups`: backups of the server, for owners. */
 export function BackupsPage() {
+  const who = useWhoamiQuery()
   const may = useHasRole('owner')
   const query = useInfiniteQuery({
     ...listBackupsInfiniteOptions({ query: { limit: PAGE_SIZE } }),
@@ -53,24 +54,28 @@ export function BackupsPage() {
           {t.guide}
         </Anchor>
       </Text>
-      {may && (
-        <QueryState query={query}>
-          {({ pages: [first, ...others] }) =>
-            first && (
-              <Stack gap="lg">
-                <Summary list={first} />
-                {first.backups.length === 0 ? (
-                  <Text>{t.none}</Text>
-                ) : (
-                  <Paper>
-                    <BackupTable backups={[first, ...others].flatMap(({ backups }) => backups)} pages={query} />
-                  </Paper>
-                )}
-              </Stack>
-            )
-          }
-        </QueryState>
-      )}
+      <QueryState query={who}>
+        {() =>
+          may && (
+            <QueryState query={query}>
+              {({ pages: [first, ...others] }) =>
+                first && (
+                  <Stack gap="lg">
+                    <Summary list={first} />
+                    {first.backups.length === 0 ? (
+                      <Text>{t.none}</Text>
+                    ) : (
+                      <Paper>
+                        <BackupTable backups={[first, ...others].flatMap(({ backups }) => backups)} pages={query} />
+                      </Paper>
+                    )}
+                  </Stack>
+                )
+              }
+            </QueryState>
+          )
+        }
+      </QueryState>
     </SettingsLayout>
   )
 }
