@@ -9,10 +9,12 @@ interface PictureProps {
   path: string
   /** Alternative text. */
   name: string
+  /** Height in pixels, reserved while the image loads. By default, the image has its own height. */
+  height?: number
 }
 
 /** An image that requires authentication. */
-export function ApiImage({ path, name }: PictureProps) {
+export function ApiImage({ path, name, height }: PictureProps) {
   const { data, error } = useQuery({
     queryKey: [{ _id: 'picture', path: { path } }],
     queryFn: async ({ signal }) => {
@@ -28,8 +30,9 @@ export function ApiImage({ path, name }: PictureProps) {
       </Text>
     )
   }
-  if (data === undefined) return <Skeleton h={160} w={280} />
-  return <img src={data} alt={name} style={{ maxWidth: '100%', border: '1px solid var(--tw-border)' }} />
+  if (data === undefined) return <Skeleton h={height ?? 160} w={280} maw="100%" />
+  const size = height === undefined ? {} : ({ height, objectFit: 'contain', alignSelf: 'flex-start' } as const)
+  return <img src={data} alt={name} style={{ maxWidth: '100%', border: '1px solid var(--tw-border)', ...size }} />
 }
 
 /** Returns a `data:` URL; the content security policy does not allow `blob:` images. */

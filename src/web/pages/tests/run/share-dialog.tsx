@@ -13,6 +13,7 @@ import { messages } from '../../../messages.ts'
 
 const DAYS = 30
 const MAX_DAYS = 90
+const PICTURE_HEIGHT = 200
 
 interface ShareProps {
   /** Id of a run or an audit. */
@@ -139,7 +140,12 @@ function SharePictures({ runId, steps, chosen, choose }: SharePicturesProps) {
               }
               style={{ overflowWrap: 'anywhere' }}
             />
-            <ApiImage path={`/v1/flows/runs/${runId}/steps/${index}/screenshot`} name={t.screenshotOf(title)} />
+            {/* A picture that arrives late must not move the button under the pointer. */}
+            <ApiImage
+              path={`/v1/flows/runs/${runId}/steps/${index}/screenshot`}
+              name={t.screenshotOf(title)}
+              height={PICTURE_HEIGHT}
+            />
           </Stack>
         ))}
       </SimpleGrid>
