@@ -4,7 +4,7 @@ import { createInterface } from 'node:readline/promises'
 import { applyPlan, FailedStep } from '../configuration/apply.ts'
 import { countText, FileFaults, readDesired } from '../configuration/desired.ts'
 import { readOrganization } from '../configuration/organization.ts'
-import { hasChanges, planChanges, planLines } from '../configuration/plan.ts'
+import { hasChanges, planChanges, planJson, planLines } from '../configuration/plan.ts'
 import { readYaml, type YamlFile } from '../configuration/yaml-file.ts'
 import { messageOf } from '../core/error.ts'
 import { type Command, type Invocation, UsageError } from './command.ts'
@@ -14,6 +14,7 @@ const PLAN_FLAGS = {
   ...SERVER_FLAGS,
   prune: { type: 'boolean', meaning: 'Also delete items that the files managed and no longer contain' },
   'exit-code': { type: 'boolean', meaning: 'Exit with 1 if something would change' },
+  json: { type: 'boolean', meaning: 'Print {creates, updates, deletes, missing, steps} as JSON' },
 } as const
 
 /** How a run of the commands ends, apart from success. */
@@ -44,16 +45,26 @@ async function run(command: Command, invocation: Invocation, { isDryRun }: { isD
   const plan = await planChanges(items, organization, { files: files.map(({ name }) => name), call })
   const prune = flags.prune === true
   const isChanging = hasChanges(plan, { prune })
-  for (const line of planLines(plan, { prune })) console.log(line)
-  if (isDryRun) return isChanging && flags['exit-code'] ? EXIT.changes : 0
+  const steps: string[] = []
+  const tell = (line: string) => {
+    if (!flags.json) console.log(line)
+  }
+  const tellJson = () => {
+    if (flags.json) console.log(JSON.stringify({ ...planJson(plan, { prune }), steps }))
+  }
+  for (const line of planLines(plan, { prune })) tell(line)
+  if (isDryRun) {
+    tellJson()
+    return isChanging && flags['exit-code'] ? EXIT.changes : 0
+  }
   if (prune && plan.missing.length > 0 && !flags.yes && !(await isConfirmed(command, countText(plan.missing)))) {
-    console.log('Nothing was changed.')
+    tell('Nothing was changed.')
+    tellJson()
     return EXIT.failed
   }
-  const steps: string[] = []
   const done = (step: string) => {
     steps.push(step)
-    console.log(step)
+    tell(step)
   }
   try {
     await applyPlan(plan, { call, organization, done }, prune)
@@ -62,8 +73,10 @@ async function run(command: Command, invocation: Invocation, { isDryRun }: { isD
     console.error(`tagwarden: ${messageOf(error)}\n${outcome}`)
     if (!(error instanceof FailedStep)) throw error
     return EXIT.failed
+  } finally {
+    tellJson()
   }
-  if (isChanging) console.log('Applied.')
+  if (isChanging) tell('Applied.')
   return 0
 }
 

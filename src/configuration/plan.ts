@@ -152,9 +152,33 @@ function valueAt(value: unknown, path: Path): unknown {
 
 const MAX_VALUE_LENGTH = 120
 
+/** Returns a value as JSON, in which stored secrets are hidden; undefined for an absent value. */
+const textOf = (value: unknown): string | undefined =>
+  JSON.stringify(value, (_name, inner) => (inner === STORED ? '(secret)' : inner))
+
 const valueText = (value: unknown): string => {
-  const text = JSON.stringify(value, (_name, inner) => (inner === STORED ? '(secret)' : inner)) ?? 'absent'
+  const text = textOf(value) ?? 'absent'
   return text.length > MAX_VALUE_LENGTH ? `${text.slice(0, MAX_VALUE_LENGTH)}…` : text
+}
+
+/** Returns a plan as JSON. With `prune`, missing items are in `deletes`, otherwise in `missing`. Absent values are null. */
+export function planJson({ creates, updates, missing }: Plan, { prune }: { prune: boolean }) {
+  const absent = missing.map(({ section, present }) => ({ section: section.name, key: present.key }))
+  const shownValue = (value: unknown): unknown => JSON.parse(textOf(value) ?? 'null')
+  return {
+    creates: creates.map(({ section, key }) => ({ section: section.name, key })),
+    updates: updates.map(({ item: { section, key }, differences }) => ({
+      section: section.name,
+      key,
+      differences: differences.map(({ path, before, after }) => ({
+        path: pathText(path),
+        before: shownValue(before),
+        after: shownValue(after),
+      })),
+    })),
+    deletes: prune ? absent : [],
+    missing: prune ? [] : absent,
+  }
 }
 
 /** Returns the lines that describe a plan. With `prune`, missing items are deleted. */

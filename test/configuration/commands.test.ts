@@ -53,6 +53,30 @@ test('a file is planned, applied, exported and pruned', async () => {
   expect((await ask('GET', `${server.url}/v1/alerts`, key)).alerts).toEqual([])
 })
 
+test('plan and apply print JSON', async () => {
+  writeFileSync(file, `alerts:\n  blank:${ALERT}`)
+  const none = { creates: [], updates: [], deletes: [], missing: [], steps: [] }
+  const created = { ...none, creates: [{ section: 'alerts', key: 'blank' }] }
+  const json = async (...args: string[]) => JSON.parse((await run(...args, '--json')).stdout)
+  expect(await json('plan', file)).toEqual(created)
+  expect(await json('apply', file, '--dry-run')).toEqual(created)
+  expect(await json('apply', file)).toEqual({ ...created, steps: ['created alert blank'] })
+  expect(await json('apply', file)).toEqual(none)
+
+  writeFileSync(file, `alerts:\n  blank:${ALERT.replace('1h', '1d')}`)
+  const differences = [{ path: 'period', before: '1h', after: '1d' }]
+  expect(await json('plan', file)).toEqual({ ...none, updates: [{ section: 'alerts', key: 'blank', differences }] })
+
+  writeFileSync(file, 'version: 1\n')
+  const items = [{ section: 'alerts', key: 'blank' }]
+  expect(await json('plan', file)).toEqual({ ...none, missing: items })
+  expect(await json('apply', file, '--prune', '--yes')).toEqual({
+    ...none,
+    deletes: items,
+    steps: ['deleted alert blank'],
+  })
+})
+
 test('faults in files and wrong arguments exit with 2', async () => {
   writeFileSync(file, `alerts:\n  blank:${ALERT.replace('1h', '1y')}`)
   const faulty = await run('apply', file)
