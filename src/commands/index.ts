@@ -21,7 +21,7 @@ export const commands: Readonly<Record<string, () => Promise<Command>>> = {
   decode: async () => (await import('./decode.ts')).decode,
   verify: async () => (await import('./verify.ts')).verify,
   detect: async () => (await import('./detect.ts')).detect,
-  doctor: async () => (await import('./doctor.ts')).doctor,
+  doctor: async () => (await import('./doctor/doctor.ts')).doctor,
   completion: async () => (await import('./completion.ts')).completionOf(commands),
   licenses: async () => (await import('./licenses.ts')).licenses,
   unpack: async () => (await import('./unpack.ts')).unpack,

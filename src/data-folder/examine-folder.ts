@@ -7,15 +7,18 @@ import type { Db } from '../store/database.ts'
 import { diskSpace } from '../store/disk-space.ts'
 import { inspectDatabase, openToRead } from '../store/inspect-database.ts'
 import { type Examined, examineFolder, ListError, listedFiles } from '../warehouse/inspect-warehouse-folder.ts'
+import type { ExaminedFolder } from './folder-access.ts'
 import { cutDatabase, doctorCommand, FolderError, lostEvents } from './folder-errors.ts'
 import type { FolderPaths } from './folder-paths.ts'
 import { checkKey, keyModeWarning } from './sealed-secrets.ts'
 
 /** The result of one check. */
 export interface Finding {
-  check: 'folder' | 'database' | 'key' | 'files' | 'spool' | 'disk' | 'backup' | 'settings'
+  /** Name of the check: one or two words in lower case. */
+  check: string
   /** `note`: not an error, but important to know. */
   state: 'good' | 'note' | 'wrong'
+  /** Result, with advice about a problem. Contains nothing from events. */
   says: string
 }
 
@@ -27,15 +30,16 @@ const MIN_FREE_BYTES = 500 * 2 ** 20
  * called after each file with the number of files checked.
  */
 export async function examine(
-  paths: FolderPaths,
-  { isRunning, progress }: { isRunning: boolean; progress(done: number, of: number): void },
+  examined: ExaminedFolder,
+  progress: (done: number, of: number) => void,
 ): Promise<Finding[]> {
-  const database = databaseFinding(paths, isRunning)
-  const findings = [...folderFindings(paths), database]
+  const { paths } = examined
+  const database = databaseFinding(examined)
+  const findings = [...folderFindings(examined), database]
   if (database.state !== 'wrong') {
-    const db = openToRead(paths.database)
+    const db = openToRead(examined.database)
     try {
-      findings.push(keyFinding(paths, db), ...(await fileFindings(paths, db, isRunning, progress)))
+      findings.push(keyFinding(paths, db), ...(await fileFindings(examined, db, progress)))
     } finally {
       db.close()
     }
@@ -43,19 +47,26 @@ export async function examine(
   return [...findings, spoolFinding(paths), diskFinding(paths)]
 }
 
-const good = (check: Finding['check'], says: string): Finding => ({ check, state: 'good', says })
-const note = (check: Finding['check'], says: string): Finding => ({ check, state: 'note', says })
-const wrong = (check: Finding['check'], says: string): Finding => ({ check, state: 'wrong', says })
+export const good = (check: string, says: string): Finding => ({ check, state: 'good', says })
+export const note = (check: string, says: string): Finding => ({ check, state: 'note', says })
+export const wrong = (check: string, says: string): Finding => ({ check, state: 'wrong', says })
 
-function folderFindings({ folder }: FolderPaths): Finding[] {
+function folderFindings({ paths: { folder }, readOnly }: ExaminedFolder): Finding[] {
+  return [...modeFindings(folder), ...(readOnly === null ? [] : [readOnlyNote(folder, readOnly)])]
+}
+
+const readOnlyNote = (folder: string, reason: string) =>
+  note('folder', `${folder} ${reason}; it was checked without writing to it`)
+
+function modeFindings(folder: string): Finding[] {
   const mode = statSync(folder).mode & 0o777
   if ((mode & 0o077) === 0) return [good('folder', `${folder} is accessible only to its owner`)]
   const says = `other users of this machine can enter ${folder} (mode ${mode.toString(8)}) and read its events; run "chmod 700 ${folder}"`
   return [wrong('folder', says)]
 }
 
-function databaseFinding(paths: FolderPaths, isRunning: boolean): Finding {
-  const state = inspectDatabase(paths.database, { isLive: isRunning, isThorough: true })
+function databaseFinding({ paths, database, isRunning }: ExaminedFolder): Finding {
+  const state = inspectDatabase(database, { isLive: isRunning, isThorough: true })
   const advice = `restore a backup, or run "${doctorCommand(paths, '--rebuild')}" to create a new one`
   if (state.kind === 'damaged') return wrong('database', `${paths.database} is damaged (${state.reason}); ${advice}`)
   if (state.kind === 'cut') return wrong('database', cutDatabase(paths, state.reason).message)
@@ -83,16 +94,19 @@ function keyFinding(paths: FolderPaths, db: Db): Finding {
 }
 
 async function fileFindings(
-  paths: FolderPaths,
+  { paths, isRunning, temporaryFolder }: ExaminedFolder,
   db: Db,
-  isRunning: boolean,
   progress: (done: number, of: number) => void,
 ): Promise<Finding[]> {
   try {
     const lost = existsSync(paths.events) ? 0 : listedFiles(db)
     if (lost > 0) return [wrong('files', lostEvents(paths, lost).message)]
     const parts = { db, folder: paths.events, spoolFolder: paths.spool }
-    const { listed, broken, uncompacted, unlisted } = await examineFolder(parts, { isRunning, progress })
+    const { listed, broken, uncompacted, unlisted } = await examineFolder(parts, {
+      isRunning,
+      temporaryFolder,
+      progress,
+    })
     const findings = [
       ...broken.map(({ path, fault }) => wrong('files', `${path} ${fault}`)),
       ...(uncompacted > 0 && isRunning ? [uncompactedNote(uncompacted)] : []),

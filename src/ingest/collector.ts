@@ -3,6 +3,7 @@ import { SCRIPT_PATH, type ScriptFiles } from '../capture/serve-capture-script.t
 import { type Clock, type Instant, MINUTE_MS } from '../core/clock.ts'
 import { AppError, messageOf } from '../core/error.ts'
 import type { StoredEvent } from '../core/event.ts'
+import { toTimestamp } from '../core/timestamp.ts'
 import type { CollectorDomain, DomainDirectory } from '../domains/domain-directory.ts'
 import { bugResponse, errorResponse } from '../http/error-responses.ts'
 import { parseJson } from '../http/json-body.ts'
@@ -18,6 +19,7 @@ import type { LiveBuffer } from './live-buffer.ts'
 import type { RefusedItems } from './refused-items.ts'
 import { OVER_BUDGET, RejectedBatches, type RejectionCount } from './rejected-batches.ts'
 import type { SeenBatches } from './seen-batches.ts'
+import type { SenderClocks } from './sender-clocks.ts'
 import type { Spool } from './spool.ts'
 
 export interface CollectorDeps {
@@ -50,6 +52,8 @@ export interface CollectorDeps {
   answered?(status: number, ms: number): void
   /** Counts what is refused, by a fixed set of reasons. */
   refused?: Pick<RefusedItems, 'addLedger' | 'addError'>
+  /** Compares the clocks of senders with this server's. */
+  senderClocks?: Pick<SenderClocks, 'add'>
   /** Counts the stored events of each organization. */
   counts?: Pick<IngestRates, 'add'>
   report(error: unknown, route: string): void
@@ -239,7 +243,8 @@ export class Collector {
    * organization are waiting.
    */
   private decode({ batch, domain, request }: ReceivedBatch, receivedAt: Instant) {
-    const { spool, domains, late, countryOf } = this.parts
+    const { spool, domains, late, countryOf, senderClocks } = this.parts
+    if (batch.sentAt !== undefined) senderClocks?.add(toTimestamp(batch.sentAt) - receivedAt)
     const isBehind = late?.has(domain.orgId) ?? false
     const judging = this.parts.judge(domain.orgId)
     const decoded: DecodedBatch = decodeBatch(batch, {

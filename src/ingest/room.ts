@@ -12,6 +12,7 @@ import { LiveBuffer } from './live-buffer.ts'
 import { type LiveRouteDeps, liveRoutes } from './live-routes.ts'
 import { RefusedItems } from './refused-items.ts'
 import { SeenBatches } from './seen-batches.ts'
+import { SenderClocks } from './sender-clocks.ts'
 import type { Spool } from './spool.ts'
 import { type UsageRouteDeps, usageRoutes } from './usage-routes.ts'
 
@@ -56,6 +57,7 @@ export function openIngest(base: IngestBase, deps: Deps): IngestRoom {
   const { directory, scripts, rules, judgeProcess, storing, isOverBudget, countryOf, maskOf, storageOf, maskTextOf } =
     deps
   const refused = new RefusedItems()
+  const senderClocks = new SenderClocks()
   const live = new LiveBuffer(clock)
   const counts = new IngestRates((orgId) => lastEventAt(db, orgId))
   const batches = new SeenBatches(db, clock)
@@ -96,6 +98,7 @@ export function openIngest(base: IngestBase, deps: Deps): IngestRoom {
     received: noteFirstEvent,
     counts,
     refused,
+    senderClocks,
     answered: deps.answered,
     report,
   })
@@ -106,7 +109,7 @@ export function openIngest(base: IngestBase, deps: Deps): IngestRoom {
     late,
     counts,
     violated,
-    metrics: () => refused.metrics(),
+    metrics: () => [...refused.metrics(), ...senderClocks.metrics()],
     routes: [...usageRoutes({ db, clock, storageOf, maskTextOf }), ...liveRoutes({ db, live, maskOf })],
     // Pending batches are evaluated after the next start.
     async close() {

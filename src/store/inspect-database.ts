@@ -77,6 +77,15 @@ function tablesBut(db: Db, table: string): string[] {
   return db.prepare<[string], string>(sql).pluck().all(table)
 }
 
+export function sqliteVersion(): string {
+  const db = new Database(':memory:')
+  try {
+    return db.prepare<[], string>('SELECT sqlite_version()').pluck().get() ?? ''
+  } finally {
+    db.close()
+  }
+}
+
 /** Opens an existing database read-only. Closing it leaves its files unchanged. */
 export function openToRead(path: string): Db {
   return new Database(path, { readonly: true, fileMustExist: true })

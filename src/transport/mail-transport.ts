@@ -24,6 +24,9 @@ interface MailTransportOptions {
  */
 const MAIL_TIMEOUT_MS = 60 * SECOND_MS
 
+/** Loaded when it is first used, to keep startup fast. */
+const library = () => import('nodemailer')
+
 /**
  * Transport for e-mail through an SMTP server. An e-mail that is accepted for at least one recipient counts as sent,
  * because a retry would send a second copy to that recipient. The reply states how many recipients were refused. 5xx
@@ -43,8 +46,7 @@ export function mailTransport({ smtpUrl, from, timeoutMs = MAIL_TIMEOUT_MS, ca }
     const { to, subject, text, html, messageId, threadId, pictures = [], headers = {} } = outbound
     const timeout = AbortSignal.timeout(timeoutMs)
     try {
-      // Loaded when the first e-mail is sent, to keep startup fast.
-      const { createTransport } = await import('nodemailer')
+      const { createTransport } = await library()
       const { accepted, rejected } = await createTransport({ url: smtpUrl, ...tls }).sendMail({
         from,
         to: to.map((address) => ({ name: '', address })),
@@ -71,6 +73,53 @@ export function mailTransport({ smtpUrl, from, timeoutMs = MAIL_TIMEOUT_MS, ca }
       return refusalOf(error)
     }
   }
+}
+
+/** Response of a mail server that accepted a connection and, if the URL has a user, the sign-in. */
+export interface MailServerAnswer {
+  kind: 'accepted'
+  /** Time that the server states in its greeting, as Sendmail and Exchange do, minus this clock; null if it states none. */
+  clockOffsetMs: number | null
+}
+
+/**
+ * Connects to the mail server and signs in, without sending an e-mail.
+ * @param now returns the current time in ms
+ */
+export async function probeMailServer(
+  { smtpUrl, ca, timeoutMs }: { smtpUrl: string; ca: string; timeoutMs: number },
+  now: () => number,
+): Promise<MailServerAnswer | { kind: 'error'; message: string }> {
+  const { createTransport } = await library()
+  let clockOffsetMs: number | null = null
+  const line = (_: unknown, text: unknown) => {
+    const statedAt = greetingTime(String(text))
+    clockOffsetMs ??= statedAt === null ? null : statedAt - now()
+  }
+  const ignore = () => undefined
+  const logger = { level: ignore, trace: ignore, debug: line, info: ignore, warn: ignore, error: ignore, fatal: ignore }
+  const tls = ca ? { tls: { ca: trustedWith(ca) } } : {}
+  const limits = { connectionTimeout: timeoutMs, greetingTimeout: timeoutMs, socketTimeout: timeoutMs }
+  const transporter = createTransport({ url: smtpUrl, ...tls, ...limits, logger, transactionLog: true })
+  try {
+    await transporter.verify()
+    return { kind: 'accepted', clockOffsetMs }
+  } catch (error) {
+    const reply = refusalOf(error)
+    return { kind: 'error', message: reply.kind === 'error' ? reply.message : '' }
+  } finally {
+    transporter.close()
+  }
+}
+
+/** `220 mail.example.com ESMTP Sendmail 8.17; Sat, 28 Nov 2026 15:35:36 GMT`: RFC 5321 permits any text in a greeting. */
+const GREETING_TIME =
+  /^220[ -].*?((?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d{1,2} \w{3} \d{4} \d\d:\d\d:\d\d (?:GMT|UTC|[+-]\d{4}))/
+
+/** Returns the time in a mail server's greeting; null for other lines and greetings without one. */
+function greetingTime(line: string): number | null {
+  const at = Date.parse(GREETING_TIME.exec(line)?.[1] ?? '')
+  return Number.isNaN(at) ? null : at
 }
 
 /** Inline image that is not listed as an attachment. */

@@ -52,6 +52,22 @@ export function connector({ guard, resolve, proxy: given = null, ca }: Connector
 }
 
 /**
+ * Connects to a proxy, sends nothing, and disconnects. Returns the error code; null if the connection succeeded.
+ * @throws Error if `proxy` is not an http URL.
+ */
+export async function probeProxy(proxy: string, timeoutMs: number): Promise<string | null> {
+  const { address, port } = parseProxy(proxy)
+  const timeout = AbortSignal.timeout(timeoutMs)
+  try {
+    const socket = await connectAny([{ address }], port, timeoutMs, timeout)
+    socket.destroy()
+    return null
+  } catch (error) {
+    return timeout.aborted ? 'ETIMEDOUT' : codeOf(error)
+  }
+}
+
+/**
  * Error code of a network failure (ECONNREFUSED, CERT_HAS_EXPIRED). The error's message is not used because it may
  * contain sent data.
  */

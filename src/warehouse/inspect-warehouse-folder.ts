@@ -32,6 +32,12 @@ export interface WarehouseFolder {
   spoolFolder: string
 }
 
+/** Version of the engine's library, such as `v1.5.4`. */
+export async function engineVersion(): Promise<string> {
+  const { libraryVersion } = await import('./duckdb/execute-sql.ts')
+  return libraryVersion()
+}
+
 /** Number of files of events, counts and `pages` on disk. */
 export function storedFiles(folder: string): number {
   return filesOnDisk(folder).length
@@ -40,6 +46,11 @@ export function storedFiles(folder: string): number {
 /** Number of files in the manifest. Throws `ListError` if the manifest is unreadable. */
 export function listedFiles(db: Db): number {
   return listedFilePaths(db).length
+}
+
+/** Time at which a spool segment was last moved into the event files; null if none has been. */
+export function lastLoadedAt(db: Db): Instant | null {
+  return db.prepare<[], Instant | null>('SELECT max(loadedAt) FROM segment').pluck().get() ?? null
 }
 
 /**
@@ -97,16 +108,24 @@ export interface Examined {
 /** A server compacts an hour within minutes of its end. After this time, a problem must be preventing compaction. */
 const UNCOMPACTED_MS = 6 * HOUR_MS
 
+export interface ExamineOptions {
+  isRunning: boolean
+  /** Existing folder for the engine's temporary files, outside the data folder. */
+  temporaryFolder: string
+  progress: Progress
+}
+
 /**
- * Reads every file in the manifest completely without changing anything. Throws `ListError` if the manifest is
+ * Reads every file in the manifest completely and writes nothing to the folder. Throws `ListError` if the manifest is
  * unreadable.
  */
 export async function examineFolder(
   { db, folder, spoolFolder }: WarehouseFolder,
-  { isRunning, progress }: { isRunning: boolean; progress: Progress },
+  { isRunning, temporaryFolder, progress }: ExamineOptions,
 ): Promise<Examined> {
   const manifest = listOf(db)
-  const parquet = await ParquetFiles.open({ folder, manifest, clock: systemClock, spoolFiles: () => [] })
+  const options = { folder, manifest, clock: systemClock, spoolFiles: () => [], temporaryFolder }
+  const parquet = await ParquetFiles.open(options)
   try {
     const broken: Examined['broken'] = []
     const files = manifest.present()

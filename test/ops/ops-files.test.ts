@@ -153,6 +153,7 @@ describe('ops/grafana-dashboard.json', () => {
       'tagwarden_pipeline_suspected',
       'tagwarden_queries_running',
       'tagwarden_questions_running',
+      'tagwarden_sender_clock_offset_seconds',
     ])
   })
 

@@ -6,12 +6,13 @@ import {
   type DuckDBMaterializedResult,
   DuckDBTypeId,
   JSDuckDBValueConverter,
+  version as libraryVersion,
 } from '@duckdb/node-api'
 import { Yielder } from '../../core/yield-to-event-loop.ts'
 import type { Query, WrittenQuery } from '../query.ts'
 
 /** Re-exported so that only this module imports the library, which can then be loaded lazily. */
-export { DuckDBInstance }
+export { DuckDBInstance, libraryVersion }
 
 /** Number of rows converted at a time. Kept low because events can have hundreds of parameters. */
 const ROWS_PER_STEP = 50

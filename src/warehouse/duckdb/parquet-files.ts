@@ -27,6 +27,8 @@ export interface ParquetOptions {
    * window.
    */
   spoolFiles(window?: Query['window']): string[]
+  /** Folder of the engine's temporary files, which must exist. Nothing is then written to `folder`. Default: `tmp/` in it. */
+  temporaryFolder?: string
   memoryLimit?: string
   /** Called with files that were found to be damaged and have been excluded. */
   damaged?(flaws: readonly Flaw[]): void
@@ -134,9 +136,9 @@ export class ParquetFiles {
   }
 
   static async open(options: ParquetOptions): Promise<ParquetFiles> {
-    const tmp = join(options.folder, 'tmp')
-    for (const path of [tmp, join(options.folder, COUNTS), join(options.folder, pagesIn(''))])
-      mkdirSync(path, { recursive: true })
+    const tmp = options.temporaryFolder ?? join(options.folder, 'tmp')
+    const own = [tmp, join(options.folder, COUNTS), join(options.folder, pagesIn(''))]
+    if (options.temporaryFolder === undefined) for (const path of own) mkdirSync(path, { recursive: true })
     const engine = (threads: number, memory: string) =>
       new Engine({
         memory_limit: options.memoryLimit ?? memory,
