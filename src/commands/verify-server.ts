@@ -24,7 +24,7 @@ interface ServerDomain {
 
 /** Access to the data that the release gate reads from a server and stores on it. */
 export class GateServer {
-  constructor(private readonly client: ServerClient) {}
+  constructor(private readonly client: Pick<ServerClient, 'get' | 'post' | 'list' | 'pageUrl'>) {}
 
   /** Returns all alerts and labels of the organization. */
   async rules(): Promise<GateRules> {

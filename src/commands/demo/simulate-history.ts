@@ -2,6 +2,7 @@ import type { AlertInput } from '../../alerts/alert.ts'
 import { DAY_MS, HOUR_MS, type Instant, MINUTE_MS, SECOND_MS } from '../../core/clock.ts'
 import { batchesOf } from './encode-events.ts'
 import { createFlowTests, type FlowTestIds } from './run-sample-flow-tests.ts'
+import { type CheckedRelease, runSampleGate } from './run-sample-gate.ts'
 import { CART_WITHOUT_CURRENCY, firstAlerts, LEAKING_FORM, sampleAlerts, UNTITLED_VIDEO } from './sample-alerts.ts'
 import type { SampleOrganization } from './sample-organization.ts'
 import { type DemoTimeline, HOSTS, type SampleSites, VERSIONS } from './sample-sites.ts'
@@ -35,6 +36,8 @@ const ORDERS_AT_ONCE = 1000
 const STEP_MS = 2 * MINUTE_MS
 /** Delay before a pipeline reports a release. By then, the first visitors have already used it. */
 const TOLD_MS = 6 * MINUTE_MS
+/** Time between the check of a release in the pipeline and its first visitors. */
+const CHECKED_MS = 20 * MINUTE_MS
 /** Delay before members notice that the outlet has stopped sending events. */
 const FOUND_AFTER_MS = 4 * HOUR_MS
 
@@ -208,6 +211,10 @@ function actsOf(
         windowMinutes: DAY_MS / MINUTE_MS,
       }),
   })
+  const check = (at: Instant, release: CheckedRelease): Act => ({
+    at,
+    do: () => runSampleGate(calls.jonas, release, at),
+  })
   const answers = troublesOf(plot).flatMap(({ alert, isBrokenBy, answers }) => {
     const first = noticed.find(isBrokenBy)
     if (!first) return []
@@ -218,6 +225,8 @@ function actsOf(
     }))
   })
   return [
+    check(plot.harmlessAt - CHECKED_MS, { version: VERSIONS.harmless, isBaseline: true }),
+    check(plot.harmfulAt - CHECKED_MS, { version: VERSIONS.harmful }),
     release(plot.harmlessAt + TOLD_MS, VERSIONS.harmless, 'new photos'),
     release(plot.harmfulAt + TOLD_MS, VERSIONS.harmful, 'a new cart'),
     ...answers,
@@ -296,6 +305,8 @@ export async function simulateLastDays(
   const owner = days.as(sample.owner.key)
   await makeOwnershipRules(owner, sample.domainIds)
   await makeAlerts(owner, sampleAlerts(shop, made.onCall))
+  // The next version, which loses the transaction id, goes live when the demo starts.
+  await runSampleGate(days.as(sample.keys.jonas), { version: VERSIONS.harmful + 1, isFaulty: true }, plot.now)
   return createFlowTests(owner, origin, shop)
 }
 

@@ -25,6 +25,8 @@ export const gate = {
   restrictedAction: 'Approving a baseline',
   recording: (file: string, events: string, requests: string) => `${file}: ${events} events in ${requests} requests`,
   comparedWith: 'Compared with',
+  baselineRun: 'the approved run',
+  sameAsBaseline: 'Same events as in',
   problem: 'Problem',
   check: 'Check',
   expected: 'Expected',

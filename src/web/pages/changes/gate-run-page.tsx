@@ -7,7 +7,7 @@ import type { GateReport, GateRun } from '#client/types.gen'
 import { PAGE_PATHS } from '../../../contract/page-paths.ts'
 import { mutate } from '../../api/mutate.ts'
 import { useHasRole } from '../../api/whoami.ts'
-import { Data } from '../../components/data-text.tsx'
+import { Data, Sentence } from '../../components/data-text.tsx'
 import { formatNumber } from '../../components/format.ts'
 import { NotFoundNotice } from '../../components/not-found-notice.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
@@ -109,7 +109,7 @@ function Summary({ run: { status, createdAt, approvedAt, report } }: { run: Gate
       {!isApprovable(report) && <Text c="dimmed">{t.notApprovable}</Text>}
       {report.baseline !== null && (
         <Text c="dimmed" fz="sm">
-          {t.comparedWith} <Data>{report.baseline}</Data>
+          {t.comparedWith} <Baseline id={report.baseline} />
         </Text>
       )}
       {report.recordings.map(({ file, events, requests }) => (
@@ -121,7 +121,7 @@ function Summary({ run: { status, createdAt, approvedAt, report } }: { run: Gate
   )
 }
 
-function Problems({ report: { findings, checks } }: { report: GateReport }) {
+function Problems({ report: { findings, checks, baseline } }: { report: GateReport }) {
   const t = messages.gate
   return (
     <SimpleTable
@@ -129,10 +129,19 @@ function Problems({ report: { findings, checks } }: { report: GateReport }) {
       rows={findings.map((finding, index) => ({ ...finding, index }))}
       keyOf={({ index }) => String(index)}
       columns={[
-        { head: t.problem, cell: ({ sentence }) => <Data>{sentence}</Data> },
-        { head: t.check, cell: ({ check }) => <CheckName check={checks[check]} /> },
-        { head: t.expected, cell: ({ expected }) => <Data>{expected ?? ''}</Data> },
-        { head: t.observed, cell: ({ observed }) => <Data>{observed ?? ''}</Data> },
+        {
+          head: t.problem,
+          cell: ({ sentence, check }) => (
+            <>
+              <Sentence>{sentence}</Sentence>
+              <div className="under">
+                <CheckName check={checks[check]} baseline={baseline} />
+              </div>
+            </>
+          ),
+        },
+        { head: t.expected, cell: ({ expected }) => <Sentence>{expected ?? ''}</Sentence> },
+        { head: t.observed, cell: ({ observed }) => <Sentence>{observed ?? ''}</Sentence> },
         { head: t.where, cell: ({ evidence }) => <Place evidence={evidence} /> },
         { head: t.count, isNumber: true, cell: ({ count }) => <Data>{formatNumber(count, 0)}</Data> },
       ]}
@@ -140,13 +149,32 @@ function Problems({ report: { findings, checks } }: { report: GateReport }) {
   )
 }
 
-function CheckName({ check }: { check: GateReport['checks'][number] | undefined }) {
+type Check = GateReport['checks'][number]
+
+function CheckName({ check, baseline }: { check: Check | undefined; baseline: GateReport['baseline'] }) {
   if (!check) return null
   const { kind, id, name } = check
+  if (kind === 'baseline' && baseline !== null) {
+    return (
+      <>
+        {messages.gate.sameAsBaseline} <Baseline id={baseline} />
+      </>
+    )
+  }
   if (kind !== 'alert' || id === null || !id.startsWith('alr_')) return <Data>{name}</Data>
   return (
     <Link to="/alerts/$id" params={{ id }}>
       <Data>{name}</Data>
+    </Link>
+  )
+}
+
+/** The run that was the baseline, or the name of its file. */
+function Baseline({ id }: { id: string }) {
+  if (!id.startsWith('gat_')) return <Data>{id}</Data>
+  return (
+    <Link to="/gate/$id" params={{ id }}>
+      {messages.gate.baselineRun}
     </Link>
   )
 }
@@ -164,15 +192,19 @@ function Place({ evidence }: { evidence: GateReport['findings'][number]['evidenc
   )
 }
 
-function Checks({ report: { checks } }: { report: GateReport }) {
+const CHECK_ORDER: Record<Check['status'], number> = { failed: 0, passed: 1, skipped: 2 }
+
+function Checks({ report: { checks, baseline } }: { report: GateReport }) {
   const t = messages.gate
   return (
     <SimpleTable
       name={t.checks}
-      rows={checks.map((check, index) => ({ ...check, index }))}
+      rows={checks
+        .map((check, index) => ({ ...check, index }))
+        .sort((a, b) => CHECK_ORDER[a.status] - CHECK_ORDER[b.status])}
       keyOf={({ index }) => String(index)}
       columns={[
-        { head: t.check, cell: (check) => <CheckName check={check} /> },
+        { head: t.check, cell: (check) => <CheckName check={check} baseline={baseline} /> },
         {
           head: t.status,
           cell: ({ status }) => <StatusMark status={GATE_MARKS[status]} word={t.checkStatuses[status]} />,

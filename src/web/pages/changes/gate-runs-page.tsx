@@ -1,4 +1,4 @@
-import { Anchor, Stack, Text } from '@mantine/core'
+import { Anchor, Text } from '@mantine/core'
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { listGateRuns } from '#client/sdk.gen'
 import type { GateRunSummary } from '#client/types.gen'
@@ -22,26 +22,19 @@ export function GateRunsPage() {
   const listQuery = gateRunsQuery()
   const query = useInfiniteQuery(listQuery)
   const t = messages.gate
-  const guide = <Anchor href={GUIDE}>{t.guide}</Anchor>
-  const empty = (
-    <Stack gap="sm" maw="72ch">
-      <Text>{t.none}</Text>
-      {guide}
-    </Stack>
-  )
   return (
     <>
       <PageHeader title={t.title}>
         <ExportMenu of={listGateRuns} queryKey={listQuery.queryKey} name="gate-runs" />
       </PageHeader>
       <Text c="dimmed" mb="md">
-        {t.intro}
+        {t.intro} <Anchor href={GUIDE}>{t.guide}</Anchor>
       </Text>
       <QueryState
         query={query}
         skeleton={<SkeletonRows />}
         isEmpty={({ pages }) => pages[0]?.runs.length === 0}
-        empty={empty}
+        empty={<Text maw="72ch">{t.none}</Text>}
       >
         {({ pages }) => (
           <VirtualTable
