@@ -41,7 +41,7 @@ import { recheckWithheld } from './integrations/delivery/withhold.ts'
 import { internalChannels } from './integrations/providers/internal/internal-channels.ts'
 import { openIntegrations } from './integrations/room.ts'
 import type { IssueRecord } from './issues/issue.ts'
-import { openIssuesOf } from './issues/list-issues.ts'
+import { issueStatesOf, openIssuesOf } from './issues/list-issues.ts'
 import { openIssues } from './issues/room.ts'
 import { resolveAll, resolveIssuesOfDomain } from './issues/store.ts'
 import type { Job } from './jobs/job.ts'
@@ -136,6 +136,8 @@ export async function openApp(options: AppOptions): Promise<App> {
     checkChannels: channelCheck(base),
     deleted: ({ id, orgId }, by) => resolveAll(db, id, { orgId, by, now: clock.now() }, enqueue),
     openIssues: (orgId, ids) => openIssuesOf(db, orgId, 'alertId', ids),
+    issueStates: (orgId, ids) => issueStatesOf(db, orgId, ids),
+    isLearning: (id) => evaluation.isLearning(id),
   })
   const ingest = openIngest(base, {
     directory: domains.directory,

@@ -38,6 +38,8 @@ function setUp() {
       },
       changed: () => calls.changes++,
       openIssues: (_, ids) => Object.fromEntries(ids.map((id) => [id, 7])),
+      issueStates: () => ({}),
+      isLearning: () => false,
       lateShareOf: () => null,
       deleted(alert, by) {
         if (!db.inTransaction) throw new Error('issues must be updated in the transaction that deletes their alert')

@@ -11,6 +11,7 @@ import type { Db } from '../store/database.ts'
 import type { Alert, AlertChannel, AlertInput, Escalation } from './alert.ts'
 import { AlertBulkInputSchema, RawAlertInputSchema, readAlertInput, withPathPrefix } from './alert-input.ts'
 import { AlertSchema } from './alert-schema.ts'
+import { AlertStateSchema, alertStates, type IssueStates } from './alert-state.ts'
 import {
   ALERT_SORTS,
   type AlertFilter,
@@ -47,6 +48,9 @@ const AlertList = Closed(
       description: 'Number of open issues for each listed alert, keyed by alert id',
       examples: [{ alr_01ke7jpe008wq2m5x0t4c9r7hv: 2 }],
     }),
+    states: Type.Record(Type.String(), AlertStateSchema, {
+      description: 'State and evaluation of each listed alert, keyed by alert id',
+    }),
   },
   { $id: 'AlertList' },
 )
@@ -79,6 +83,10 @@ export interface AlertRouteDeps {
   deleted: (alert: Alert, by: string) => void
   /** Returns the number of open issues for each of these alerts. */
   openIssues: (orgId: string, ids: readonly string[]) => Record<string, number>
+  /** Returns the state that the unresolved issues of each of these alerts give it; absent without such issues. */
+  issueStates: (orgId: string, ids: readonly string[]) => IssueStates
+  /** Returns whether none of the signals that the alert monitors has finished learning. */
+  isLearning: (id: string) => boolean
   /** Returns a late rule's fraction of the total cost of all rules; null for other rules. */
   lateShareOf: (orgId: string, id: string) => number | null
 }
@@ -91,7 +99,7 @@ function alertActions({
   checkChannels,
   changed,
   deleted,
-}: Omit<AlertRouteDeps, 'openIssues' | 'lateShareOf'>) {
+}: Omit<AlertRouteDeps, 'openIssues' | 'issueStates' | 'isLearning' | 'lateShareOf'>) {
   const accept = (
     value: unknown,
     { orgId, stored, root = '' }: { orgId: string; stored?: Pick<Alert, 'channels' | 'escalation'>; root?: string },
@@ -198,7 +206,7 @@ function listQueryOf(
   return { ...rest, ...(alertType ? { alertTypes: alertType } : {}), ...(domainIds ? { domainIds } : {}) }
 }
 
-function readingRoutes({ db, box, openIssues, lateShareOf }: AlertRouteDeps): Route[] {
+function readingRoutes({ db, box, openIssues, issueStates, isLearning, lateShareOf }: AlertRouteDeps): Route[] {
   const described = (alert: Alert, principal: Principal) => {
     const lateShare = lateShareOf(alert.orgId, alert.id)
     return { ...describeAlert(box, alert, principal), ...(lateShare === null ? {} : { lateShare }) }
@@ -222,7 +230,8 @@ function readingRoutes({ db, box, openIssues, lateShareOf }: AlertRouteDeps): Ro
         const { items, nextCursor } = listAlerts(db, orgId, listQueryOf(db, orgId, query))
         const alerts = items.map((alert) => described(alert, principal))
         const ids = items.map(({ id }) => id)
-        return { alerts, nextCursor, openIssues: openIssues(orgId, ids) }
+        const states = alertStates(db, items, { isLearning, issueStates: issueStates(orgId, ids) })
+        return { alerts, nextCursor, openIssues: openIssues(orgId, ids), states }
       },
     }),
     route({

@@ -22,7 +22,7 @@ export interface AlertsRoom extends Room {
   judgeEvents(orgId: string, events: readonly StoredEvent[]): Promise<Verdicts>
 }
 
-interface Deps extends Pick<AlertRouteDeps, 'checkChannels' | 'deleted' | 'openIssues'> {
+interface Deps extends Pick<AlertRouteDeps, 'checkChannels' | 'deleted' | 'openIssues' | 'issueStates' | 'isLearning'> {
   org: { changed: Emitter<string>; deleted: Emitter<string> }
   labels: { changed: Emitter<string> }
   signals: SignalsRoom

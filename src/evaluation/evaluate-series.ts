@@ -5,7 +5,7 @@ import { areRowsUnreliable } from '../alerts/unreliable-windows.ts'
 import { type Instant, MINUTE_MS } from '../core/clock.ts'
 import { onlyImported } from '../ingest/import-store.ts'
 import type { Spool } from '../ingest/spool.ts'
-import { tickBefore } from '../signals/series.ts'
+import { type SeriesScope, tickBefore } from '../signals/series.ts'
 import type { SeriesMonitor } from '../signals/series-monitor.ts'
 import type { ServerOutageDetector } from '../signals/server-outage.ts'
 import type { SignalChanges } from '../signals/signal-changes.ts'
@@ -27,6 +27,8 @@ export interface EvaluateSeriesDeps extends CommitDeps {
   seriesMonitor: Pick<SeriesMonitor, 'verdicts'>
   /** Returns true if all traffic had dropped at the tick that ends at `tickAt`, so that the server may be the cause. */
   suspected(tickAt: Instant): Promise<boolean>
+  /** Receives, for each evaluated alert, whether all signals that it monitors are still learning. */
+  noteLearning?(alertId: string, isLearning: boolean): void
   /** Receives the verdicts of every tick. */
   signalChanges?: Pick<SignalChanges, 'take'>
 }
@@ -75,6 +77,7 @@ async function resultsOf(
   if (due.window.from >= due.window.to) return group.map(() => ({ findings: [], isInconclusive: true }))
   const [verdicts = []] = await parts.seriesMonitor.verdicts(followed.flat(), [due.window], options)
   parts.signalChanges?.take(followed.flat(), verdicts)
+  noteLearning(parts, group, followed, verdicts)
   const quiet = verdicts.some(isFall) ? onlyImported(parts.db, alert.orgId) : new Set<string>()
   const rows = verdicts.filter((row) => !(isFall(row) && quiet.has(row.domainId)))
   const isSuspected = rows.some(isFall) && (await parts.suspected(tickBefore(due.window.to)))
@@ -86,6 +89,20 @@ async function resultsOf(
     const whole = { ...due.window, from: task.due.windowStartAt }
     return { findings, isInconclusive: isSuspected || areRowsUnreliable(scopes[0], whole, parts.gapsOf) }
   })
+}
+
+function noteLearning(
+  parts: EvaluateSeriesDeps,
+  group: readonly EvaluationTask[],
+  followed: readonly SeriesScope[][],
+  verdicts: readonly VerdictRow[],
+): void {
+  if (!parts.noteLearning) return
+  const byScope = Map.groupBy(verdicts, ({ scope }) => scope)
+  for (const [index, { alert }] of group.entries()) {
+    const rows = (followed[index] ?? []).flatMap((scope) => byScope.get(scope) ?? [])
+    parts.noteLearning(alert.id, rows.length > 0 && rows.every(({ state }) => state === 'learning'))
+  }
 }
 
 const isFall = ({ open, down }: VerdictRow) => open && down

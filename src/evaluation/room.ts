@@ -13,6 +13,11 @@ import { monitorSeries } from './evaluate-series.ts'
 export interface EvaluationRoom extends Room {
   /** Returns the time of the last successful evaluation; null before the first one since startup. */
   lastEvaluationAt(): Instant | null
+  /**
+   * Returns whether all signals that the alert monitors were still learning in the last evaluation since startup. False
+   * for alerts that monitor none.
+   */
+  isLearning(alertId: string): boolean
   /** Emits the domain of a signal that begins or stops deviating. */
   signalsChanged: Emitter<{ orgId: string; domainId: string }>
 }
@@ -31,9 +36,12 @@ export function openEvaluation(base: HistoryBase, { ingest, signals, enqueue }: 
   const signalsChanged: EvaluationRoom['signalsChanged'] = new Emitter()
   const signalChanges = new SignalChanges((orgId, domainId) => signalsChanged.emit({ orgId, domainId }))
   const common = { db, clock, spool, enqueue, gapsOf: gaps.gapsOf.bind(gaps) }
+  const learning = new Set<string>()
+  const noteLearning = (id: string, isLearning: boolean) => void (isLearning ? learning.add(id) : learning.delete(id))
   let lastEvaluationAt: Instant | null = null
   return {
     lastEvaluationAt: () => lastEvaluationAt,
+    isLearning: (alertId) => learning.has(alertId),
     signalsChanged,
     jobs: [
       {
@@ -48,7 +56,8 @@ export function openEvaluation(base: HistoryBase, { ingest, signals, enqueue }: 
       {
         name: 'evaluate series',
         pattern: '*/10 * * * * *',
-        run: (stopping) => monitorSeries({ ...common, seriesMonitor, serverOutage, signalChanges }, stopping),
+        run: (stopping) =>
+          monitorSeries({ ...common, seriesMonitor, serverOutage, signalChanges, noteLearning }, stopping),
       },
       { name: 'automatic alerts', pattern: '15 */5 * * * *', run: autoAlertJob({ db, clock, warehouse, enqueue }) },
     ],

@@ -7,7 +7,15 @@ import { encodeCursor } from '../http/paging.ts'
 import type { Db } from '../store/database.ts'
 import { databaseWithOrgs, issueOfAlert, NOON, volumeAlert } from './issue.fixture.ts'
 import { ISSUE_STATUSES, type IssueRecord } from './issue.ts'
-import { type IssueQuery, listIssues, listStatement, openCounts, openIssuesOf } from './list-issues.ts'
+import {
+  dailyCountsOf,
+  type IssueQuery,
+  issueStatesOf,
+  listIssues,
+  listStatement,
+  openCounts,
+  openIssuesOf,
+} from './list-issues.ts'
 import { applyChanges } from './store.ts'
 
 function databaseOf(issues: readonly Partial<IssueRecord>[]): Db {
@@ -32,6 +40,33 @@ function walk(db: Db, query: IssueQuery): string[] {
   } while (cursor !== null)
   return seen
 }
+
+test('daily counts cover 14 UTC days up to now, with zeros, for the given issues', () => {
+  const db = databaseOf([{}, {}, {}])
+  const count = (issueId: string, day: string, count: number) => ({ kind: 'count', issueId, day, count }) as const
+  const now = Date.UTC(2026, 3, 10, 23, 59)
+  const days = ['2026-03-27', '2026-03-28', '2026-04-10'].map((day, index) => count('iss_0', day, index + 1))
+  applyChanges(db, [...days, count('iss_2', '2026-04-09', 9)], () => {})
+  expect(dailyCountsOf(db, ['iss_0', 'iss_1'], now)).toEqual({
+    iss_0: [2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 3],
+    iss_1: Array(14).fill(0),
+  })
+  expect(dailyCountsOf(db, [], now)).toEqual({})
+})
+
+test.each([
+  [[], {}],
+  [[{ status: 'resolved', firing: true }], {}],
+  [[{ status: 'open' }], { alr_volume: 'violated' }],
+  [[{ status: 'acknowledged', firing: true }], { alr_volume: 'violated' }],
+  [[{ status: 'acknowledged', firing: false }], {}],
+  [[{ status: 'muted' }], { alr_volume: 'muted' }],
+  [[{ status: 'muted' }, { status: 'open' }], { alr_volume: 'violated' }],
+  [[{ status: 'open', orgId: 'org_b' }], {}],
+] as const)('an alert with the issues %j has the state %j', (issues, states) => {
+  const db = databaseOf(issues.map((issue) => ({ alertId: 'alr_volume', ...issue })))
+  expect(issueStatesOf(db, 'org_a', ['alr_volume', 'alr_other'])).toEqual(states)
+})
 
 const SORTS = ['severity', 'impactValue', 'lastSeenAt', 'firstSeenAt', 'occurrences'] as const
 const anyIssue = fc.record({

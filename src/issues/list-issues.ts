@@ -1,11 +1,11 @@
 import { SEVERITIES, type Severity } from '../contract/severities.ts'
-import type { Instant } from '../core/clock.ts'
+import { DAY_MS, type Instant } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
 import { Closed, InstantInput, OneOf, SeveralOf, SeveralTexts, type Static, Type } from '../core/schema.ts'
 import { findProject } from '../domains/project-store.ts'
 import { DEFAULT_LIMIT, decodeCursor, fieldOfSort, type Page, page, pagingFields } from '../http/paging.ts'
 import { windowsInForce } from '../maintenance/store.ts'
-import { type Db, likePattern } from '../store/database.ts'
+import { type Db, likePattern, prepared } from '../store/database.ts'
 import { ISSUE_STATUSES, type Issue, type IssueRecord } from './issue.ts'
 import { ISSUE_KINDS } from './issue-kinds.ts'
 import { ISSUE_COLUMNS, type IssueRow, issueOf, recordOf } from './store.ts'
@@ -159,6 +159,42 @@ export function openIssuesOf(
     .all(orgId, JSON.stringify(ids))
   const counts = new Map(rows.map(({ id, count }) => [id, count]))
   return Object.fromEntries(ids.map((id) => [id, counts.get(id) ?? 0]))
+}
+
+/** Number of days in `dailyCounts`. */
+export const TREND_DAYS = 14
+
+/**
+ * Returns the occurrences of each of these issues by UTC day, oldest first, over the 14 days up to `now`. Days without
+ * occurrences are 0.
+ */
+export function dailyCountsOf(db: Db, issueIds: readonly string[], now: Instant): Record<string, number[]> {
+  const dayOf = (at: Instant) => new Date(at).toISOString().slice(0, 10)
+  const days = Array.from({ length: TREND_DAYS }, (_, index) => dayOf(now - (TREND_DAYS - 1 - index) * DAY_MS))
+  const rows = prepared<[string, string], { issueId: string; day: string; count: number }>(
+    db,
+    'SELECT issueId, day, count FROM issueOccurrence WHERE issueId IN (SELECT value FROM json_each(?)) AND day >= ?',
+  ).all(JSON.stringify(issueIds), days[0] ?? '')
+  const counts = new Map(rows.map(({ issueId, day, count }) => [`${issueId} ${day}`, count]))
+  return Object.fromEntries(issueIds.map((id) => [id, days.map((day) => counts.get(`${id} ${day}`) ?? 0)]))
+}
+
+/**
+ * Returns, for each of these alerts with unresolved issues, whether it is violated or all of its issues are muted. An
+ * acknowledged issue counts until a whole window passes without an occurrence.
+ */
+export function issueStatesOf(
+  db: Db,
+  orgId: string,
+  alertIds: readonly string[],
+): Record<string, 'violated' | 'muted'> {
+  const rows = prepared<[string, string], { alertId: string; isViolated: number }>(
+    db,
+    `SELECT alertId, max(status <> 'muted') AS isViolated FROM issue
+     WHERE orgId = ? AND alertId IN (SELECT value FROM json_each(?))
+       AND (status IN ('open', 'muted') OR (status = 'acknowledged' AND firing = 1)) GROUP BY alertId`,
+  ).all(orgId, JSON.stringify(alertIds))
+  return Object.fromEntries(rows.map(({ alertId, isViolated }) => [alertId, isViolated === 1 ? 'violated' : 'muted']))
 }
 
 /** Returns the number of open issues of the organization by severity, regardless of filters. */

@@ -93,6 +93,7 @@ describe('permissions', () => {
       issues: [],
       nextCursor: null,
       openCounts: { critical: 0, high: 0, medium: 0, low: 0 },
+      dailyCounts: {},
     })
   })
 })

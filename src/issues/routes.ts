@@ -19,7 +19,7 @@ import {
   IssuePatchSchema,
   IssueSchema,
 } from './issue.ts'
-import { IssueQuerySchema, listIssues, openCounts } from './list-issues.ts'
+import { dailyCountsOf, IssueQuerySchema, listIssues, openCounts, TREND_DAYS } from './list-issues.ts'
 import { applyChanges, claimIssue, findIssue, issueRecord, type ManualChange, setAssignee, setStatus } from './store.ts'
 import { muteFrom, rewriteNotes, unmuteHosts } from './transition-issue.ts'
 
@@ -30,6 +30,12 @@ const IssueListSchema = Closed(
     issues: Type.Array(IssueSchema),
     nextCursor: NextCursorSchema,
     openCounts: Closed({ critical: Int(), high: Int(), medium: Int(), low: Int() }),
+    dailyCounts: Type.Record(Type.String(), Type.Array(Int()), {
+      description:
+        `Occurrences of each listed issue by UTC day over the last ${TREND_DAYS} days, oldest first, keyed by issue id. ` +
+        'The last day is incomplete',
+      examples: [{ iss_01ke7k3h20x6b4n8r1t9v5c7zd: [...Array(TREND_DAYS - 2).fill(0), 12, 30] }],
+    }),
   },
   { $id: 'IssueList' },
 )
@@ -97,8 +103,11 @@ export function issueRoutes({ db, box, clock, enqueue }: IssueRoutesDeps): Route
       exports: 'issues',
       handle({ principal: { orgId, userId }, query }) {
         const assigneeId = query.assigneeId?.map((id) => (id === 'me' ? userId : id))
-        const { items, nextCursor } = listIssues(db, orgId, assigneeId ? { ...query, assigneeId } : query, clock.now())
-        return { issues: items, nextCursor, openCounts: openCounts(db, orgId) }
+        const now = clock.now()
+        const { items, nextCursor } = listIssues(db, orgId, assigneeId ? { ...query, assigneeId } : query, now)
+        const ids = items.map(({ id }) => id)
+        const dailyCounts = dailyCountsOf(db, ids, now)
+        return { issues: items, nextCursor, openCounts: openCounts(db, orgId), dailyCounts }
       },
     }),
     route({

@@ -160,6 +160,8 @@ export function mcpOf(parts: Pick<McpDeps, 'authenticate'>, db = memoryDb(), clo
     changed() {},
     deleted() {},
     openIssues: () => ({}),
+    issueStates: () => ({}),
+    isLearning: () => false,
     lateShareOf: () => null,
   }
   const bugs: [unknown, string][] = []

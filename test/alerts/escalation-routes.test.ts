@@ -29,6 +29,8 @@ function setUp() {
     changed() {},
     deleted() {},
     openIssues: () => ({}),
+    issueStates: () => ({}),
+    isLearning: () => false,
     lateShareOf: () => null,
   })
   const call = client({ db, clock }, ...escalationRoutes(shared), ...routes)

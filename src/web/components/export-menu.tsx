@@ -1,6 +1,6 @@
 import { Button, Menu } from '@mantine/core'
 import type { QueryKey } from '@tanstack/react-query'
-import { useState } from 'react'
+import { type ReactNode, useState } from 'react'
 import { downloadExport, type ExportedOperation, type ExportFormat } from '../api/download-export.ts'
 import { messages } from '../messages.ts'
 
@@ -11,12 +11,12 @@ interface ExportMenuProps {
   queryKey: QueryKey
   /** Start of the file name. */
   name: string
-  /** Default: Export. */
-  label?: string
+  /** Further items of the menu. */
+  children?: ReactNode
 }
 
 /** A menu that downloads everything that the page's filters select. */
-export function ExportMenu({ of, queryKey, name, label = messages.components.export }: ExportMenuProps) {
+export function ExportMenu({ of, queryKey, name, children }: ExportMenuProps) {
   const [isBusy, setBusy] = useState(false)
   const t = messages.components
   const run = async (format: ExportFormat) => {
@@ -25,15 +25,16 @@ export function ExportMenu({ of, queryKey, name, label = messages.components.exp
     setBusy(false)
   }
   return (
-    <Menu position="bottom-end" width={160}>
+    <Menu position="bottom-end" width={children ? 220 : 160}>
       <Menu.Target>
         <Button variant="default" loading={isBusy}>
-          {label}
+          {t.export}
         </Button>
       </Menu.Target>
       <Menu.Dropdown>
         <Menu.Item onClick={() => void run('csv')}>{t.exportFormats.csv}</Menu.Item>
         <Menu.Item onClick={() => void run('json')}>{t.exportFormats.json}</Menu.Item>
+        {children}
       </Menu.Dropdown>
     </Menu>
   )

@@ -4,6 +4,7 @@ import {
   IconCircleCheck,
   IconCircleDashed,
   IconCircleDot,
+  IconCircleOff,
   IconEyeCheck,
   type IconProps,
 } from '@tabler/icons-react'
@@ -17,6 +18,7 @@ const ICONS = {
   resolved: { icon: IconCircleCheck, tone: 'ok' },
   muted: { icon: IconBellOff, tone: 'dimmed' },
   learning: { icon: IconCircleDashed, tone: 'dimmed' },
+  off: { icon: IconCircleOff, tone: 'dimmed' },
   failed: { icon: IconAlertTriangle, tone: 'critical' },
 } as const satisfies Record<string, { icon: ComponentType<IconProps>; tone: string | null }>
 export type StatusIcon = keyof typeof ICONS

@@ -34,6 +34,8 @@ export const issues = {
   lastSeen: 'Last seen',
   occurrenceCount: 'Occurrences',
   occurrences: (count: string) => `${count}×`,
+  trend: (total: string, days: number, today: string) =>
+    `Occurrences by day: ${total} in the last ${days} days, ${today} today (UTC)`,
   moreHosts: (count: number) => `+${count}`,
   until: 'until',
   showNew: (count: number) => (count === 1 ? 'Show 1 new issue' : `Show ${count} new issues`),

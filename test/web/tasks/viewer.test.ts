@@ -86,7 +86,6 @@ const HARMLESS = [
   'New',
   'Missing',
   'Columns',
-  'Export list',
   'Show vendors with requests after acceptance only',
   '7 d',
   '14 d',

@@ -1,12 +1,14 @@
 import { Anchor, Switch } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
-import type { Alert } from '#client/types.gen'
+import type { Alert, AlertState } from '#client/types.gen'
 import { useHasRole } from '../../api/whoami.ts'
 import { joinIsolated } from '../../bidi-isolation.ts'
 import { Data, Dot } from '../../components/data-text.tsx'
+import { formatNumber } from '../../components/format.ts'
 import { ManagedMark } from '../../components/managed-by.tsx'
-import { Num } from '../../components/numbers.tsx'
 import { SeverityMark } from '../../components/severity-mark.tsx'
+import { type StatusIcon, StatusMark } from '../../components/status-mark.tsx'
+import { TimeAgo } from '../../components/time-ago.tsx'
 import type { Column } from '../../components/virtual-table.tsx'
 import { messages } from '../../messages.ts'
 import { domainsOf } from './editor/draft.ts'
@@ -16,10 +18,19 @@ interface Known {
   /** Domain names by id. */
   domains: ReadonlyMap<string, string>
   openIssues: Readonly<Record<string, number>>
+  states: Readonly<Record<string, AlertState>>
+}
+
+const STATE_ICONS: Record<AlertState['state'], StatusIcon> = {
+  ok: 'resolved',
+  violated: 'failed',
+  muted: 'muted',
+  learning: 'learning',
+  off: 'off',
 }
 
 /** The columns of the list. */
-export function columnsWith({ domains, openIssues }: Known): Column<Alert>[] {
+export function columnsWith({ domains, openIssues, states }: Known): Column<Alert>[] {
   const t = messages.alerts
   return [
     { id: 'on', head: t.enabled, sort: 'enabled', width: '64px', cell: (alert) => <EnabledSwitch alert={alert} /> },
@@ -48,26 +59,25 @@ export function columnsWith({ domains, openIssues }: Known): Column<Alert>[] {
       head: t.severity,
       sort: 'severity',
       isHighestFirst: true,
-      width: '120px',
+      width: '112px',
       isUnderMain: true,
       cell: ({ severity = 'low' }) => <SeverityMark severity={severity} />,
     },
-    { id: 'told', head: t.notifies, width: '160px', hideBelow: 1200, cell: (alert) => <Channels alert={alert} /> },
     {
-      id: 'issues',
-      head: t.openIssues,
-      width: '110px',
-      isFigure: true,
-      hideBelow: 768,
-      cell: ({ id }) =>
-        openIssues[id] ? (
-          <Anchor component={Link} to="/issues" search={{ alertId: [id] } as never} fz="sm">
-            <Num value={openIssues[id]} />
-          </Anchor>
-        ) : (
-          <Num value={0} />
-        ),
+      id: 'state',
+      head: t.state,
+      width: '136px',
+      isUnderMain: true,
+      cell: (alert) => <State alert={alert} state={states[alert.id]} openIssues={openIssues[alert.id] ?? 0} />,
     },
+    {
+      id: 'evaluated',
+      head: t.evaluated,
+      width: '120px',
+      hideBelow: 1200,
+      cell: (alert) => <Evaluated alert={alert} state={states[alert.id]} />,
+    },
+    { id: 'told', head: t.notifies, width: '130px', hideBelow: 1200, cell: (alert) => <Channels alert={alert} /> },
   ]
 }
 
@@ -81,6 +91,42 @@ function EnabledSwitch({ alert }: { alert: Alert }) {
       onClick={(event) => event.stopPropagation()}
       onChange={({ currentTarget }) => void toggleAlert(alert, currentTarget.checked)}
     />
+  )
+}
+
+/** The state of an alert, with a link to its open issues. Follows the switch before the server has answered. */
+function State({ alert, state, openIssues }: { alert: Alert; state: AlertState | undefined; openIssues: number }) {
+  const t = messages.alerts
+  const isOn = alert.enabled ?? true
+  const isKnown = isOn === (state?.state !== 'off')
+  const shown = isKnown ? state?.state : isOn ? null : 'off'
+  return (
+    <>
+      {shown && <StatusMark status={STATE_ICONS[shown]} word={t.states[shown]} />}
+      {openIssues > 0 && (
+        <Anchor component={Link} to="/issues" search={{ alertId: [alert.id] } as never} className="under" fz="xs">
+          {t.openIssues(formatNumber(openIssues, 0))}
+        </Anchor>
+      )}
+    </>
+  )
+}
+
+/** Times of the last and next evaluation. */
+function Evaluated({ alert, state }: { alert: Alert; state: AlertState | undefined }) {
+  const t = messages.alerts
+  const isOn = alert.enabled ?? true
+  const { lastEvaluatedAt = null, nextEvaluationAt = null } = state ?? {}
+  if (isOn && state && state.state !== 'off' && nextEvaluationAt === null) return t.onArrival
+  return (
+    <>
+      <TimeAgo at={lastEvaluatedAt} isQuiet />
+      {isOn && nextEvaluationAt !== null && (
+        <div className="under">
+          {t.next} <TimeAgo at={nextEvaluationAt} isQuiet />
+        </div>
+      )}
+    </>
   )
 }
 

@@ -1,4 +1,4 @@
-import { Button, Stack, Text } from '@mantine/core'
+import { Button, Menu, Stack, Text } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
@@ -31,7 +31,8 @@ export function AlertsPage() {
   const query = useInfiniteQuery({ ...listQuery, placeholderData: keepPreviousData })
   const domains = useDomainNames()
   const openIssues = Object.assign({}, ...(query.data?.pages ?? []).map((page) => page.openIssues))
-  const columns = columnsWith({ domains, openIssues })
+  const states = Object.assign({}, ...(query.data?.pages ?? []).map((page) => page.states))
+  const columns = columnsWith({ domains, openIssues, states })
   const shown = useShownColumns('alerts', columns)
   const filters = useFilters(domains)
   const isFiltered = useIsFiltered({ fields: ALERTS, filters }) || values.project !== ''
@@ -47,7 +48,9 @@ export function AlertsPage() {
     <>
       <PageHeader title={messages.shell.pages.alerts}>
         <ColumnsMenu table="alerts" columns={columns} />
-        <ExportMenu of={listAlerts} queryKey={listQuery.queryKey} name="alerts" label={messages.alerts.exportList} />
+        <ExportMenu of={listAlerts} queryKey={listQuery.queryKey} name="alerts">
+          <Menu.Item onClick={() => void exportAll()}>{messages.alerts.exportFile}</Menu.Item>
+        </ExportMenu>
         <Actions />
       </PageHeader>
       <RoleNotice needs="member" what={messages.alerts.restrictedAction} />
@@ -87,9 +90,6 @@ function Actions() {
           {t.import}
         </Button>
       )}
-      <Button variant="default" onClick={() => void exportAll()}>
-        {t.export}
-      </Button>
       {may && (
         <Button component={Link} to="/alerts/new">
           {t.new}
@@ -100,7 +100,7 @@ function Actions() {
   )
 }
 
-/** Downloads a file with all alerts. */
+/** Downloads a file with all alerts, regardless of filters, which can be imported. */
 async function exportAll(): Promise<void> {
   try {
     const alerts = await loadAlertsForExport()

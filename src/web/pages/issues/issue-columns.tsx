@@ -1,5 +1,6 @@
 import type { Issue } from '#client/types.gen'
 import { useMemberNames } from '../../api/members.ts'
+import { DailyBars } from '../../charts/daily-bars.tsx'
 import { Data } from '../../components/data-text.tsx'
 import { formatNumber } from '../../components/format.ts'
 import { AlertName, IssueTitle } from '../../components/issue-title.tsx'
@@ -12,8 +13,11 @@ import type { Column } from '../../components/virtual-table.tsx'
 import { messages } from '../../messages.ts'
 import classes from './issue-columns.module.css'
 
+/** Occurrences by day, by issue id, as in the list's `dailyCounts`. */
+type DailyCounts = Readonly<Record<string, readonly number[]>>
+
 /** The columns of a list of issues. */
-export function issueColumns(): readonly Column<Issue>[] {
+export function issueColumns(dailyCounts: DailyCounts = {}): readonly Column<Issue>[] {
   const { issues } = messages
   return [
     {
@@ -28,7 +32,7 @@ export function issueColumns(): readonly Column<Issue>[] {
       head: issues.issue,
       isLink: true,
       cell: ({ title }) => <IssueTitle title={title} />,
-      below: Details,
+      below: (issue) => <Details issue={issue} dailyCounts={dailyCounts} />,
     },
     {
       id: 'value',
@@ -70,6 +74,7 @@ export function issueColumns(): readonly Column<Issue>[] {
       isFigure: true,
       hideBelow: 768,
       cell: ({ lastSeenAt }) => <TimeAgo at={lastSeenAt} isQuiet />,
+      below: ({ id }) => <Trend counts={dailyCounts[id]} />,
     },
     {
       id: 'status',
@@ -87,8 +92,19 @@ function AssigneeName({ id }: { id: string }) {
   return name !== null && <Data>{name}</Data>
 }
 
+function Trend({ counts }: { counts: readonly number[] | undefined }) {
+  if (!counts) return null
+  const total = counts.reduce((sum, count) => sum + count, 0)
+  const { trend } = messages.issues
+  return (
+    <span className={classes.trend}>
+      <DailyBars counts={counts} label={trend(formatNumber(total), counts.length, formatNumber(counts.at(-1) ?? 0))} />
+    </span>
+  )
+}
+
 /** Alert, host, type and occurrences. On narrow screens, includes the fields without a column. */
-function Details(issue: Issue) {
+function Details({ issue, dailyCounts }: { issue: Issue; dailyCounts: DailyCounts }) {
   const { alertType, occurrences, hosts, title } = issue
   const [host, ...others] = hosts ?? []
   return (
@@ -97,6 +113,7 @@ function Details(issue: Issue) {
         <SeverityMark severity={issue.severity} isWordShown={false} />
         <StatusMark status={issue.status} word={messages.displayNames.statuses[issue.status]} />
         <TimeAgo at={issue.lastSeenAt} isQuiet />
+        <Trend counts={dailyCounts[issue.id]} />
       </span>
       <AlertName title={title} />
       {host !== undefined && (

@@ -47,6 +47,10 @@ export function IssuesPage() {
   const counts = query.data?.pages[0]?.openCounts
   const open = counts ? Object.values(counts).reduce((sum, count) => sum + count, 0) : 0
   const issues = useMemo(() => query.data?.pages.flatMap((page) => page.issues) ?? [], [query.data])
+  const dailyCounts = useMemo(
+    () => Object.assign({}, ...(query.data?.pages ?? []).map((page) => page.dailyCounts)),
+    [query.data],
+  )
   return (
     <>
       <PageHeader title={messages.shell.pages.issues} count={open > 0 ? String(open) : null}>
@@ -64,6 +68,7 @@ export function IssuesPage() {
         {() => (
           <IssueTable
             latest={issues}
+            dailyCounts={dailyCounts}
             pages={query}
             question={JSON.stringify([listQuery.queryKey, query.isPlaceholderData])}
           />
@@ -88,12 +93,14 @@ const linkOf = ({ id }: Issue) => ({ to: '/issues/$id', params: { id } }) as con
 
 interface IssueTableProps {
   latest: readonly Issue[]
+  /** Occurrences by day, by issue id. */
+  dailyCounts: Record<string, number[]>
   /** Identifies the query of the list. */
   question: string
   pages: React.ComponentProps<typeof VirtualTable>['pages']
 }
 
-function IssueTable({ latest, question, pages }: IssueTableProps) {
+function IssueTable({ latest, dailyCounts, question, pages }: IssueTableProps) {
   const list = useRef<HTMLDivElement>(null)
   const { rows: issues, newer, show } = useStableRows(latest, idOf, list, question)
   const mayChange = useHasRole('member')
@@ -101,7 +108,7 @@ function IssueTable({ latest, question, pages }: IssueTableProps) {
   const selection = useSelection(ids)
   const [muting, mute] = useState<{ issues: readonly Issue[]; top: number; isOpen: boolean } | null>(null)
   const chosen = issues.filter(({ id }) => selection.ids.has(id))
-  const all = useMemo(() => issueColumns(), [])
+  const all = useMemo(() => issueColumns(dailyCounts), [dailyCounts])
   const columns = useShownColumns('issues', all)
   const openMute = (issues: readonly Issue[]) => {
     const { top = 0 } = document.activeElement?.closest('tr')?.getBoundingClientRect() ?? {}
