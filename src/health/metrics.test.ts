@@ -1,8 +1,9 @@
 import { expect, test } from 'bun:test'
 import { testClock } from '../../test/fixtures.ts'
+import { until } from '../../test/run-program.ts'
 import { type TestApp, testApp } from '../../test/test-app.ts'
 import { DAY_MS, HOUR_MS, SECOND_MS } from '../core/clock.ts'
-import { cachedMetrics } from './metrics.ts'
+import { cachedMetrics, EventLoopDelay } from './metrics.ts'
 
 async function metricsOf(world: TestApp): Promise<Record<string, number>> {
   const { body } = await world.call('GET', '/metrics', { as: null })
@@ -28,6 +29,7 @@ test('metrics start at zero, count stored data and failed deliveries, and surviv
     tagwarden_deliveries_waiting: 0,
     tagwarden_deliveries_failed_total: 0,
     tagwarden_resident_memory_bytes: expect.any(Number),
+    tagwarden_heap_bytes: expect.any(Number),
     tagwarden_collector_refusing: 0,
     tagwarden_collect_gaps: 0,
     tagwarden_collect_gap_seconds: 0,
@@ -97,6 +99,28 @@ test('metrics are collected at most once every five seconds', async () => {
     values.push((await ask())[0])
   }
   expect(values).toMatchObject([1, 1, 2, 3, 3].map((value) => ({ value })))
+})
+
+test('the delay of the event loop includes a pause, and only once', async () => {
+  const delay = new EventLoopDelay()
+  const longest = () => {
+    const metric = delay.measure()
+    const samples = 'samples' in metric ? metric.samples : []
+    return samples.find(({ labels }) => labels.quantile === '1')?.value ?? null
+  }
+  try {
+    await until('a measurement', () => longest() !== null)
+    Bun.sleepSync(300)
+    let after: number | null = null
+    await until('the pause', () => {
+      after = longest()
+      return after !== null
+    })
+    expect(after).toBeGreaterThan(0.2)
+    await until('a measurement without the pause', () => (longest() ?? 1) < 0.2)
+  } finally {
+    delay.stop()
+  }
 })
 
 test('labels have values from fixed sets, whatever callers send', async () => {

@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { migrations } from '../../migrations/index.ts'
 import { countDueAlerts } from '../alerts/alert-store.ts'
 import { alertTypes } from '../alerts/types/index.ts'
@@ -20,6 +21,9 @@ import type { Timings } from './timings.ts'
 /** Cache time: the metrics are public, and each measurement reads whole tables. */
 const KEPT_MS = 5 * SECOND_MS
 
+/** Interval in ms at which the delay of the event loop is measured. Shorter pauses can be missed. */
+const DELAY_RESOLUTION_MS = 20
+
 /** Returns `measure`, with its result cached for 5 s. */
 export function cachedMetrics(
   clock: Clock,
@@ -30,6 +34,38 @@ export function cachedMetrics(
     const now = clock.now()
     if (!kept || Math.abs(now - kept.at) >= KEPT_MS) kept = { at: now, metrics: measure() }
     return kept.metrics
+  }
+}
+
+/** Measures how late timers are because the event loop is busy. */
+export class EventLoopDelay {
+  private readonly histogram = monitorEventLoopDelay({ resolution: DELAY_RESOLUTION_MS })
+
+  constructor() {
+    this.histogram.enable()
+  }
+
+  /** Returns the delays since the previous call. */
+  measure(): Metric {
+    const delays = this.histogram
+    const samples =
+      delays.count === 0
+        ? []
+        : [50, 99, 100].map((percent) => ({
+            labels: { quantile: String(percent / 100) },
+            value: (percent === 100 ? delays.max : delays.percentile(percent)) / 1e9,
+          }))
+    delays.reset()
+    return {
+      name: 'tagwarden_event_loop_delay_seconds',
+      type: 'gauge',
+      help: 'Delay of the event loop in seconds since the previous measurement, by quantile. 1 is the maximum.',
+      samples,
+    }
+  }
+
+  stop(): void {
+    this.histogram.disable()
   }
 }
 
@@ -45,6 +81,7 @@ export interface MetricDeps {
   warehouse: Pick<Warehouse, 'runningQueries' | 'storage' | 'failingMerges'>
   browsers: Pick<Browsers, 'load'>
   timings: Timings
+  eventLoopDelay: EventLoopDelay
   /** Times of the most recent success of each kind since startup; null before the first. */
   lastFlushAt(): Instant | null
   lastEvaluationAt(): Instant | null
@@ -63,6 +100,7 @@ export async function measureServer(parts: MetricDeps): Promise<Metric[]> {
     ...gapMetrics(parts),
     ...queueMetrics(parts),
     ...parts.timings.metrics(),
+    parts.eventLoopDelay.measure(),
   ]
 }
 
@@ -102,6 +140,12 @@ function processMetrics(): Metric[] {
       type: 'gauge',
       help: 'Resident memory of the process in bytes.',
       value: process.memoryUsage.rss(),
+    },
+    {
+      name: 'tagwarden_heap_bytes',
+      type: 'gauge',
+      help: 'Memory of JavaScript objects in bytes, including those that will be collected.',
+      value: process.memoryUsage().heapUsed,
     },
     ...descriptorMetrics(),
   ]

@@ -18,7 +18,7 @@ import { diskFault, diskSpace } from '../store/disk-space.ts'
 import { Alarms } from './alarms.ts'
 import { Canary, type CanaryDeps } from './canary.ts'
 import { HeartbeatUrl } from './heartbeat-url.ts'
-import { cachedMetrics, measureServer } from './metrics.ts'
+import { cachedMetrics, EventLoopDelay, measureServer } from './metrics.ts'
 import type { OperatorMessages } from './operator-messages.ts'
 import { diskCheck, EngineProbe, MAX_WAIT_MS, ReadinessWatch, waitingCheck, watchDiskSpace } from './readiness.ts'
 import { Timings } from './timings.ts'
@@ -54,6 +54,7 @@ export function openHealth(base: HistoryBase, deps: Deps): HealthRoom {
   const openedAt = clock.now()
   const kinds = alertTypes.map(({ kind }) => kind)
   const timings = new Timings()
+  const eventLoopDelay = new EventLoopDelay()
   const alarms = new Alarms(db, clock, (notice) => operatorMessages.notify(notice))
   const engine = new EngineProbe(warehouse, clock, report)
   const isQuiet = () => base.quiet() !== null
@@ -120,6 +121,7 @@ export function openHealth(base: HistoryBase, deps: Deps): HealthRoom {
       warehouse,
       browsers: browser.browsers,
       timings,
+      eventLoopDelay,
       lastFlushAt: dataFolder.lastFlushAt,
       lastEvaluationAt: evaluation.lastEvaluationAt,
       lastDeliveryAt: () => integrations.dispatcher.lastDeliveredAt,
@@ -132,6 +134,7 @@ export function openHealth(base: HistoryBase, deps: Deps): HealthRoom {
     timings,
     checks: own,
     metrics: () => canaryMetrics(canary),
+    stop: () => eventLoopDelay.stop(),
     routes: healthRoutes({
       lastFlushAt: dataFolder.lastFlushAt,
       lastEvaluationAt: evaluation.lastEvaluationAt,
