@@ -1,4 +1,5 @@
 import { existsSync, mkdirSync } from 'node:fs'
+import { migrations } from '../../migrations/index.ts'
 import { version } from '../../package.json'
 import type { Clock } from '../core/clock.ts'
 import { AppError, messageOf } from '../core/error.ts'
@@ -7,6 +8,7 @@ import { checkDatabase } from '../data-folder/open-folder.ts'
 import { openBeside } from '../store/database.ts'
 import { FolderInUse, lockFolder } from '../store/folder-lock.ts'
 import { quietState } from '../store/folder-mark.ts'
+import { schemaOf } from '../store/inspect-database.ts'
 import { type BackupFile, type BackupManifest, backupName } from './backup-manifest.ts'
 import type { BackupPlace } from './backup-place.ts'
 import { type BackupResult, beginRecord, endRecord } from './store.ts'
@@ -63,6 +65,13 @@ function checkUnused(paths: FolderPaths): void {
   if (!unlock) return
   try {
     checkDatabase(paths)
+    const schema = schemaOf(paths.database)
+    if (schema !== migrations.length) {
+      throw new AppError(
+        'conflict',
+        `the database has schema ${schema}, and this version ${migrations.length}; use the version that wrote it, or start this one first`,
+      )
+    }
   } finally {
     unlock()
   }

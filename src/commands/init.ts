@@ -27,7 +27,7 @@ export const init: Command = {
     checkName(orgName, 'orgName')
     checkEmail(email)
     if (password !== null) await checkPassword(password, { known: [email, orgName] })
-    const { db, box } = openStores(data)
+    const { db, box } = openStores(data, console.error)
     try {
       const made = await initialize(db, box, systemClock, { orgName, email, password })
       if (flags.json) console.log(JSON.stringify(made))

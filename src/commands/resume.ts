@@ -41,7 +41,7 @@ function open(data: string): { db: Db; close(): void } {
   try {
     const unlock = lockFolder(data)
     checkDatabase(paths)
-    const db = openDatabase(paths.database)
+    const db = openDatabase(paths.database, console.error)
     return {
       db,
       close() {

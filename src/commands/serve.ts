@@ -19,6 +19,7 @@ export const serve: Command = {
     // Loaded on demand, because the doctor imports hints from this file but does not need the server.
     const { startServer, untilStopped } = await import('./start-server.ts')
     const running = await startServer(config, log)
+    const stopped = untilStopped()
     log.info(`Tagwarden ${versionText()} started with the data folder ${resolve(config.data)}`)
     console.log(`listening on ${running.url}${config.collectListen ? `, collector on ${running.collectUrl}` : ''}`)
     for (const hint of [...hintsOf(config, running.app.publicUrl), ...machineHints(invocation.env)]) log.warn(hint)
@@ -26,7 +27,7 @@ export const serve: Command = {
     // The warm-up comes last, because it takes longer than the rest of startup. A first query on the history does not
     // wait longer because of this order.
     await running.app.warm()
-    const signal = await untilStopped()
+    const signal = await stopped
     log.info(`stopping, because the process received ${signal}`)
     await running.stop()
     log.info('stopped')

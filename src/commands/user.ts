@@ -7,7 +7,7 @@ import { openStores } from '../data-folder/open-folder.ts'
 import { listUsers, setPassword, setRole, type UserRecord } from '../org/user-admin.ts'
 import type { Db } from '../store/database.ts'
 import { FolderInUse, lockFolder } from '../store/folder-lock.ts'
-import { openToRead } from '../store/inspect-database.ts'
+import { schemaOf } from '../store/inspect-database.ts'
 import { type Command, type Invocation, required, UsageError } from './command.ts'
 import { configOf, DATA_FLAG } from './command-line-settings.ts'
 
@@ -29,7 +29,7 @@ async function withDatabase<T>(command: Command, invocation: Invocation, work: (
         `${command.name}: the running server has another version; use its executable, or stop it first`,
       )
     }
-    const { db } = openStores(data)
+    const { db } = openStores(data, console.error)
     try {
       return await work(db)
     } finally {
@@ -47,15 +47,6 @@ function lockUnlessRunning(folder: string): (() => void) | null {
   } catch (error) {
     if (error instanceof FolderInUse) return null
     throw error
-  }
-}
-
-function schemaOf(database: string): number {
-  const db = openToRead(database)
-  try {
-    return db.pragma('user_version', { simple: true }) as number
-  } finally {
-    db.close()
   }
 }
 

@@ -36,7 +36,8 @@ export async function examine(
   const { paths } = examined
   const database = databaseFinding(examined)
   const findings = [...folderFindings(examined), database]
-  if (database.state !== 'wrong') {
+  // Tables of older versions can't be read before the upgrade.
+  if (database.state === 'good') {
     const db = openToRead(examined.database)
     try {
       findings.push(keyFinding(paths, db), ...(await fileFindings(examined, db, progress)))
@@ -78,7 +79,11 @@ function databaseFinding({ paths, database, isRunning }: ExaminedFolder): Findin
       `written by a newer version (schema ${schema}, this version supports ${migrations.length})`,
     )
   }
-  if (schema < migrations.length) return note('database', 'intact; the next start upgrades it to this version')
+  if (schema < migrations.length)
+    return note(
+      'database',
+      `intact, schema ${schema}; the next start upgrades it to schema ${migrations.length}, see "tagwarden upgrade --check". Files and key were not checked`,
+    )
   return good('database', `intact, schema ${schema}`)
 }
 

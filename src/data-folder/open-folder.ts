@@ -1,12 +1,14 @@
-import { existsSync, mkdirSync } from 'node:fs'
+import { existsSync, mkdirSync, renameSync } from 'node:fs'
+import { migrations } from '../../migrations/index.ts'
 import type { Clock } from '../core/clock.ts'
 import type { SecretBox } from '../core/secret-box.ts'
 import { spooledSegments } from '../ingest/segment-reader.ts'
 import { type SegmentDamage, segmentNotice } from '../ingest/segment-recovery.ts'
 import { Spool } from '../ingest/spool.ts'
-import { type Db, openDatabase } from '../store/database.ts'
+import { type Db, openDatabase, type UpgradeLog } from '../store/database.ts'
 import { lockFolder } from '../store/folder-lock.ts'
-import { inspectDatabase, isDamage, openToRead } from '../store/inspect-database.ts'
+import { inspectDatabase, isDamage, openToRead, schemaOf } from '../store/inspect-database.ts'
+import { upgradeCopyPath } from '../store/upgrade-copy.ts'
 import { compareFolder, ListError, listedFiles, storedFiles } from '../warehouse/inspect-warehouse-folder.ts'
 import { openWarehouse } from '../warehouse/open-warehouse.ts'
 import type { Warehouse } from '../warehouse/warehouse.ts'
@@ -16,18 +18,36 @@ import { type FolderPaths, folderPaths } from './folder-paths.ts'
 import { checkKey, keyModeWarning, openBox } from './sealed-secrets.ts'
 
 /**
- * Opens the database and the key of a data folder, or creates both if the folder is empty. Throws `FolderError` without
+ * Opens the database and the key of a data folder, or creates both if the folder is empty. Copies and upgrades a database
+ * of an older version, and passes what it does to `log`. Throws `FolderError` without
  * changing anything in three cases: the database is damaged, it is missing although the folder contains data, or it
  * contains secrets that the key can't decrypt.
  */
-export function openStores(folder: string): { db: Db; box: SecretBox } {
+export function openStores(folder: string, log?: UpgradeLog): { db: Db; box: SecretBox } {
   const paths = folderPaths(folder)
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   if (checkDatabase(paths) === 'sound') {
-    using db = toRead(paths)
-    readable(paths, () => checkKey(paths, db.value))
+    const undo = upgradeOlder(paths, log)
+    try {
+      using db = toRead(paths)
+      readable(paths, () => checkKey(paths, db.value))
+    } catch (error) {
+      undo()
+      throw error
+    }
   }
   return openChecked(paths)
+}
+
+/**
+ * Upgrades the database of an older version, because the checks of a folder read tables as they are in this version.
+ * Returns a function that puts the older database back if the folder is rejected.
+ */
+function upgradeOlder(paths: FolderPaths, log?: UpgradeLog): () => void {
+  const schema = schemaOf(paths.database)
+  if (schema >= migrations.length) return () => {}
+  readable(paths, () => openDatabase(paths.database, log).close())
+  return () => renameSync(upgradeCopyPath(paths.database, schema), paths.database)
 }
 
 function openChecked(paths: FolderPaths): { db: Db; box: SecretBox } {
@@ -94,7 +114,7 @@ export async function openAllStores(folder: string, clock: Clock, reports: Folde
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   using opened = new DisposableStack()
   opened.adopt(lockFolder(folder), (unlock) => unlock())
-  const { strays, leftovers } = await checkFolder(paths, clock)
+  const { strays, leftovers } = await checkFolder(paths, clock, (line) => reports.log.info(line))
   for (const path of [paths.events, paths.spool]) mkdirSync(path, { recursive: true, mode: 0o700 })
   if (strays.length > 0) reports.log.warn(strayWarning(paths, strays))
   const { db, box } = openChecked(paths)
@@ -132,11 +152,21 @@ export async function readList<T>(paths: FolderPaths, work: () => Promise<T>): P
 }
 
 /**
- * Checks that the parts of the folder match. Returns the paths of event files that are not in the manifest. Read-only,
- * so a rejected folder is left unchanged. Throws `FolderError`.
+ * Checks that the parts of the folder match, after upgrading the database of an older version. Returns the paths of
+ * event files that are not in the manifest. Throws `FolderError` and leaves the folder unchanged if it is rejected.
  */
-async function checkFolder(paths: FolderPaths, clock: Clock): Promise<{ strays: string[]; leftovers: string[] }> {
+async function checkFolder(paths: FolderPaths, clock: Clock, log: UpgradeLog) {
   if (checkDatabase(paths) === 'empty') return { strays: [], leftovers: [] }
+  const undo = upgradeOlder(paths, log)
+  try {
+    return await checkParts(paths, clock)
+  } catch (error) {
+    undo()
+    throw error
+  }
+}
+
+async function checkParts(paths: FolderPaths, clock: Clock): Promise<{ strays: string[]; leftovers: string[] }> {
   using db = toRead(paths)
   readable(paths, () => checkKey(paths, db.value))
   const listed = existsSync(paths.events) ? 0 : await readList(paths, async () => listedFiles(db.value))

@@ -5,7 +5,7 @@ import { recordSightings } from '../domains/record-sightings.ts'
 import { recoverDomain } from '../domains/store.ts'
 import { raiseUsage } from '../ingest/record-segment.ts'
 import { recoverOrg } from '../org/store.ts'
-import { type Db, openDatabase } from '../store/database.ts'
+import { type Db, openDatabase, type UpgradeLog } from '../store/database.ts'
 import { inspectDatabase } from '../store/inspect-database.ts'
 import { type Owner, type RebuiltFileList, rebuildFileList } from '../warehouse/inspect-warehouse-folder.ts'
 import type { FolderPaths } from './folder-paths.ts'
@@ -30,16 +30,17 @@ export interface Rebuilt {
 /**
  * Adds unlisted event files to the manifest, and recreates organizations and domains that occur only in these files.
  * Deletes no files. The caller must hold the folder's lock. `progress` is called after each file with the number of
- * processed files. Idempotent. Throws `FolderError` if the key can't decrypt the stored secrets.
+ * processed files, `log` with lines about an upgrade of the database. Idempotent. Throws `FolderError` if the key can't decrypt the stored secrets.
  */
 export async function rebuild(
   paths: FolderPaths,
   clock: Clock,
   progress: (done: number, of: number) => void = () => {},
+  log?: UpgradeLog,
 ): Promise<Rebuilt> {
   for (const path of [paths.events, paths.spool]) mkdirSync(path, { recursive: true, mode: 0o700 })
   const setAside = setDamagedAside(paths, clock.now())
-  const db = openDatabase(paths.database)
+  const db = openDatabase(paths.database, log)
   try {
     const box = openBox(paths, db)
     const parts = { db, folder: paths.events, spoolFolder: paths.spool }

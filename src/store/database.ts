@@ -1,21 +1,29 @@
+import { existsSync } from 'node:fs'
 import Database from 'better-sqlite3'
 import { migrations } from '../../migrations/index.ts'
+import { sizeText } from '../core/text.ts'
 import { makePrivateFile } from './private-file.ts'
+import { copyBeforeUpgrade, databaseBytes, upgradeCopyPath } from './upgrade-copy.ts'
 
 /** The configuration store: a single SQLite file. All calls are synchronous. */
 export type Db = Database.Database
 
+/** Called with a line for the copy of the database that is made before an upgrade, and for each migration. */
+export type UpgradeLog = (line: string) => void
+
 /**
- * Opens the database and migrates it to this version's schema. `:memory:` opens a separate database for tests; a buffer
- * opens a copy in memory. Throws if a newer version wrote the file, because a downgrade would lose data.
+ * Opens the database and migrates it to this version's schema. A file with an older schema is copied first, into the
+ * folder `before-upgrade` next to it. `:memory:` opens a separate database for tests; a buffer opens a copy in memory.
+ * Throws if a newer version wrote the file, because a downgrade would lose data, and if there is too little disk space
+ * for the copy.
  */
-export function openDatabase(path: string | Buffer): Db {
+export function openDatabase(path: string | Buffer, log: UpgradeLog = () => {}): Db {
   // Otherwise, SQLite would create a file that all users of the machine can read. SQLite's other files inherit the
   // mode.
   if (typeof path === 'string' && path !== ':memory:') makePrivateFile(path)
   const db = new Database(path)
   try {
-    setUp(db)
+    setUp(db, typeof path === 'string' ? path : ':memory:', log)
   } catch (error) {
     db.close()
     throw error
@@ -23,7 +31,7 @@ export function openDatabase(path: string | Buffer): Db {
   return db
 }
 
-function setUp(db: Db): void {
+function setUp(db: Db, path: string, log: UpgradeLog): void {
   db.pragma('journal_mode = WAL')
   // FULL: acknowledged changes survive a power failure as well as a killed process.
   db.pragma('synchronous = FULL')
@@ -31,23 +39,41 @@ function setUp(db: Db): void {
   db.pragma('wal_autocheckpoint = 8000')
   db.pragma('foreign_keys = ON')
   db.pragma('busy_timeout = 5000')
-  migrate(db)
+  migrate(db, path, log)
 }
 
-function migrate(db: Db): void {
+function migrate(db: Db, path: string, log: UpgradeLog): void {
   const version = db.pragma('user_version', { simple: true }) as number
   if (version > migrations.length) {
+    const copy = upgradeCopyPath(path, migrations.length)
+    const hint = existsSync(copy) ? `; to go back to this version, start it on the copy ${copy}` : ''
     throw new Error(
-      `the database was written by a newer version (schema ${version}, this version supports ${migrations.length})`,
+      `the database was written by a newer version (schema ${version}, this version supports ${migrations.length})${hint}`,
     )
+  }
+  if (version === migrations.length) return
+  // A new database is not copied, and its migrations are not logged.
+  const isUpgrade = version > 0 && path !== ':memory:'
+  if (isUpgrade) {
+    const { result, took } = timed(() => copyBeforeUpgrade(db, path, version))
+    log(`copied the database of schema ${version} (${sizeText(databaseBytes(db))}) to ${result} ${took}`)
   }
   for (const [index, migration] of migrations.entries()) {
     if (index < version) continue
-    tx(db, () => {
-      db.exec(migration.sql)
-      db.pragma(`user_version = ${index + 1}`)
-    })
+    const { took } = timed(() =>
+      tx(db, () => {
+        db.exec(migration.sql)
+        db.pragma(`user_version = ${index + 1}`)
+      }),
+    )
+    if (isUpgrade) log(`upgraded the database to schema ${index + 1} (${migration.name}) ${took}`)
   }
+}
+
+function timed<T>(work: () => T): { result: T; took: string } {
+  const begun = performance.now()
+  const result = work()
+  return { result, took: `in ${Math.round(performance.now() - begun)} ms` }
 }
 
 /**

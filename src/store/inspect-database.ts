@@ -91,6 +91,16 @@ export function openToRead(path: string): Db {
   return new Database(path, { readonly: true, fileMustExist: true })
 }
 
+/** Returns the schema of an existing database. Leaves its files unchanged. */
+export function schemaOf(path: string): number {
+  const db = openToRead(path)
+  try {
+    return db.pragma('user_version', { simple: true }) as number
+  } finally {
+    db.close()
+  }
+}
+
 /**
  * Copies the database to a new file that only its owner can read. `db` may have a read transaction, which the copy then
  * shows; a server that writes in the meantime neither waits nor restarts the copy. Throws if the copy is damaged.

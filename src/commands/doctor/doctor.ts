@@ -45,7 +45,7 @@ export const doctor: Command = {
     try {
       using examined = openToExamine(paths, { isChange })
       if (flags['forget-secrets']) forgotten = forget(paths)
-      if (flags.rebuild) rebuilt = await rebuild(paths, systemClock, progressOf('added'))
+      if (flags.rebuild) rebuilt = await rebuild(paths, systemClock, progressOf('added'), console.error)
       findings = (await runChecks(examined, { config, clock: systemClock, progress: progressOf('read') })).findings
     } catch (error) {
       if (isChange || !(error instanceof FolderError)) throw error
@@ -62,7 +62,7 @@ export const lineOf = ({ check, state, says }: Finding) => `${MARKS[state]} ${ch
 
 function forget(paths: FolderPaths): SealedCounts {
   checkDatabase(paths)
-  const db = openDatabase(paths.database)
+  const db = openDatabase(paths.database, console.error)
   try {
     return forgetLost(paths, db, systemClock)
   } finally {

@@ -82,8 +82,8 @@ export function spoolRelation(paths: readonly string[], withParams = true): stri
 }
 
 /**
- * SQL that reads event files. `options`: for `read_parquet`, starting with a comma. Columns for segments are NULL in
- * files that lack them.
+ * SQL that reads event files. `options`: for `read_parquet`, starting with a comma. In files
+ * of earlier versions, columns for segments are NULL, and `violated` is derived from `violations`.
  */
 export function readFiles(
   folder: string,
@@ -92,8 +92,10 @@ export function readFiles(
 ): string {
   const paths = files.map(({ path }) => quoteText(`${folder}/${path}`)).join(', ')
   if (files.every(({ hasSegments }) => hasSegments)) return `read_parquet([${paths}]${options})`
-  const missing = `SELECT ${STORED_SEGMENTS.map((name) => `NULL::VARCHAR AS ${name}`).join(', ')} WHERE false`
-  return `(${missing} UNION ALL BY NAME SELECT * FROM read_parquet([${paths}], union_by_name = true))`
+  const segments = STORED_SEGMENTS.map((name) => `NULL::VARCHAR AS ${name}`).join(', ')
+  const missing = `SELECT ${segments}, NULL::BOOLEAN AS ${VIOLATED} WHERE false`
+  const events = `${missing} UNION ALL BY NAME SELECT * FROM read_parquet([${paths}], union_by_name = true)`
+  return `(SELECT * REPLACE (coalesce(${VIOLATED}, len(violations) > 0, false) AS ${VIOLATED}) FROM (${events}))`
 }
 
 /** The events in fresh files, which `source` reads, with parameters as a map. */
