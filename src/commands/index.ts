@@ -23,6 +23,7 @@ export const commands: Readonly<Record<string, () => Promise<Command>>> = {
   verify: async () => (await import('./verify.ts')).verify,
   detect: async () => (await import('./detect.ts')).detect,
   doctor: async () => (await import('./doctor/doctor.ts')).doctor,
+  'support-bundle': async () => (await import('./support-bundle/support-bundle.ts')).supportBundle,
   completion: async () => (await import('./completion.ts')).completionOf(commands),
   licenses: async () => (await import('./licenses.ts')).licenses,
   unpack: async () => (await import('./unpack.ts')).unpack,

@@ -77,6 +77,46 @@ function tablesBut(db: Db, table: string): string[] {
   return db.prepare<[string], string>(sql).pluck().all(table)
 }
 
+/** A table with its indexes. */
+export interface TableSize {
+  table: string
+  rows: number
+  bytes: number
+  /** Time for counting the rows. */
+  countMs: number
+}
+
+/** Returns the size of each table, largest first. Reads the whole database. */
+export function tableSizes(db: Db): TableSize[] {
+  const tables = db
+    .prepare<[], { table: string; bytes: number }>(
+      `SELECT tbl_name AS "table", sum(pgsize) AS bytes FROM dbstat JOIN sqlite_schema USING (name)
+       GROUP BY tbl_name ORDER BY bytes DESC, tbl_name`,
+    )
+    .all()
+  return tables.map(({ table, bytes }) => {
+    const begun = performance.now()
+    const rows = db.prepare<[], number>(`SELECT count(*) FROM "${table}"`).pluck().get() ?? 0
+    return { table, rows, bytes, countMs: Math.round(performance.now() - begun) }
+  })
+}
+
+/** Returns the statements that create the tables, indexes and triggers of a database. */
+export function schemaOf(db: Db): string[] {
+  return db
+    .prepare<[], string>('SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY tbl_name, type DESC, name')
+    .pluck()
+    .all()
+}
+
+/** Returns all different texts in a column of a table, at most `limit`; none if there is no such column. */
+export function textsIn(db: Db, table: string, column: string, limit: number): string[] {
+  const exists = db.prepare('SELECT 1 FROM pragma_table_info(?) WHERE name = ?').get(table, column)
+  if (!exists) return []
+  const sql = `SELECT DISTINCT "${column}" FROM "${table}" WHERE typeof("${column}") = 'text' LIMIT ?`
+  return db.prepare<[number], string>(sql).pluck().all(limit)
+}
+
 export function sqliteVersion(): string {
   const db = new Database(':memory:')
   try {

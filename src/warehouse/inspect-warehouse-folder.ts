@@ -90,6 +90,47 @@ export async function compareFolder({ db, folder, spoolFolder }: WarehouseFolder
   }
 }
 
+/** Duration of a query that reads some of the event files. */
+export interface QueryTiming {
+  query: string
+  files: number
+  rows: number
+  ms: number
+}
+
+/** Columns that the measured queries read. */
+const MEASURED = { 'receivedAt of all events': 'count(receivedAt)', 'vendors of all events': 'count(DISTINCT vendor)' }
+/** Number of the most recent event files that are read. */
+const MEASURED_FILES = 50
+
+/**
+ * Measures queries over the most recent event files, and returns nothing from them. Writes nothing to the folder. Throws
+ * `ListError` if the manifest is unreadable.
+ */
+export async function timeQueries(
+  { db, folder }: Pick<WarehouseFolder, 'db' | 'folder'>,
+  temporaryFolder: string,
+): Promise<QueryTiming[]> {
+  const manifest = listOf(db)
+  const files = manifest.files().slice(-MEASURED_FILES)
+  if (files.length === 0) return []
+  const options = { folder, manifest, clock: systemClock, spoolFiles: () => [], temporaryFolder }
+  const parquet = await ParquetFiles.open(options)
+  try {
+    const list = files.map(({ path }) => quoteText(join(folder, path))).join(', ')
+    const rows = files.reduce((sum, file) => sum + file.rows, 0)
+    const timings: QueryTiming[] = []
+    for (const [query, column] of Object.entries(MEASURED)) {
+      const begun = performance.now()
+      await parquet.run(`SELECT ${column} FROM read_parquet([${list}], union_by_name = true)`)
+      timings.push({ query, files: files.length, rows, ms: Math.round(performance.now() - begun) })
+    }
+    return timings
+  } finally {
+    parquet.close()
+  }
+}
+
 /** Called after each file with the number of processed files. */
 export type Progress = (done: number, of: number) => void
 
