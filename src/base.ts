@@ -21,8 +21,9 @@ export interface OperatorNotice {
 /** Log for bugs and for problems that need an operator. */
 export interface Log {
   info(message: string): void
-  warn(message: string): void
-  error(error: unknown, message: string): void
+  /** `requestId`: id of the request to which the line belongs. */
+  warn(message: string, requestId?: string): void
+  error(error: unknown, message: string, requestId?: string): void
 }
 
 /**
@@ -53,7 +54,7 @@ export interface Base {
   clock: Clock
   log: Log
   /** Logs an error that can't be returned to the caller. */
-  report(error: unknown, where: string): void
+  report(error: unknown, where: string, requestId?: string): void
   db: Db
   box: SecretBox
   /** Emits the committed changes of the watched tables. */

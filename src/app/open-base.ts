@@ -1,4 +1,4 @@
-import type { Log, OperatorNotice } from '../base.ts'
+import type { Base, Log, OperatorNotice } from '../base.ts'
 import { maskPersonal } from '../conditions/mask-personal-data.ts'
 import { privacyFrom } from '../conditions/privacy-settings.ts'
 import { type Config, retentionMs } from '../config.ts'
@@ -42,7 +42,7 @@ export interface OpenedBase extends HistoryBase {
  */
 export async function openBase({ config, clock, log, transport: given }: AppOptions): Promise<OpenedBase> {
   const guard = addressGuard(config.outboundAllow)
-  const report = (error: unknown, where: string) => log.error(error, where)
+  const report: Base['report'] = (error, where, requestId) => log.error(error, where, requestId)
   const publicUrl = config.publicUrl || localUrlOf(config.listen)
   const operatorMessages = new OperatorMessages({ config, clock, log })
   const notifyOperator = (notice: OperatorNotice) => operatorMessages.notify(notice)

@@ -8,6 +8,7 @@ import { noteAddress } from '../http/client-info.ts'
 import { bugResponse, errorResponse, refusalOf } from '../http/error-responses.ts'
 import { type BodyTimeLimits, endsConnection, isReadingBody, limitBodyTime } from '../http/read-body.ts'
 import { abortRequest } from '../http/request-abort-signal.ts'
+import { REQUEST_ID, requestIdOf } from '../http/request-id.ts'
 import { EVENTS_PATH } from '../ingest/collector.ts'
 
 /** Time limits and intervals of a server. */
@@ -16,6 +17,8 @@ export interface ServerTimeouts {
   answerMs: number
   /** Maximum time for running requests to finish during shutdown. After it, their connections are closed. */
   stopMs: number
+  /** Duration from which a request is logged. */
+  slowMs: number
   /** Interval at which connections are counted. */
   countMs: number
   bodies: BodyTimeLimits
@@ -65,7 +68,7 @@ export function serve(
     } catch (error) {
       const refusal = refusalOf(error)
       if (refusal) return errorResponse(refusal)
-      log.error(error, `${request.method} ${path.split('?', 1)[0]}`)
+      log.error(error, nameOf(request), requestIdOf(request))
       return bugResponse()
     }
   }
@@ -91,9 +94,12 @@ export function serve(
       const request = withPlainUrl(original)
       const refusal = hasTwoHosts(original) ? TWO_HOSTS : request ? null : NO_HOST
       if (!request || refusal) return finished(original, errorResponse(refusal ?? NO_HOST), isSecure)
+      const begun = performance.now()
       noteCaller(request, server.requestIP(original), callerOf)
       limitBodyTime(request, timeouts.bodies)
       const response = finished(request, await web(request, pathOf(request.url), server), isSecure)
+      const tookMs = performance.now() - begun
+      if (tookMs >= timeouts.slowMs) log.warn(slowLine(request, response.status, tookMs), requestIdOf(request))
       // Without this, an event stream would be closed as an idle connection.
       if (response.headers.get('content-type')?.startsWith('text/event-stream')) server.timeout(original, 0)
       return response
@@ -170,13 +176,21 @@ async function inTime(request: Request, answer: Promise<Response> | Response, li
   }
 }
 
-function tooLate({ method, url }: Request, limitMs: number): AppError {
-  const what = `${method} ${pathOf(url).split('?', 1)[0]}`
-  return new AppError('unavailable', `${what}: took longer than ${limitMs / SECOND_MS} s`, RETRY_AFTER_S)
+function tooLate(request: Request, limitMs: number): AppError {
+  return new AppError('unavailable', `${nameOf(request)}: took longer than ${limitMs / SECOND_MS} s`, RETRY_AFTER_S)
 }
+
+/** Returns the log line of a request that took long, including the time in which its body was received. */
+function slowLine(request: Request, status: number, tookMs: number): string {
+  return `${nameOf(request)} took ${(tookMs / SECOND_MS).toFixed(1)} s (status ${status})`
+}
+
+/** Returns the method and path of a request, without the query. */
+const nameOf = ({ method, url }: Request) => `${method} ${pathOf(url).split('?', 1)[0]}`
 
 function finished(request: Request, response: Response, isSecure: boolean): Response {
   response.headers.set('x-content-type-options', 'nosniff')
+  response.headers.set(REQUEST_ID, requestIdOf(request))
   if (response.status >= 400 && endsConnection(request)) response.headers.set('connection', 'close')
   return isSecure ? withHsts(response) : response
 }

@@ -37,6 +37,9 @@ const STOP_MS = 1.5 * SECOND_MS
  */
 const ABORT_MS = 50
 
+/** Duration from which a request is logged with its id. */
+const SLOW_MS = 5 * SECOND_MS
+
 /** Opens the data folder, listens and starts jobs. When it can't listen, it closes the folder and rejects. */
 export async function startServer(
   config: Config,
@@ -75,7 +78,8 @@ export async function startServer(
 }
 
 function timeoutsOf({ requestTimeoutS }: Config): ServerTimeouts {
-  return { answerMs: requestTimeoutS * SECOND_MS, stopMs: STOP_MS, countMs: SECOND_MS, bodies: BODY_TIME_LIMITS }
+  const answerMs = requestTimeoutS * SECOND_MS
+  return { answerMs, stopMs: STOP_MS, slowMs: SLOW_MS, countMs: SECOND_MS, bodies: BODY_TIME_LIMITS }
 }
 
 function listen(app: App, config: Config, extra: ExtraAnswers, open: (listening: HttpListener) => Server) {

@@ -1,6 +1,7 @@
 import type { Elysia } from 'elysia'
 import { AppError } from '../core/error.ts'
 import { API_HEADERS } from './headers.ts'
+import { requestIdOf } from './request-id.ts'
 import { STATUS } from './status-codes.ts'
 
 function errorBody(status: number, message: string, more: Record<string, string> = {}): Response {
@@ -49,14 +50,14 @@ export function refusalOf(error: unknown): AppError | null {
  */
 export function answerErrors(
   app: Elysia,
-  report: (error: unknown, route: string) => void,
+  report: (error: unknown, route: string, requestId: string) => void,
   missing: (request: Request) => Promise<Response> | null = () => null,
 ): Elysia {
   return app.onError(({ error, code, path, request }) => {
     if (code === 'NOT_FOUND') return missing(request) ?? errorResponse(new AppError('notFound', 'no such route'))
     const refusal = refusalOf(error)
     if (refusal) return errorResponse(refusal)
-    report(error, `${request.method} ${path}`)
+    report(error, `${request.method} ${path}`, requestIdOf(request))
     return bugResponse()
   }) as unknown as Elysia
 }

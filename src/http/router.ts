@@ -11,6 +11,7 @@ import type { Principal } from './principal.ts'
 import { readQuery } from './query-string.ts'
 import { receiveText } from './read-body.ts'
 import { requestSignal } from './request-abort-signal.ts'
+import { requestIdOf } from './request-id.ts'
 import { type Call, EVENT_STREAM, type Route } from './route.ts'
 import { requireAccess } from './route-access.ts'
 import { contentTypeOf, type ExportType, exportStream, exportTypeOf } from './row-export.ts'
@@ -32,7 +33,7 @@ export interface RouterDeps {
   /** Called with the group of routes that handles a request. */
   routed?(request: Request, tag: string): void
   /** Reports an unexpected error that occurs after the response has begun. */
-  report?(error: unknown, route: string): void
+  report?(error: unknown, route: string, requestId: string): void
 }
 
 /** Returns an app that serves these routes. It throws the errors of the routes and of `authenticate`. */
@@ -80,7 +81,7 @@ async function answer(route: Route, request: Request, params: unknown, parts: Ro
     signal: requestSignal(request),
   }
   const type = route.exports ? exportTypeOf(request.headers.get('accept')) : null
-  if (type) return exportedRows(route, type, call, parts, () => caller(true))
+  if (type) return exportedRows(route, type, call, { ...parts, requestId: requestIdOf(request) }, () => caller(true))
   const result = await perform(route, call)
   // Yields before a large response is written, so that other requests are handled in between.
   if (yielder.isDue) await yielder.yieldNow()
@@ -105,7 +106,7 @@ async function exportedRows(
   route: Route,
   type: ExportType,
   call: Call,
-  { perform, report }: RouterDeps,
+  { perform, report, requestId }: RouterDeps & { requestId: string },
   callerAgain: () => Principal | null,
 ): Promise<Response> {
   const { exports, query } = route
@@ -120,7 +121,7 @@ async function exportedRows(
   }
   const body = await exportStream(exports, type, readPage, (error) => {
     const refusal = refusalOf(error)
-    if (!refusal && !call.signal.aborted) report?.(error, `${route.method} ${route.path}`)
+    if (!refusal && !call.signal.aborted) report?.(error, `${route.method} ${route.path}`, requestId)
     return refusal?.message ?? 'internal error; see the server log'
   })
   return new Response(body, { headers: { ...API_HEADERS, ...VARY, 'content-type': contentTypeOf(type) } })

@@ -9,6 +9,7 @@ import { bugResponse, errorResponse } from '../http/error-responses.ts'
 import { parseJson } from '../http/json-body.ts'
 import type { RateLimit } from '../http/rate-limit.ts'
 import { endsConnection, receiveBytes, receiveText } from '../http/read-body.ts'
+import { REQUEST_ID, requestIdOf } from '../http/request-id.ts'
 import { visitorSegments } from '../visitor/visitor-segments.ts'
 import { type Batch, type BatchAnswer, MAX_BODY_BYTES, parseBatch } from './batch.ts'
 import { hashOf } from './batch-hash.ts'
@@ -56,7 +57,7 @@ export interface CollectorDeps {
   senderClocks?: Pick<SenderClocks, 'add'>
   /** Counts the stored events of each organization. */
   counts?: Pick<IngestRates, 'add'>
-  report(error: unknown, route: string): void
+  report(error: unknown, route: string, requestId: string): void
 }
 
 /** A valid batch and the request that contained it. */
@@ -70,7 +71,7 @@ const CORS = {
   'access-control-allow-origin': '*',
   'access-control-allow-methods': 'POST',
   'access-control-allow-headers': 'authorization, content-type, content-encoding',
-  'access-control-expose-headers': 'retry-after',
+  'access-control-expose-headers': `retry-after, ${REQUEST_ID}`,
   'access-control-max-age': '86400',
   'x-content-type-options': 'nosniff',
 }
@@ -160,21 +161,21 @@ export class Collector {
   }
 
   /** Reports an error at most once a minute, because every batch fails while the disk isn't writable. */
-  private reportUnavailable(error: AppError): void {
+  private reportUnavailable(error: AppError, request: Request): void {
     const now = this.parts.clock.now()
     if (Math.abs(now - this.reportedAt) < MINUTE_MS) return
     this.reportedAt = now
-    this.parts.report(error, `POST ${EVENTS_PATH}`)
+    this.parts.report(error, `POST ${EVENTS_PATH}`, requestIdOf(request))
   }
 
   private failed(request: Request, error: unknown, known: CollectorDomain | null): Response {
     if (!(error instanceof AppError)) {
-      this.parts.report(error, `POST ${EVENTS_PATH}`)
+      this.parts.report(error, `POST ${EVENTS_PATH}`, requestIdOf(request))
       return withHeaders(request, bugResponse())
     }
     this.parts.refused?.addError(error)
     if (known) this.refusals.add(known, error)
-    if (error.code === 'unavailable') this.reportUnavailable(error)
+    if (error.code === 'unavailable') this.reportUnavailable(error, request)
     return this.refuse(request, error)
   }
 
@@ -326,9 +327,13 @@ function tokenOf(url: string): string | null {
   return query < 0 ? null : new URLSearchParams(url.slice(query + 1)).get('token')
 }
 
-/** Adds CORS headers, and `connection: close` if the rest of the body is not read. */
+/**
+ * Adds CORS headers, the id of the request, and `connection: close` if the rest of the body is not read. Accepted batches
+ * have no id, because thousands of them arrive per second.
+ */
 function withHeaders(request: Request, response: Response): Response {
   for (const [name, value] of Object.entries(CORS)) response.headers.set(name, value)
+  response.headers.set(REQUEST_ID, requestIdOf(request))
   if (endsConnection(request)) response.headers.set('connection', 'close')
   return response
 }

@@ -7,6 +7,7 @@ import { API_HEADERS } from '../http/headers.ts'
 import { readJson } from '../http/json-body.ts'
 import type { Principal } from '../http/principal.ts'
 import { requestSignal } from '../http/request-abort-signal.ts'
+import { requestIdOf } from '../http/request-id.ts'
 import type { Authenticate } from '../http/router.ts'
 import { STATUS } from '../http/status-codes.ts'
 import { handshakeServer } from './handshake-server.ts'
@@ -54,7 +55,7 @@ export function mcpEndpoint(parts: McpDeps): (request: Request) => Promise<Respo
     } catch (error) {
       const refusal = refusalOf(error)
       if (refusal) return errorResponse(refusal)
-      parts.report(error, `${request.method} /mcp`)
+      parts.report(error, `${request.method} /mcp`, requestIdOf(request))
       return bugResponse()
     }
   }

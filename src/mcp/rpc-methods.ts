@@ -21,7 +21,7 @@ export interface MethodDeps {
   routes: readonly Route[]
   perform: Perform
   /** Called with every unexpected error. */
-  report: (error: unknown, where: string) => void
+  report: (error: unknown, where: string, requestId?: string) => void
 }
 
 /** The caller of a request. */

@@ -122,6 +122,7 @@ describe('the OpenAPI document', () => {
     for (const name of ['TooManyRequests', 'Unavailable']) {
       expect(components.responses[name]?.headers).toEqual({
         'Retry-After': { $ref: '#/components/headers/RetryAfter' },
+        'X-Request-Id': { $ref: '#/components/headers/RequestId' },
       })
     }
     for (const { content } of Object.values(components.responses)) {

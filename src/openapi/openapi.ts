@@ -106,6 +106,10 @@ const REFUSALS: Record<ErrorCode, [name: string, description: string, example: s
 const HEADERS = {
   RetryAfter: { description: 'Seconds to wait before retrying', required: true, schema: { type: 'integer' } },
   Location: { description: 'URL to which the browser is redirected', schema: { type: 'string', format: 'uri' } },
+  RequestId: {
+    description: 'Id of the request in the log of the server: the one that was sent in this header, or a new one',
+    schema: { type: 'string', maxLength: 128 },
+  },
   WwwAuthenticate: { description: 'Expected authentication scheme', schema: { type: 'string', const: 'Bearer' } },
 }
 const header = (name: keyof typeof HEADERS): Reference => ({ $ref: `#/components/headers/${name}` })
@@ -131,8 +135,8 @@ function refusal(code: ErrorCode, book: SchemaBook): Answer {
       ? { 'Retry-After': header('RetryAfter') }
       : code === 'unauthorized'
         ? { 'WWW-Authenticate': header('WwwAuthenticate') }
-        : null
-  return { ...(headers ? { headers } : {}), ...errorAnswer(description, error, book) }
+        : {}
+  return { headers: { ...headers, 'X-Request-Id': header('RequestId') }, ...errorAnswer(description, error, book) }
 }
 
 function errorAnswer(description: string, error: string, book: SchemaBook): Answer {

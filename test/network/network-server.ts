@@ -9,6 +9,7 @@ import { temporaryFolder } from '../run-program.ts'
 const SHORT_TIMEOUTS: ServerTimeouts = {
   answerMs: 10_000,
   stopMs: 5_000,
+  slowMs: 10_000,
   countMs: 20,
   bodies: { ...BODY_TIME_LIMITS, checkEveryMs: 20 },
 }
@@ -17,6 +18,8 @@ export interface NetworkServer extends RunningServer {
   /** Errors logged by the server. */
   errors: unknown[]
   warnings: string[]
+  /** Ids of the requests to which logged lines belong. */
+  loggedIds: string[]
   /** Responds to the requests waiting at `/test/never`. Later requests wait again. */
   release(): void
   /** Number of requests waiting at `/test/never`. */
@@ -36,6 +39,7 @@ export async function startNetworkServer(
   const folder = temporaryFolder()
   const errors: unknown[] = []
   const warnings: string[] = []
+  const loggedIds: string[] = []
   const waiting = new Set<() => void>()
   const routes: Record<string, (request: Request) => Promise<Response>> = {
     '/test/never': () =>
@@ -55,8 +59,14 @@ export async function startNetworkServer(
   const config = readConfig({ data: folder.path, listen: '127.0.0.1:0', ...settings }, {})
   const log = {
     info() {},
-    warn: (message: string) => void warnings.push(message),
-    error: (error: unknown) => void errors.push(error),
+    warn(message: string, requestId?: string) {
+      warnings.push(message)
+      if (requestId) loggedIds.push(requestId)
+    },
+    error(error: unknown, _: string, requestId?: string) {
+      errors.push(error)
+      if (requestId) loggedIds.push(requestId)
+    },
   }
   const running = await startServer(config, log, extra, { ...SHORT_TIMEOUTS, ...timeouts })
   const release = () => {
@@ -67,6 +77,7 @@ export async function startNetworkServer(
     ...running,
     errors,
     warnings,
+    loggedIds,
     release,
     waiting: () => waiting.size,
     async [Symbol.asyncDispose]() {
