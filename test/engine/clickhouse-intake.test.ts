@@ -1,0 +1,127 @@
+import { describe, expect, test } from 'bun:test'
+import { readdirSync } from 'node:fs'
+import { HOUR_MS, MINUTE_MS } from '../../src/core/clock.ts'
+import { ClickhouseClient } from '../../src/warehouse/clickhouse/clickhouse-client.ts'
+import { ClickhouseHistory } from '../../src/warehouse/clickhouse/clickhouse-history.ts'
+import { ClickhouseIntake } from '../../src/warehouse/clickhouse/clickhouse-intake.ts'
+import { isTooOld, prepareServer } from '../../src/warehouse/clickhouse/prepare-server.ts'
+import { plainQuery, WarehouseFixture } from '../../src/warehouse/warehouse.fixture.ts'
+import { ClickhouseServer, clickhouseProblem } from './clickhouse-server.ts'
+
+const problem = clickhouseProblem()
+const reason = problem === null ? '' : ` (ClickHouse can't be loaded here: ${problem})`
+
+test('requires version 26.3', () => {
+  expect(['26.3.1.5', '26.7.2.1', '27.1.1.1'].filter(isTooOld)).toEqual([])
+  expect(['26.2.9.9', '25.12.1.1', '', 'x'].filter(isTooOld)).toHaveLength(4)
+})
+
+describe.skipIf(problem !== null)(`intake for ClickHouse${reason}`, () => {
+  /** Opens a server, and a fixture whose segments are loaded for ClickHouse. */
+  async function open() {
+    const stack = new AsyncDisposableStack()
+    const [server] = await ClickhouseServer.open()
+    if (!server) throw new Error('no server')
+    stack.use(server)
+    const fixture = stack.use(await WarehouseFixture.open())
+    const history = new ClickhouseHistory({ client: server.client, clock: fixture.clock })
+    const counted = async (over: 'events' | 'counts') => {
+      const sql = over === 'events' ? 'SELECT count(*) AS n FROM events' : 'SELECT sum(events) AS n FROM counts'
+      return (await history.query<{ n: number | null }>(plainQuery({ sql, over })))[0]?.n ?? 0
+    }
+    const newIntake = (client = server.client) => new ClickhouseIntake({ client, staging: fixture.warehouse })
+    const load = async (intake: ClickhouseIntake) => {
+      await fixture.spool.seal()
+      for (const segment of [...fixture.spool.segments()]) {
+        await intake.load(
+          segment,
+          ({ counts }) => fixture.counts.push(...counts),
+          () => fixture.spool.release(segment),
+        )
+        await fixture.warehouse.discard(segment)
+      }
+    }
+    const scan = async () => {
+      const query = plainQuery({ sql: 'SELECT count(*) AS n FROM events' })
+      for (let result = await fixture.warehouse.scanNewEvents(query); result; ) {
+        result.commit(() => {})
+        result = await fixture.warehouse.scanNewEvents(query)
+      }
+    }
+    const files = () =>
+      readdirSync(fixture.folder, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.parquet'))
+    return { server, fixture, counted, newIntake, load, scan, files, [Symbol.asyncDispose]: () => stack.disposeAsync() }
+  }
+  const some = (count: number) =>
+    Array.from({ length: count }, () => ({ orgId: 'org_1', domainId: 'dom_1', event: 'x' }))
+
+  test('keeps files while the server is away, and deletes them once they are inserted and scanned', async () => {
+    await using world = await open()
+    const { fixture, server, counted } = world
+    const intake = world.newIntake()
+    await server.kill()
+    const firstAt = fixture.clock.now()
+    for (let n = 0; n < 3; n++) {
+      await fixture.add(some(5))
+      await world.load(intake)
+      fixture.clock.advance(MINUTE_MS)
+    }
+    await expect(intake.send()).rejects.toMatchObject({ isTemporary: true })
+    expect(fixture.spool.files()).toEqual([])
+    expect(intake.waitingSince).toBe(firstAt)
+    await server.start()
+    await intake.send()
+    expect([await counted('events'), await counted('counts')]).toEqual([15, 15])
+    expect(intake.waitingSince).toBeNull()
+    expect(world.files()).toHaveLength(6)
+    await world.scan()
+    await intake.send()
+    // The newest segment stays.
+    expect(world.files()).toHaveLength(2)
+    expect(fixture.warehouse.loaded.lastSeq).toBe(Math.max(...fixture.events.map(({ seq }) => seq)))
+    expect([await counted('events'), await counted('counts')]).toEqual([15, 15])
+  })
+
+  test('stores every event once when the process or the server is killed', async () => {
+    await using world = await open()
+    const { fixture, server, counted } = world
+    for (let n = 0; n < 4; n++) {
+      await fixture.add(some(7))
+      await world.load(world.newIntake())
+      // A new process doesn't know which segments were inserted.
+      await world.newIntake().send()
+      if (n % 2 === 0) {
+        await server.kill()
+        await server.start()
+      }
+      fixture.clock.advance(HOUR_MS)
+      await fixture.reopen()
+    }
+    await world.newIntake().send()
+    expect([await counted('events'), await counted('counts')]).toEqual([28, 28])
+  })
+
+  test('stores events twice without tokens, so the test above can fail', async () => {
+    await using world = await open()
+    let sent = 0
+    class WithoutTokens extends ClickhouseClient {
+      override insertFile(sql: string, path: string): Promise<void> {
+        return super.insertFile(sql, path, `${sent++}`)
+      }
+    }
+    const client = new WithoutTokens(world.server.client.address)
+    await world.fixture.add(some(7))
+    await world.load(world.newIntake())
+    for (let n = 0; n < 2; n++) await world.newIntake(client).send()
+    expect([await world.counted('events'), await world.counted('counts')]).toEqual([14, 14])
+  })
+
+  test('creates the tables of a new server, and leaves existing ones as they are', async () => {
+    await using world = await open()
+    await world.fixture.add(some(3))
+    await world.load(world.newIntake())
+    await world.newIntake().send()
+    expect(await prepareServer(world.server.client)).toMatch(/^\d+\.\d+\./)
+    expect(await world.counted('events')).toBe(3)
+  })
+})
