@@ -21,6 +21,7 @@ import { benchBacktest } from './warehouse/backtest.ts'
 import { benchConcurrentQueries } from './warehouse/concurrent-queries.ts'
 import { benchFileLayouts } from './warehouse/file-layouts.ts'
 import { benchQuery } from './warehouse/query.ts'
+import { benchSampledAnswers } from './warehouse/sampled-answers.ts'
 import { benchScalingCurve } from './warehouse/scaling-curve.ts'
 
 /** All benchmarks by name. Each returns its measured figures with their limits. */
@@ -31,6 +32,7 @@ export const benches: Record<string, () => Promise<Budget[]>> = {
   query: benchQuery,
   files: benchFileLayouts,
   answers: benchApiLatency,
+  sampled: benchSampledAnswers,
   questions: benchConcurrentQueries,
   scale: benchScale,
   curve: benchScalingCurve,

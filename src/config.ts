@@ -318,6 +318,12 @@ const SETTINGS = {
     'Maximum of these for each user, including all API keys and sessions',
     whole(1, 1000),
   ),
+  maxEventsRead: setting(
+    'MAX_EVENTS_READ',
+    '2000000',
+    'Maximum number of events that a dictionary, session flows or suggestions read. Larger scopes are sampled by session',
+    whole(1000, 1_000_000_000),
+  ),
   retentionDays: setting('RETENTION_DAYS', '90', 'Days for which events are stored', whole(1, 36_500)),
   diskBudget: setting(
     'DISK_BUDGET',

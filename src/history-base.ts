@@ -12,6 +12,8 @@ export interface HistoryBase extends Base {
   watermark(): Instant
   /** Retention time of events. */
   retentionMs: number
+  /** Number of events above which dictionaries, session flows and suggestions are sampled by session. */
+  maxEventsRead: number
   /** Returns the privacy settings of the organization. */
   privacyOf(orgId: string): Privacy
   /** Returns a function that masks personal data in a string. */

@@ -79,7 +79,7 @@ export async function benchApiLatency(): Promise<Budget[]> {
  * Resolves once the server has finished its background work, such as scanning imported events for personal data,
  * consent and releases. Returns the time that this took.
  */
-async function rest(server: Measured): Promise<number> {
+export async function rest(server: Measured): Promise<number> {
   const startedAt = performance.now()
   let activeAt = startedAt
   while (performance.now() - activeAt < REST_MS && performance.now() - startedAt < LONGEST_REST_MS) {

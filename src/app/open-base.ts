@@ -74,6 +74,7 @@ export async function openBase({ config, clock, log, transport: given }: AppOpti
     warehouse,
     watermark: () => spool.watermark(),
     retentionMs: retentionMs(config),
+    maxEventsRead: config.maxEventsRead,
     privacyOf,
     maskTextOf(orgId) {
       const privacy = privacyOf(orgId)

@@ -1,5 +1,6 @@
 import { textTests } from '../conditions/condition-sql.ts'
 import { FAILED_SQL } from '../core/event.ts'
+import { unitSql } from '../warehouse/dialect.ts'
 import { type Binder, type Query, query } from '../warehouse/query.ts'
 import type { ChangeWindow } from './change-window.ts'
 import { lagSql, oldestPeriodStart } from './change-window.ts'
@@ -35,7 +36,8 @@ export interface SidedEvents {
 }
 
 /** SQL for the sender of an event: its session id, else its customer id, else the id of the event itself. */
-export const UNIT = `coalesce(nullif(sessionId, ''), nullif(customerId, ''), id)`
+const SENDER = ['sessionId', 'customerId', 'id']
+export const UNIT = unitSql(SENDER)
 const IS_COUNTED = `env = 'prod' AND kind <> 'library'`
 /** SQL for the number of correlated events in a session, at most 50. */
 const FACTOR = 'CASE WHEN own > 50 THEN 50 ELSE own END'
@@ -50,7 +52,7 @@ const around = ({ at, lengthMs }: ChangeWindow): Query['window'] => ({ from: at 
 
 /** Returns SQL tests that select one in `oneIn` sessions. */
 export const sampleTests = (oneIn: number, { dialect }: Binder): string[] =>
-  oneIn > 1 ? [`${dialect.hash(UNIT)} % ${oneIn} = 0`] : []
+  oneIn > 1 ? [dialect.sampled(SENDER, oneIn)] : []
 
 function scopeOf({ domainId, oneIn = 1 }: Pick<ReadOptions, 'domainId'> & { oneIn?: number }, binder: Binder): string {
   return [`domainId = ${binder.bind(domainId)}`, IS_COUNTED, ...sampleTests(oneIn, binder)].join(' AND ')

@@ -22,6 +22,7 @@ test.each<[what: string, error: Error, says: string, reported: number]>([
     clock,
     publicUrl: 'https://watch.example',
     retentionMs: 1,
+    maxEventsRead: Number.POSITIVE_INFINITY,
     seriesMonitor: null as never,
     warehouse: { query: () => Promise.reject(error) },
     watermark: () => clock.now(),
@@ -49,6 +50,7 @@ test('results of slow queries are omitted and replaced by a note', async () => {
     clock,
     publicUrl: 'https://watch.example',
     retentionMs: 1,
+    maxEventsRead: Number.POSITIVE_INFINITY,
     seriesMonitor: null as never,
     warehouse: {
       // Behaves like the engine when a query is cancelled.

@@ -12,7 +12,7 @@ interface Deps {
 }
 
 export function openDigest(base: HistoryBase, { signals, integrations: { dispatcher } }: Deps): Room {
-  const { db, box, clock, warehouse, watermark, retentionMs, publicUrl, report, log } = base
+  const { db, box, clock, warehouse, watermark, retentionMs, maxEventsRead, publicUrl, report, log } = base
   const { seriesMonitor } = signals
   const composer = new DigestComposer({
     db,
@@ -23,6 +23,7 @@ export function openDigest(base: HistoryBase, { signals, integrations: { dispatc
     report,
     watermark,
     retentionMs,
+    maxEventsRead,
   })
   const sender = new DigestSender({ db, box, composer, dispatcher, publicUrl, warn: log.warn })
   return {

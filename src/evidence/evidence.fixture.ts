@@ -131,7 +131,15 @@ export class EvidenceFixture {
       settingsOf: (orgId) => settingsOf(db, orgId),
     })
     const watermark = () => spool.watermark()
-    const parts = { db, warehouse, seriesMonitor, clock, watermark, retentionMs: 90 * DAY_MS }
+    const parts = {
+      db,
+      warehouse,
+      seriesMonitor,
+      clock,
+      watermark,
+      retentionMs: 90 * DAY_MS,
+      maxEventsRead: Number.POSITIVE_INFINITY,
+    }
     const [route] = insightRoutes(parts, [issueEvidence(testBox)])
     if (!route) throw new Error('no route')
     const principal = this.principal(caller)

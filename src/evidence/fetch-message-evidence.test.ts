@@ -35,7 +35,15 @@ function tellerOf(warehouse: History = world.fixture.warehouse) {
   const { db, clock, spool } = world.fixture
   const seriesMonitor = new SeriesMonitor({ warehouse, gapsOf: () => [], settingsOf: (orgId) => settingsOf(db, orgId) })
   const watermark = () => spool.watermark()
-  return messageHistoryFetcher({ db, warehouse, seriesMonitor, clock, watermark, retentionMs: 90 * DAY_MS })
+  return messageHistoryFetcher({
+    db,
+    warehouse,
+    seriesMonitor,
+    clock,
+    watermark,
+    retentionMs: 90 * DAY_MS,
+    maxEventsRead: Number.POSITIVE_INFINITY,
+  })
 }
 
 const never = new AbortController().signal

@@ -14,8 +14,16 @@ export interface EvidenceRoom extends Room {
 }
 
 export function openEvidence(base: HistoryBase, { seriesMonitor }: SignalsRoom): EvidenceRoom {
-  const { db, box, clock, warehouse, watermark, retentionMs, report } = base
-  const fetchHistory = messageHistoryFetcher({ db, warehouse, seriesMonitor, clock, watermark, retentionMs })
+  const { db, box, clock, warehouse, watermark, retentionMs, maxEventsRead, report } = base
+  const fetchHistory = messageHistoryFetcher({
+    db,
+    warehouse,
+    seriesMonitor,
+    clock,
+    watermark,
+    retentionMs,
+    maxEventsRead,
+  })
   return {
     enricher: new MessageEnricher({ db, clock, fetchHistory, report }),
     insights: [issueEvidence(box), issueSegments],

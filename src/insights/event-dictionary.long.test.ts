@@ -60,7 +60,7 @@ function plainDictionary(events: readonly StoredEvent[], windowHours: number): D
     return { vendor, events: Math.round(Number(all.toFixed(6))), keys: keys.slice(0, 500) }
   })
   vendors.sort((a, b) => b.events - a.events || bytesFirst(a.vendor, b.vendor))
-  return { sampledEvents: counted.length, windowHours, vendors: vendors as Dictionary['vendors'] }
+  return { sampledEvents: counted.length, sampling: null, windowHours, vendors: vendors as Dictionary['vendors'] }
 }
 
 /** Expects both dictionaries to be equal, except for estimates, which may differ by 5 %. */
@@ -141,7 +141,7 @@ test('a segment does not show whether a hidden value exists', async () => {
     privacy: () => ({ regions: [], patterns: [{ name: 'Browser', pattern: 'Safari' }] }) as never,
   }
   const answer = await eventDictionary.answer(sources, { hours: 168, segment: '$browser=Safari' }, history.caller)
-  expect(answer).toEqual({ sampledEvents: 0, windowHours: 168, vendors: [] })
+  expect(answer).toEqual({ sampledEvents: 0, sampling: null, windowHours: 168, vendors: [] })
 })
 
 test('the dictionary can be filtered by domain, but not by a domain of another organization', async () => {
@@ -166,7 +166,7 @@ test('ten thousand domains without events do not change the dictionary', async (
 })
 
 test('without events the dictionary is empty', async () => {
-  const empty = { sampledEvents: 0, windowHours: 24, vendors: [] }
+  const empty = { sampledEvents: 0, sampling: null, windowHours: 24, vendors: [] }
   const long = { principal: history.caller.principal, now: history.now + 30 * DAY_MS }
   expect(await eventDictionary.answer(history.sources(), {}, long)).toEqual(empty)
   expect(await ask({ vendor: 'Nobody' })).toEqual(empty)

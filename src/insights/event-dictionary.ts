@@ -5,6 +5,7 @@ import { Closed, InstantSchema, Int, OneOf, type Static, Type } from '../core/sc
 import { VALUE_KINDS } from '../decoders/decoder.ts'
 import { kindOf, meaningOf } from '../decoders/key-meaning.ts'
 import { roundEvents } from '../signals/chart-point.ts'
+import { EVENT_UNIT, unitSql } from '../warehouse/dialect.ts'
 import { type Query, query } from '../warehouse/query.ts'
 import { type DistinctEstimate, estimateDistinct } from './distinct-values.ts'
 import { type Caller, insight, type Sources } from './insight.ts'
@@ -22,12 +23,23 @@ import {
 } from './query-params.ts'
 import { type Mask, maskFor } from './response-mask.ts'
 import {
+  countInterval,
+  intervalSchema,
+  type PartSums,
+  partSql,
+  SamplingSchema,
+  samplingOf,
+  shareInterval,
+  sumOf,
+} from './sample-estimates.ts'
+import {
   crowdedLists,
   exactLists,
   keysOf,
   type ListForm,
   type ListScope,
   listsAmong,
+  sampledScope,
   scopeSql,
   type ValueList,
 } from './value-lists.ts'
@@ -56,6 +68,15 @@ export const scopeFields = {
   ...domainFields,
   vendor: textField(200, 'Only this vendor, exact name'),
   event: textField(200, 'Only this event, exact name'),
+  oneIn: Type.Optional(
+    Int({
+      minimum: 1,
+      maximum: 2 ** 20,
+      description:
+        'Reads at most one in this many sessions, a power of two, so that several responses are based on the same sessions. Default: as ' +
+        'many sessions as the server allows',
+    }),
+  ),
   segment: textField(
     1000,
     '`$field=value`: only events of this segment, such as `$browser=Safari`. Several are separated by `;` and must all match. ' +
@@ -75,9 +96,13 @@ const KeySchema = Closed({
     description: 'Type of at least 99 % of the values; `boolean` means `true` or `false`',
   }),
   presencePct: Type.Number({ description: 'Percentage of the vendor’s events in which the parameter is not blank' }),
+  interval: intervalSchema('presencePct'),
   examples: Type.Array(Type.String(), { description: 'Most frequent values, truncated to 100 characters' }),
-  cardinality: Int({ description: 'Number of distinct values; above 1,000, an estimate with ± 5 %' }),
-  lastSeen: InstantSchema,
+  cardinality: Int({
+    description:
+      'Number of distinct values in the events read; above 1,000, an estimate with ± 5 %. If sessions were sampled, there may be more',
+  }),
+  lastSeen: Type.Number({ ...InstantSchema, description: 'Most recent of the events read with the parameter' }),
   meaning: Type.Optional(
     Type.String({ description: 'Meaning of the key for the vendor. Absent for keys that are not documented' }),
   ),
@@ -93,12 +118,14 @@ const KeySchema = Closed({
 
 const Output = Closed(
   {
-    sampledEvents: Int({ description: 'Number of stored events read, regardless of sampling' }),
+    sampledEvents: Int({ description: 'Number of stored events read, unweighted' }),
+    sampling: SamplingSchema,
     windowHours: Int(),
     vendors: Type.Array(
       Closed({
         vendor: Type.String(),
         events: Int({ description: 'Weighted count' }),
+        interval: intervalSchema('events'),
         keys: Type.Array(KeySchema, { maxItems: MAX_KEYS, description: 'Sorted by presence, most frequent first' }),
       }),
       { description: 'Sorted by number of events, largest first' },
@@ -109,6 +136,7 @@ const Output = Closed(
     examples: [
       {
         sampledEvents: 4200,
+        sampling: null,
         windowHours: 24,
         vendors: [
           {
@@ -140,7 +168,7 @@ export const eventDictionary = insight({
   summary: 'List the parameters of each vendor’s events and their values',
   description:
     'Counts are weighted and exclude library loads. Personal data is masked, and values that are equal ' +
-    'when masked are merged.',
+    'when masked are merged. Large scopes are sampled by session; `sampling` then states the error.',
   path: '/events/dictionary',
   refusals: ['notFound', 'unavailable'],
   input: Input,
@@ -152,8 +180,10 @@ export const eventDictionary = insight({
   async answer(sources, input, caller) {
     const window = dictionaryWindow(input, caller)
     const windowHours = hoursIn(window)
-    const scope = scopeOf(sources, { ...input, window }, caller)
-    if (!scope) return { sampledEvents: 0, windowHours, vendors: [] }
+    const asked = scopeOf(sources, { ...input, window }, caller)
+    if (!asked) return { sampledEvents: 0, sampling: null, windowHours, vendors: [] }
+    const scope = await sampledScope(sources, asked, input.oneIn)
+    const { oneIn = 1 } = scope
     const mask = maskFor(sources)
     const totals = await sources.history.query<VendorRow>(totalsQuery(scope, ['vendor']))
     const counted = await countedLists(sources, scope)
@@ -162,12 +192,14 @@ export const eventDictionary = insight({
       const weight = rows.reduce((sum, row) => sum + row.weight, 0)
       return {
         vendor,
-        events: roundEvents(weight),
-        keys: shownKeys(vendor, lists.get(vendor) ?? [], { events: weight, mask }),
+        events: roundEvents(weight * oneIn),
+        ...countInterval(sumOf(rows), oneIn),
+        keys: shownKeys(vendor, lists.get(vendor) ?? [], { parts: rows, oneIn, mask }),
       }
     })
     return {
       sampledEvents: totals.reduce((sum, { events }) => sum + events, 0),
+      sampling: samplingOf(oneIn, await sessionsIn(sources, scope), sumOf(totals)),
       windowHours,
       vendors: vendors.sort((a, b) => b.events - a.events || compareTexts(a.vendor, b.vendor)),
     }
@@ -207,8 +239,10 @@ function segmentOf(text: string | undefined): (Condition & { values: string[] })
   })
 }
 
+/** Weights and numbers of events by part of the sample; one part if all events were read. */
 interface VendorRow {
   vendor: string
+  samplePart: number
   events: number
   weight: number
 }
@@ -219,8 +253,28 @@ export function totalsQuery(scope: ListScope, by: readonly string[]): Query {
     orgId: scope.orgId,
     window: scope.window,
     write: (binder) => ({
-      sql: `SELECT ${by.map((column) => `${column}, `).join('')}count(*) AS events, sum(weight) AS weight
+      sql: `SELECT ${by.map((column) => `${column}, `).join('')}CAST(${partSql(scope.oneIn ?? 1, binder)} AS INTEGER) AS samplePart,
+          count(*) AS events, sum(weight) AS weight
         FROM events WHERE kind <> 'library' AND ${scopeSql(scope, binder)} GROUP BY ALL`,
+    }),
+  })
+}
+
+/** Returns the number of sessions read; 0 if all are read, because it is not needed then. */
+export async function sessionsIn({ history }: Pick<Sources, 'history'>, scope: ListScope): Promise<number> {
+  if ((scope.oneIn ?? 1) === 1) return 0
+  const [row] = await history.query<{ sessions: number }>(sessionCountQuery(scope))
+  return row?.sessions ?? 0
+}
+
+/** Returns the query for the number of sessions. An event without a session counts as one. */
+export function sessionCountQuery(scope: ListScope): Query {
+  return query('insights.session-count', {
+    orgId: scope.orgId,
+    window: scope.window,
+    write: (binder) => ({
+      sql: `SELECT count(DISTINCT ${unitSql(EVENT_UNIT)}) AS sessions
+        FROM events WHERE kind <> 'library' AND ${scopeSql(scope, binder)}`,
     }),
   })
 }
@@ -232,6 +286,7 @@ const FORM: ListForm = {
   by: ['vendor'],
   crowdedFrom: CROWDED_SAMPLE,
   typed: true,
+  parted: true,
   shown: MAX_EXAMPLES,
   maybePersonal: 2 * EXACT_VALUES,
   most: `QUALIFY row_number() OVER (PARTITION BY vendor ORDER BY weight DESC, key) <= ${KEYS_READ}`,
@@ -251,36 +306,47 @@ async function countedLists({ history }: Sources, scope: ListScope): Promise<Cou
   })
   const isMany = (of: Named) => many.some(({ sample }) => isSame(of, sample))
   // A key may have many values for one vendor and few for another.
-  const keys = keysOf(estimates.filter((list) => !isMany(list)))
+  const keys = keysOf(estimates.filter((list) => !isMany(list) || (scope.oneIn ?? 1) > 1))
   const samples = many.map(({ sample }) => sample)
   const others =
     keys.length === 0 ? [] : await listsAmong(history, scope, FORM, { keys, crowded: samples, shown: false })
   const exact = [...lists, ...others.filter((list) => !isMany(list))].map((list) => ({ list, estimate: null }))
-  return [...exact, ...many.map(({ sample, estimated }) => estimatedList(estimated, sample))]
+  const partsOf = (sample: ValueList) => others.find((list) => isSame(list, sample))?.parts
+  return [...exact, ...many.map(({ sample, estimated }) => estimatedList(estimated, sample, partsOf(sample)))]
 }
 
 type Named = Pick<ValueList, 'vendor' | 'key'>
 const isSame = (one: Named, other: Named) => one.vendor === other.vendor && one.key === other.key
 
-function estimatedList({ weight, lastAt, different }: DistinctEstimate, sample: ValueList): Counted {
+function estimatedList(
+  { weight, lastAt, different }: DistinctEstimate,
+  sample: ValueList,
+  parts: PartSums | undefined,
+): Counted {
   const share = weight / sample.weight
   const types = { numbers: sample.numbers * share, booleans: sample.booleans * share }
-  return { list: { ...sample, ...types, weight, lastAt }, estimate: different }
+  return { list: { ...sample, ...types, weight, lastAt, ...(parts && { parts }) }, estimate: different }
 }
 
 function shownKeys(
   vendor: string,
   counted: readonly Counted[],
-  { events, mask }: { events: number; mask: Mask },
+  { parts, oneIn, mask }: { parts: PartSums; oneIn: number; mask: Mask },
 ): Static<typeof KeySchema>[] {
+  const events = sumOf(parts).weight
   const keys = [...Map.groupBy(counted, ({ list }) => mask(list.key))].map(([key, same]) => ({
     ...keyOf(key, maskedList(same, mask), events),
+    ...shareInterval(
+      same.flatMap(({ list }) => list.parts ?? []),
+      parts,
+      oneIn,
+    ),
     ...documentedOf(vendor, key),
   }))
   return keys.sort((a, b) => b.presencePct - a.presencePct || compareTexts(a.key, b.key)).slice(0, MAX_KEYS)
 }
 
-function keyOf(key: string, list: MaskedList, events: number): Static<typeof KeySchema> {
+function keyOf(key: string, list: MaskedList, events: number): Omit<Static<typeof KeySchema>, 'interval'> {
   return {
     key,
     type: typeOfList(list),

@@ -71,7 +71,13 @@ test.each<Input>([
   const rows = plainRows(events)
   expect(rows.length).toBeGreaterThan(0)
   expect(rows.length).toBeLessThanOrEqual(5000)
-  const expected = { sampledEvents: events.length, windowHours: input.hours ?? 24, truncated: false, rows }
+  const expected = {
+    sampledEvents: events.length,
+    sampling: null,
+    windowHours: input.hours ?? 24,
+    truncated: false,
+    rows,
+  }
   expect(await ask(input)).toEqual(expected)
 })
 
@@ -135,7 +141,7 @@ test('the ten most frequent values are listed, including values that are no long
 })
 
 test('without events there are no rows', async () => {
-  const empty = { sampledEvents: 0, windowHours: 24, truncated: false, rows: [] }
+  const empty = { sampledEvents: 0, sampling: null, windowHours: 24, truncated: false, rows: [] }
   const later = { principal: history.caller.principal, now: history.now + 30 * DAY_MS }
   expect(await flatDictionary.answer(history.sources(), {}, later)).toEqual(empty)
   expect(await flatDictionary.answer({ ...history.sources(), domains: () => [] }, {}, history.caller)).toEqual(empty)

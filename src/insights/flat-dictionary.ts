@@ -1,10 +1,19 @@
 import { Closed, InstantSchema, Int, Nullable, type Static, Type } from '../core/schema.ts'
 import { roundEvents } from '../signals/chart-point.ts'
-import { dictionaryWindow, scopeFields, scopeOf, totalsQuery } from './event-dictionary.ts'
+import { dictionaryWindow, scopeFields, scopeOf, sessionsIn, totalsQuery } from './event-dictionary.ts'
 import { insight, type Sources } from './insight.ts'
 import { compareTexts, cutCharacters, maskedList } from './masked-values.ts'
 import { hoursIn } from './query-params.ts'
 import { type Mask, maskFor } from './response-mask.ts'
+import {
+  addSums,
+  countInterval,
+  intervalSchema,
+  type PartSums,
+  SamplingSchema,
+  samplingOf,
+  sumOf,
+} from './sample-estimates.ts'
 import {
   crowdedLists,
   exactLists,
@@ -12,6 +21,7 @@ import {
   type ListForm,
   type ListScope,
   listsAmong,
+  sampledScope,
   type ValueList,
 } from './value-lists.ts'
 
@@ -25,7 +35,8 @@ const RowSchema = Closed({
   event: Type.String(),
   key: Type.String(),
   count: Int({ description: 'Weighted number of events in which the parameter is not blank' }),
-  values: Type.Array(Closed({ value: Type.String(), count: Int() }), {
+  interval: intervalSchema('count'),
+  values: Type.Array(Closed({ value: Type.String(), count: Int(), interval: intervalSchema('count') }), {
     maxItems: MAX_SHOWN,
     description: 'Most frequent first, truncated to 200 characters',
   }),
@@ -34,7 +45,8 @@ const RowSchema = Closed({
 
 const Output = Closed(
   {
-    sampledEvents: Int({ description: 'Number of stored events read, regardless of sampling' }),
+    sampledEvents: Int({ description: 'Number of stored events read, unweighted' }),
+    sampling: SamplingSchema,
     windowHours: Int(),
     truncated: Type.Boolean({
       description: 'True when more rows exist; those with the largest counts are returned',
@@ -49,6 +61,7 @@ const Output = Closed(
     examples: [
       {
         sampledEvents: 4200,
+        sampling: null,
         windowHours: 24,
         truncated: false,
         rows: [
@@ -73,7 +86,7 @@ export const flatDictionary = insight({
   summary: 'List the parameters of each event and their most frequent values as a table',
   description:
     'Counts are weighted and exclude library loads. Personal data is masked, and values that are equal ' +
-    'when masked are merged.',
+    'when masked are merged. Large scopes are sampled by session; `sampling` then states the error.',
   path: '/events/dictionary/flat',
   isTool: false,
   refusals: ['notFound', 'unavailable'],
@@ -83,13 +96,17 @@ export const flatDictionary = insight({
   async answer(sources, input, caller) {
     const window = dictionaryWindow(input, caller)
     const windowHours = hoursIn(window)
-    const scope = scopeOf(sources, { ...input, window }, caller)
-    if (!scope) return { sampledEvents: 0, windowHours, truncated: false, rows: [] }
-    const [total] = await sources.history.query<{ events: number }>(totalsQuery(scope, []))
+    const asked = scopeOf(sources, { ...input, window }, caller)
+    if (!asked) return { sampledEvents: 0, sampling: null, windowHours, truncated: false, rows: [] }
+    const scope = await sampledScope(sources, asked, input.oneIn)
+    const { oneIn = 1 } = scope
+    const totals = await sources.history.query<PartSums[number] & { events: number }>(totalsQuery(scope, []))
     const lists = await countedLists(sources, scope)
-    const rows = rowsOf(lists, namesOf(sources, scope.orgId), maskFor(sources)).sort(largestFirst)
+    const names = namesOf(sources, scope.orgId)
+    const rows = rowsOf(lists, { names, oneIn, mask: maskFor(sources) }).sort(largestFirst)
     return {
-      sampledEvents: total?.events ?? 0,
+      sampledEvents: totals.reduce((sum, { events }) => sum + events, 0),
+      sampling: samplingOf(oneIn, await sessionsIn(sources, scope), sumOf(totals)),
       windowHours,
       truncated: rows.length > MAX_ROWS,
       rows: rows.slice(0, MAX_ROWS).sort(inOrder),
@@ -128,7 +145,14 @@ function namesOf({ db }: Sources, orgId: string): Map<string, string> {
   return new Map(rows.map(({ id, name }) => [id, name]))
 }
 
-function rowsOf(lists: readonly ValueList[], names: ReadonlyMap<string, string>, mask: Mask): Row[] {
+interface RowParts {
+  /** Names of domains by id. */
+  names: ReadonlyMap<string, string>
+  oneIn: number
+  mask: Mask
+}
+
+function rowsOf(lists: readonly ValueList[], { names, oneIn, mask }: RowParts): Row[] {
   const fields = ({ domainId = '', vendor, event = '', key }: ValueList) => [
     mask(names.get(domainId) ?? domainId),
     mask(vendor, '$vendor'),
@@ -145,11 +169,13 @@ function rowsOf(lists: readonly ValueList[], names: ReadonlyMap<string, string>,
       vendor,
       event,
       key,
-      count: roundEvents(weight),
+      count: roundEvents(weight * oneIn),
+      ...countInterval(addSums(same.map(({ weight, squares = 0 }) => ({ weight, squares }))), oneIn),
       lastSeen: lastAt,
-      values: shown.map(({ value, weight }) => ({
+      values: shown.map(({ value, ...sum }) => ({
         value: cutCharacters(value, VALUE_LENGTH),
-        count: roundEvents(weight),
+        count: roundEvents(sum.weight * oneIn),
+        ...countInterval(sum, oneIn),
       })),
     }
   })

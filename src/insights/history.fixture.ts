@@ -122,6 +122,7 @@ function sourcesOf(
     history,
     watermark: () => now,
     retentionMs: 90 * DAY_MS,
+    maxEventsRead: Number.POSITIVE_INFINITY,
     domains: () => own.map(({ id }) => ({ id, createdAt: 0 })),
     privacy: () => ({ regions: ['DE'], patterns: [] }),
     chart: (series, range) => seriesMonitor.chart({ ...series, orgId, sensitivity: 5, timezone: 'UTC' }, range, now),

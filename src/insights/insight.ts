@@ -36,6 +36,8 @@ export interface Sources {
   watermark(): Instant
   /** Retention time of events. */
   retentionMs: number
+  /** Number of events above which dictionaries, session flows and suggestions are sampled by session. */
+  maxEventsRead: number
 }
 
 /** The caller and the time of the request. */

@@ -1,11 +1,11 @@
 import type { ValueType } from '../core/value-type.ts'
 import type { Mask } from './response-mask.ts'
+import { addSums, type SampledSum } from './sample-estimates.ts'
 import type { ValueList } from './value-lists.ts'
 
 /** A displayed value and its frequency. */
-interface MaskedValue {
+interface MaskedValue extends SampledSum {
   value: string
-  weight: number
 }
 
 /** The displayed values of one masked parameter name. Weights are not rounded. */
@@ -28,8 +28,11 @@ export interface Counted {
 
 /** Merges lists with the same masked name, and values that are equal after masking. */
 export function maskedList(counted: readonly Counted[], mask: Mask): MaskedList {
-  const weights = new Map<string, number>()
-  const add = (value: string, weight: number) => weights.set(value, (weights.get(value) ?? 0) + weight)
+  const sums = new Map<string, SampledSum>()
+  const add = (value: string, sum: SampledSum) => {
+    const earlier = sums.get(value)
+    sums.set(value, earlier ? addSums([earlier, sum]) : sum)
+  }
   const masked = new Set<string>()
   const all: MaskedList = { weight: 0, lastAt: 0, numbers: 0, booleans: 0, values: [], different: 0 }
   for (const { list, estimate } of counted) {
@@ -40,14 +43,14 @@ export function maskedList(counted: readonly Counted[], mask: Mask): MaskedList 
     let changed = 0
     for (const [at, value] of list.values.entries()) {
       const shown = list.areSuspect[at] ? mask(value, list.key) : value
-      add(shown, list.weights[at] ?? 0)
+      add(shown, { weight: list.weights[at] ?? 0, squares: list.valueSquares?.[at] ?? 0 })
       if (list.areSuspect[at]) masked.add(shown)
       if (shown !== value) changed++
     }
     all.different += distinctAmong(list, changed, estimate)
   }
   all.different += masked.size
-  all.values = [...weights].map(([value, weight]) => ({ value, weight })).sort(mostFrequentFirst)
+  all.values = [...sums].map(([value, sum]) => ({ value, ...sum })).sort(mostFrequentFirst)
   return all
 }
 

@@ -19,7 +19,15 @@ async function setUp(fixture: WarehouseFixture) {
   const publicUrl = 'https://watch.example'
   const routes = [
     ...insightRoutes(
-      { db, clock, warehouse, seriesMonitor, watermark: () => clock.now(), retentionMs: 90 * DAY_MS },
+      {
+        db,
+        clock,
+        warehouse,
+        seriesMonitor,
+        watermark: () => clock.now(),
+        retentionMs: 90 * DAY_MS,
+        maxEventsRead: Number.POSITIVE_INFINITY,
+      },
       insights,
     ),
     ...pageViewRoutes({

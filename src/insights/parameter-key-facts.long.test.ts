@@ -103,7 +103,7 @@ test('the facts match a plain loop, in files of all levels and in the spool', as
   const ids = domains.slice(0, 2).map(({ id }) => id)
   for (const days of [1, 3, 30]) {
     const window = { from: now + 1 - days * DAY_MS, to: now + 1 }
-    const found = await keyFacts(world.sources(), orgId, ids, window)
+    const { facts: found } = await keyFacts(world.sources(), orgId, ids, window)
     expect(rounded(found)).toEqual(rounded(plainly(events, ids, window)))
     expect(found.length).toBeGreaterThan(3)
   }
@@ -111,7 +111,10 @@ test('the facts match a plain loop, in files of all levels and in the spool', as
 
 test('a key with the same value in every event of its vendor is a constant', async () => {
   const { orgId, domains, now } = world
-  const found = await keyFacts(world.sources(), orgId, [domains[0]?.id ?? ''], { from: now - DAY_MS, to: now + 1 })
+  const { facts: found } = await keyFacts(world.sources(), orgId, [domains[0]?.id ?? ''], {
+    from: now - DAY_MS,
+    to: now + 1,
+  })
   const own = found.filter(({ vendor, event }) => vendor === 'Shop API' && event === 'order')
   const constants = own.filter(({ isConstant }) => isConstant).map(({ key }) => key)
   expect(own.map(({ key }) => key).toSorted()).toEqual(['currency', 'order_id', 'total', 'v'])
@@ -131,7 +134,7 @@ describe.skipIf(capturesFolder === null)('real captures', () => {
     const { orgId, domains, events, now } = history
     const ids = [domains[0]?.id ?? '']
     const window = { from: now - 7 * DAY_MS, to: now + 1 }
-    const found = await keyFacts(history.sources(), orgId, ids, window)
+    const { facts: found } = await keyFacts(history.sources(), orgId, ids, window)
     expect(found.length).toBeGreaterThan(0)
     expect(rounded(found)).toEqual(rounded(plainly(events, ids, window)))
   })

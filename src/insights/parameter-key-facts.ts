@@ -3,6 +3,7 @@ import { DAY_MS, MINUTE_MS } from '../core/clock.ts'
 import { type Binder, type Query, query } from '../warehouse/query.ts'
 import { OTHER } from '../warehouse/relation-columns.ts'
 import type { Sources } from './insight.ts'
+import { sampleRate, sessionTests } from './sample-estimates.ts'
 import { namedTotalsQuery } from './scores.ts'
 import { byMoney, isSteady, type KeyFacts, MAX_VALUES } from './suggest-rules.ts'
 
@@ -37,6 +38,14 @@ export interface Scope {
   orgId: string
   domainIds: readonly string[]
   window: Window
+  /** Sampling: one in this many sessions is read. Default: 1, all. */
+  oneIn?: number
+}
+
+/** Facts about keys. `oneIn`: one in this many sessions was read; the facts count only their events. */
+export interface ExaminedKeys {
+  facts: KeyFacts[]
+  oneIn: number
 }
 
 const nameOf = ({ domainId, vendor, event }: Name) => [domainId, vendor, event].join('\0')
@@ -45,16 +54,23 @@ const weightOf = (rows: readonly { weight: number }[]) => rows.reduce((sum, { we
 
 /**
  * Returns facts about the keys that were present in events of one name every day, and about their values. Limited to
- * the keys most closely related to money. Sampled events are weighted.
+ * the keys most closely related to money. Events that were sampled on arrival are weighted. Large scopes are sampled by
+ * session.
  */
 export async function keyFacts(
-  { history }: Pick<Sources, 'history'>,
+  sources: Pick<Sources, 'history' | 'maxEventsRead'>,
   orgId: string,
   domainIds: readonly string[],
   window: Window,
-): Promise<KeyFacts[]> {
-  const scope = { orgId, domainIds, window }
-  const counted = await countedNames(history, scope)
+): Promise<ExaminedKeys> {
+  const { history } = sources
+  const oneIn = await sampleRate(sources, { orgId, window }, (binder) => binder.among('domainId', domainIds))
+  return { facts: await factsIn(history, { orgId, domainIds, window, oneIn }), oneIn }
+}
+
+async function factsIn(history: Sources['history'], scope: Scope & { oneIn: number }): Promise<KeyFacts[]> {
+  const { window, oneIn } = scope
+  const counted = (await countedNames(history, scope)).map((row) => ({ ...row, weight: row.weight / oneIn }))
   const isSmall = weightOf(counted) <= MAX_EVENTS
   const sample = isSmall ? scope : { ...scope, window: { ...window, from: Math.max(window.from, window.to - DAY_MS) } }
   const sampled = await history.query<NameRow>(namesQuery(sample))
@@ -158,7 +174,8 @@ function markConstants(facts: readonly KeyFacts[]): KeyFacts[] {
   })
 }
 
-const scopeSql = ({ domainIds }: Scope, binder: Binder) => binder.among('domainId', domainIds).join('')
+const scopeSql = ({ domainIds, oneIn = 1 }: Scope, binder: Binder) =>
+  [...binder.among('domainId', domainIds), ...sessionTests(oneIn, binder)].join(' AND ')
 
 /** Returns the query for the weights of events by name and UTC day. */
 export function namesQuery(scope: Scope): Query {

@@ -253,6 +253,7 @@ describe('reconciliation compared with a loop over all events', () => {
       seriesMonitor,
       watermark: () => now,
       retentionMs: 90 * DAY_MS,
+      maxEventsRead: Number.POSITIVE_INFINITY,
       history: {
         async query(query) {
           const rows = await fixture.warehouse.query<never>(query)

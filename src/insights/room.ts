@@ -16,7 +16,8 @@ interface Deps {
 }
 
 export function openInsights(base: HistoryBase, { signals: { seriesMonitor }, others }: Deps): InsightsRoom {
-  const { db, clock, warehouse, watermark, retentionMs } = base
+  const { db, clock, warehouse, watermark, retentionMs, maxEventsRead } = base
   const insights = [...own, ...others]
-  return { insights, routes: insightRoutes({ db, clock, warehouse, watermark, retentionMs, seriesMonitor }, insights) }
+  const deps = { db, clock, warehouse, watermark, retentionMs, maxEventsRead, seriesMonitor }
+  return { insights, routes: insightRoutes(deps, insights) }
 }

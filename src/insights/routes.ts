@@ -19,6 +19,8 @@ export interface InsightRouteDeps {
   watermark(): Instant
   /** Retention time of events. */
   retentionMs: number
+  /** As in `Sources`. */
+  maxEventsRead: number
 }
 
 /** Returns one `GET` route per insight. */
@@ -63,12 +65,13 @@ function withMaskedNames<Q extends object>(query: Q, privacy: Privacy): Q {
 
 /** Returns the data sources for one organization. Queries are cancelled when `signal` is aborted. */
 export function sourcesFor(parts: InsightRouteDeps, orgId: string, signal: AbortSignal, lane: Lane): Sources {
-  const { db, warehouse, seriesMonitor, watermark, retentionMs } = parts
+  const { db, warehouse, seriesMonitor, watermark, retentionMs, maxEventsRead } = parts
   return {
     db,
     seriesMonitor,
     watermark,
     retentionMs,
+    maxEventsRead,
     history: withSignal(warehouse, signal, lane),
     domains: () => watchedDomains(db, orgId),
     privacy: () => privacyFrom(privacySettings(db, orgId)),

@@ -60,6 +60,8 @@ export function flowsReference(events: readonly StoredEvent[], asked: FlowsInput
   }))
   return {
     sessionsSampled: sessions.length,
+    sampledEvents: eventsOf(events, asked).length,
+    sampling: null,
     steps,
     links: links.sort(
       (a, b) =>
@@ -71,14 +73,19 @@ export function flowsReference(events: readonly StoredEvent[], asked: FlowsInput
   }
 }
 
-function sessionsOf(events: readonly StoredEvent[], { orgId, domainId, hours, now }: FlowsInput): StoredEvent[][] {
-  const own = events.filter(
+/** Returns the events with a session. */
+function eventsOf(events: readonly StoredEvent[], { orgId, domainId, hours, now }: FlowsInput): StoredEvent[] {
+  return events.filter(
     (event) =>
       event.orgId === orgId &&
       (domainId === undefined || event.domainId === domainId) &&
       event.receivedAt >= now - hours * HOUR_MS &&
       event.sessionId,
   )
+}
+
+function sessionsOf(events: readonly StoredEvent[], asked: FlowsInput): StoredEvent[][] {
+  const own = eventsOf(events, asked)
   const senders = Map.groupBy(own, ({ domainId, sessionId }) => `${domainId} ${sessionId}`)
   return [...senders.values()].flatMap((sent) => {
     const sessions: StoredEvent[][] = []

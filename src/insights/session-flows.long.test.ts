@@ -115,12 +115,15 @@ test.skipIf(capturesFolder === null)(
 
 test('without events the flows contain only zeros and empty lists', async () => {
   await using history = await openHistory({ events: 0 })
-  const nothing = { sessionsSampled: 0, steps: [], links: [] }
+  const nothing = { sessionsSampled: 0, sampledEvents: 0, sampling: null, steps: [], links: [] }
   expect(await sessionFlows.answer(history.sources(), {}, history.caller)).toEqual(nothing)
   await history.fixture.add([
     { orgId: history.orgId, domainId: history.domains[0]?.id ?? '', sessionId: 'a', path: null },
   ])
-  expect(await sessionFlows.answer(history.sources(), {}, history.caller)).toEqual(nothing)
+  expect(await sessionFlows.answer(history.sources(), {}, history.caller)).toEqual({
+    ...nothing,
+    sampledEvents: 1,
+  })
 })
 
 test('sessions with gaps, in any order of arrival, match the reference', async () => {

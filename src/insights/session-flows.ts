@@ -6,6 +6,16 @@ import type { History } from '../warehouse/warehouse.ts'
 import { insight } from './insight.ts'
 import { domainFields, domainsNamed, rangeFields, windowOf } from './query-params.ts'
 import {
+  addSums,
+  countInterval,
+  intervalSchema,
+  oneInFor,
+  type Sampling,
+  SamplingSchema,
+  sampleRate,
+  samplingOf,
+} from './sample-estimates.ts'
+import {
   type FlowRow,
   type FlowScope,
   flowsQuery,
@@ -37,29 +47,42 @@ const NodeSchema = Closed({
     description: `As in \`steps\`, without identifiers (\`*\`); \`${OTHER_PATHS}\`: all paths but the 20 most frequent`,
   }),
   sessions: Int(),
-  vendors: Type.Array(Closed({ vendor: Type.String(), event: Type.String(), count: Int() }), {
-    description: 'The 20 most frequent events during these stays, by count',
-  }),
+  interval: intervalSchema('sessions'),
+  vendors: Type.Array(
+    Closed({ vendor: Type.String(), event: Type.String(), count: Int(), interval: intervalSchema('count') }),
+    { description: 'The 20 most frequent events during these stays, by count' },
+  ),
 })
 
 const FlowsSchema = Closed(
   {
-    sessionsSampled: Int({ description: 'Number of sessions read: all, up to 200,000' }),
+    sessionsSampled: Int({ description: 'Number of sessions read' }),
+    sampledEvents: Int({ description: 'Number of stored events read. Events without a session are not read' }),
+    sampling: SamplingSchema,
     steps: Type.Array(
       Closed({
         index: Int({ description: 'From 0' }),
         nodes: Type.Array(NodeSchema, { description: 'Sorted by sessions, largest first' }),
       }),
     ),
-    links: Type.Array(Closed({ fromStep: Int(), fromPath: Type.String(), toPath: Type.String(), sessions: Int() }), {
-      description: 'Transitions from one step to the next, sorted by step, then by sessions',
-    }),
+    links: Type.Array(
+      Closed({
+        fromStep: Int(),
+        fromPath: Type.String(),
+        toPath: Type.String(),
+        sessions: Int(),
+        interval: intervalSchema('sessions'),
+      }),
+      { description: 'Transitions from one step to the next, sorted by step, then by sessions' },
+    ),
   },
   {
     $id: 'SessionFlows',
     examples: [
       {
         sessionsSampled: 1200,
+        sampledEvents: 9400,
+        sampling: null,
         steps: [
           {
             index: 0,
@@ -80,7 +103,8 @@ export const sessionFlows = insight({
   summary: 'Show how sessions move between pages and which events they send',
   description:
     'A step is a stay: consecutive events on one path. Sessions end after 30 minutes without an event; ' +
-    'events without a path are excluded. Sessions and events are counted as received, not weighted by sampling.',
+    'events without a path are excluded. Sessions and events are counted as received, not weighted by sampling on arrival. ' +
+    'Large scopes are sampled by session; `sampling` then states the error.',
   path: '/journeys/flows',
   refusals: ['notFound', 'unavailable'],
   input: Input,
@@ -93,42 +117,55 @@ export const sessionFlows = insight({
     const { history, privacy } = sources
     const window = windowOf(asked, { byDefault: DEFAULT_HOURS, maximum: MAX_HOURS.journeys, now })
     const named = domainsNamed(sources, orgId, asked)
-    if (named?.length === 0) return flowsOf([], privacy())
+    if (named?.length === 0) return flowsOf(NOTHING, privacy())
     const scope = { orgId, window, domainIds: named ?? [] }
-    return flowsOf(await rowsOf(scope, maxSteps, privacy(), history), privacy())
+    const oneIn = await sampleRate(sources, scope, (binder) => binder.among('domainId', scope.domainIds))
+    return flowsOf(await readFlows({ ...scope, oneIn }, maxSteps, privacy(), history), privacy())
   },
 })
 
-/** Returns the flow rows. Above `MAX_SESSIONS`, they are based on a sample of sessions. */
-async function rowsOf(scope: FlowScope, maxSteps: number, privacy: Privacy, history: History): Promise<FlowRow[]> {
+interface FlowResult {
+  rows: readonly FlowRow[]
+  sampledEvents: number
+  /** One in this many sessions was read. */
+  oneIn: number
+}
+
+const NOTHING: FlowResult = { rows: [], sampledEvents: 0, oneIn: 1 }
+
+/** Reads the flows. Above `MAX_SESSIONS`, the sessions of the scope are sampled further. */
+async function readFlows(scope: FlowScope, maxSteps: number, privacy: Privacy, history: History): Promise<FlowResult> {
   const [[senders], names] = await Promise.all([
     history.query<SenderRow>(sendersQuery(scope)),
     history.query<{ name: string }>(pathsQuery(scope)),
   ])
-  if (!senders || senders.senders === 0) return []
+  if (!senders || senders.senders === 0) return { ...NOTHING, oneIn: scope.oneIn }
   const isCut = names.length > MAX_NAMED_PATHS
   const masked = names.flatMap(({ name }) => {
     const shown = maskPersonal(name, '$path', privacy)
     return shown === name ? [] : [{ name, shown }]
   })
-  let oneIn = Math.ceil(senders.senders / MAX_SESSIONS)
+  let furtherOneIn = oneInFor(senders.senders, MAX_SESSIONS)
   for (;;) {
-    const rows = await history.query<FlowRow>(flowsQuery(scope, { maxSteps, oneIn, senders, masked, isCut }))
+    const rows = await history.query<FlowRow>(flowsQuery(scope, { maxSteps, furtherOneIn, senders, masked, isCut }))
     const sessions = sessionsIn(rows)
-    if (sessions <= MAX_SESSIONS * SAMPLING_SLACK) return rows
+    if (sessions <= MAX_SESSIONS * SAMPLING_SLACK) {
+      const oneIn = scope.oneIn * furtherOneIn
+      return { rows, sampledEvents: Math.round(senders.events / furtherOneIn), oneIn }
+    }
     // There are still too many sessions, because senders had several sessions each.
-    oneIn *= Math.ceil(sessions / MAX_SESSIONS)
+    furtherOneIn *= oneInFor(sessions, MAX_SESSIONS)
   }
 }
 
 /** Tolerance for the sample size, which is rarely exact. */
 const SAMPLING_SLACK = 1.02
 
-const sessionsIn = (rows: readonly FlowRow[]) =>
-  rows.reduce((sum, { kind, step, count }) => (kind === 'node' && step === 0 ? sum + count : sum), 0)
+const allSessions = (rows: readonly FlowRow[]) => rows.find(({ kind }) => kind === 'session')
+const sessionsIn = (rows: readonly FlowRow[]) => allSessions(rows)?.count ?? 0
 
 /** Returns the response for these rows, with masked names. */
-function flowsOf(rows: readonly FlowRow[], privacy: Privacy): Flows {
+function flowsOf({ rows, sampledEvents, oneIn }: FlowResult, privacy: Privacy): Flows {
   const pathOf = (path: string | null) => (path === null ? OTHER_PATHS : maskPersonal(path, '$path', privacy))
   const byKind = Map.groupBy(rows, ({ kind }) => kind)
   const [nodes = [], links = [], fired = []] = (['node', 'link', 'fired'] as const).map((kind) => byKind.get(kind))
@@ -136,24 +173,26 @@ function flowsOf(rows: readonly FlowRow[], privacy: Privacy): Flows {
   const steps = Map.groupBy(nodes, ({ step }) => step)
   return {
     sessionsSampled: sessionsIn(rows),
+    sampledEvents,
+    sampling: samplingIn(rows, oneIn),
     steps: [...steps]
       .sort(([a], [b]) => a - b)
       .map(([index, nodes]) => ({
         index,
         nodes: nodes
-          .map(({ path, count }) => ({
+          .map(({ path, ...row }) => ({
             path: pathOf(path),
-            sessions: count,
-            vendors: vendorsOf(firedAt.get(`${index} ${path ?? ''}`) ?? [], privacy),
+            ...sessionsOf(row, oneIn),
+            vendors: vendorsOf(firedAt.get(`${index} ${path ?? ''}`) ?? [], oneIn, privacy),
           }))
           .sort((a, b) => isOther(a.path) - isOther(b.path) || b.sessions - a.sessions || compare(a.path, b.path)),
       })),
     links: links
-      .map(({ step, path, toPath, count }) => ({
+      .map(({ step, path, toPath, ...row }) => ({
         fromStep: step,
         fromPath: pathOf(path),
         toPath: pathOf(toPath),
-        sessions: count,
+        ...sessionsOf(row, oneIn),
       }))
       .sort(
         (a, b) =>
@@ -165,20 +204,39 @@ function flowsOf(rows: readonly FlowRow[], privacy: Privacy): Flows {
   }
 }
 
+function samplingIn(rows: readonly FlowRow[], oneIn: number): Sampling {
+  const { count = 0, squares = 0 } = allSessions(rows) ?? {}
+  return samplingOf(oneIn, count, { weight: count, squares })
+}
+
+type Sums = Pick<FlowRow, 'count' | 'squares'>
+
+const sessionsOf = ({ count, squares }: Sums, oneIn: number) => ({
+  sessions: count * oneIn,
+  ...countInterval({ weight: count, squares }, oneIn),
+})
+
 const isOther = (path: string) => (path === OTHER_PATHS ? 1 : 0)
 const compare = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0)
 
+type Fired = Flows['steps'][number]['nodes'][number]['vendors']
+
 /** Merges names that are equal after masking. */
-function vendorsOf(rows: readonly FlowRow[], privacy: Privacy): Flows['steps'][number]['nodes'][number]['vendors'] {
-  const named = rows.map(({ vendor, event, count }) => ({
+function vendorsOf(rows: readonly FlowRow[], oneIn: number, privacy: Privacy): Fired {
+  const named = rows.map(({ vendor, event, count, squares }) => ({
     vendor: maskPersonal(vendor ?? '', '$vendor', privacy),
     event: maskPersonal(event ?? '', '$event', privacy),
-    count,
+    weight: count,
+    squares,
   }))
   return [...Map.groupBy(named, ({ vendor, event }) => `${vendor}\0${event}`).values()]
-    .flatMap(([first, ...others]) =>
-      first ? [{ ...first, count: others.reduce((sum, { count }) => sum + count, first.count) }] : [],
-    )
+    .flatMap((same) => {
+      const [first] = same
+      if (!first) return []
+      const sum = addSums(same)
+      const { vendor, event } = first
+      return [{ vendor, event, count: sum.weight * oneIn, ...countInterval(sum, oneIn) }]
+    })
     .sort((a, b) => b.count - a.count || compare(a.vendor, b.vendor) || compare(a.event, b.event))
     .slice(0, MAX_FIRED)
 }

@@ -71,6 +71,7 @@ beforeAll(async () => {
     seriesMonitor: watching,
     watermark: () => clock.now(),
     retentionMs: 90 * DAY_MS,
+    maxEventsRead: Number.POSITIVE_INFINITY,
   }
   const routes = insightRoutes(parts, [signalList])
   const call = client({ db, clock }, ...routes)

@@ -13,7 +13,15 @@ async function setUp(fixture: WarehouseFixture) {
   const domainId = createDomain(db, clock, people.orgId, { name: 'Shop' })
   const { warehouse } = fixture
   const seriesMonitor = new SeriesMonitor({ warehouse, gapsOf: () => [], settingsOf: () => [] })
-  const parts = { db, clock, warehouse, seriesMonitor, watermark: () => clock.now(), retentionMs: 90 * DAY_MS }
+  const parts = {
+    db,
+    clock,
+    warehouse,
+    seriesMonitor,
+    watermark: () => clock.now(),
+    retentionMs: 90 * DAY_MS,
+    maxEventsRead: Number.POSITIVE_INFINITY,
+  }
   const call = client({ db, clock }, ...insightRoutes(parts, [silentLibraries]))
   return { clock, people, domainId, call, path: `/v1/domains/${domainId}/silent-libraries` }
 }

@@ -76,7 +76,7 @@ describe('a suggested rule', () => {
     { ...steady, key: '$odd "key"\\', event: '' },
   ]
 
-  test.each(suggest(facts, [], 7).map((draft) => [draft.kind, draft] as const))(
+  test.each(suggest(facts, [], { days: 7, oneIn: 1 }).map((draft) => [draft.kind, draft] as const))(
     'of kind %s detects invalid events',
     (kind, { rule, reason, facts }) => {
       const input = readAlertInput(JSON.parse(JSON.stringify(rule)))
@@ -91,9 +91,9 @@ describe('a suggested rule', () => {
       expect(isWrong(event('', 'another'))).toBe(false)
       expect(reason).toContain(`500 of 500`)
       // A suggestion that has been saved as an alert is not repeated.
-      expect(suggest([facts], [alert], 7)).toEqual([])
-      expect(suggest([{ ...facts, domainId: 'dom_2' }], [alert], 7)).toHaveLength(1)
-      expect(suggest([{ ...facts, event: 'another' }], [alert], 7)).toHaveLength(1)
+      expect(suggest([facts], [alert], { days: 7, oneIn: 1 })).toEqual([])
+      expect(suggest([{ ...facts, domainId: 'dom_2' }], [alert], { days: 7, oneIn: 1 })).toHaveLength(1)
+      expect(suggest([{ ...facts, event: 'another' }], [alert], { days: 7, oneIn: 1 })).toHaveLength(1)
     },
   )
 
@@ -105,7 +105,7 @@ describe('a suggested rule', () => {
       events: 9000 - n,
       present: 9000,
     }))
-    const drafts = suggest([...many, ...facts], [], 7)
+    const drafts = suggest([...many, ...facts], [], { days: 7, oneIn: 1 })
     expect(drafts.map(({ facts: { event, key } }) => `${event} ${key}`)).toEqual([
       ...['purchase transaction_id', 'purchase value', 'purchase currency'].sort(),
       'scroll k0',

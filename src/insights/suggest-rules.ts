@@ -157,9 +157,14 @@ export interface Draft {
 
 /**
  * Returns at most five suggestions per event. Those related to money come first, then those with the most events. Rules
- * that an alert already covers are omitted. `days` is the number of examined days.
+ * that an alert already covers are omitted. `days` is the number of examined days, in which one in `oneIn` sessions was
+ * examined.
  */
-export function suggest(facts: readonly KeyFacts[], alerts: readonly Alert[], days: number): Draft[] {
+export function suggest(
+  facts: readonly KeyFacts[],
+  alerts: readonly Alert[],
+  { days, oneIn }: { days: number; oneIn: number },
+): Draft[] {
   const perEvent = new Map<string, number>()
   return facts
     .flatMap((one) => {
@@ -173,7 +178,12 @@ export function suggest(facts: readonly KeyFacts[], alerts: readonly Alert[], da
       perEvent.set(name, count)
       return count <= MAX_PER_EVENT
     })
-    .map(({ kind, facts }) => ({ kind, facts, rule: ruleOf(kind, facts), reason: reasonOf(kind, facts, days) }))
+    .map(({ kind, facts }) => ({
+      kind,
+      facts,
+      rule: ruleOf(kind, facts),
+      reason: reasonOf(kind, facts, { days, oneIn }),
+    }))
 }
 
 /** Sorts keys by relation to money, then by number of events, then by name. */
@@ -245,10 +255,11 @@ function wrong(kind: SuggestionKind, { key, values }: KeyFacts): Condition {
 function reasonOf(
   kind: SuggestionKind,
   { key, event, vendor, events, present, values }: KeyFacts,
-  days: number,
+  { days, oneIn }: { days: number; oneIn: number },
 ): string {
   const named = `${[vendor, event].filter(Boolean).join(' ')} events`
-  const seen = `${countText(Math.round(present))} of ${countText(Math.round(events))} ${named} in the last ${days} days had \`${key}\``
+  const time = oneIn > 1 ? `1 in ${countText(oneIn)} sessions of the last ${days} days` : `the last ${days} days`
+  const seen = `${countText(Math.round(present))} of ${countText(Math.round(events))} ${named} in ${time} had \`${key}\``
   if (kind === 'required_key') return `${seen}.`
   if (kind === 'key_type') return `${seen}, always a number.`
   const [only, ...others] = values

@@ -115,5 +115,5 @@ test('an unknown domain is rejected, and without events the list is empty', asyn
   expect((await world.call('GET', '/v1/insights/suggestions?domainId=dom_none')).status).toBe(404)
   const { body: other } = await world.call('POST', '/v1/orgs', { body: { name: 'Other' } })
   const { body } = await world.call('GET', '/v1/insights/suggestions', { headers: { 'x-org-id': other.id } })
-  expect(body).toEqual({ suggestions: [], idleAlerts: [] })
+  expect(body).toEqual({ sampledEvents: 0, sampling: null, suggestions: [], idleAlerts: [] })
 })

@@ -11,6 +11,7 @@ import { insight, type Sources } from './insight.ts'
 import { pairedNames } from './paired-events.ts'
 import { keyFacts } from './parameter-key-facts.ts'
 import { domainFields, domainsNamed, requestedDomains } from './query-params.ts'
+import { eventsIn, RateSchema, rateOf } from './sample-estimates.ts'
 import { brokenBy, type Draft, SUGGESTION_KINDS, suggest, suggestEventIds } from './suggest-rules.ts'
 
 const DEFAULT_DAYS = 7
@@ -25,7 +26,9 @@ const SuggestionSchema = Closed({
   rule: Type.Unsafe<Draft['rule']>({ ...AlertInputSchema }),
   reason: Type.String({ description: 'Evidence from the traffic, in one sentence' }),
   basis: Closed({
-    events: Int({ description: 'Weighted number of events examined' }),
+    events: Int({
+      description: 'Weighted number of events examined. If sessions were sampled, only theirs are counted',
+    }),
     from: InstantSchema,
     to: InstantSchema,
   }),
@@ -38,6 +41,8 @@ const SuggestionSchema = Closed({
 
 const SuggestionListSchema = Closed(
   {
+    sampledEvents: Int({ description: 'Number of stored events in the examined sessions, unweighted' }),
+    sampling: RateSchema,
     suggestions: Type.Array(SuggestionSchema, {
       maxItems: MAX_SUGGESTIONS,
       description: 'Suggestions related to money first; at most five per event',
@@ -57,6 +62,8 @@ const SuggestionListSchema = Closed(
     $id: 'SuggestionList',
     examples: [
       {
+        sampledEvents: 84_200,
+        sampling: null,
         suggestions: [
           {
             kind: 'required_key',
@@ -90,7 +97,7 @@ export const suggestions = insight({
     'For event names with at least 200 events: `required_key`, a key in 99.5 % of them; `key_type`, a required key that is a number in ' +
     '99.9 %; `key_values`, a required key with at most 20 values. Also suggests the event id for names that browsers and servers send ' +
     'when fewer than 85 % of events have a partner with the same id. `rule` can be posted to `/v1/alerts` unchanged; rules already covered by an ' +
-    'alert are not suggested. `/docs/use/suggestions` describes what is excluded.',
+    'alert are not suggested. `/docs/use/suggestions` describes what is excluded. Large scopes are sampled by session; `backtest` is not.',
   path: '/insights/suggestions',
   refusals: ['notFound', 'unavailable'],
   input: Closed({
@@ -103,12 +110,15 @@ export const suggestions = insight({
   exports: 'suggestions',
   async answer(sources, { days = DEFAULT_DAYS, ...asked }, { principal: { orgId }, now }) {
     const domainIds = requestedDomains(sources, orgId, asked).map(({ id }) => id)
-    const { drafts, window } = await draftsOf(sources, orgId, domainIds, { days, now })
-    const [tried, idle] = await Promise.all([
-      tryAll(sources, orgId, drafts, { days, now }),
+    const { drafts, window, oneIn } = await draftsOf(sources, orgId, domainIds, { days, now })
+    const [tried, idle, sampledEvents] = await Promise.all([
+      tryAll(sources, orgId, drafts, { days, now, oneIn }),
       idleAlerts(sources, orgId, { domainIds: domainsNamed(sources, orgId, asked), days, now }),
+      eventsIn(sources, { orgId, domainIds, window, oneIn }),
     ])
     return {
+      sampledEvents,
+      sampling: rateOf(oneIn),
       suggestions: drafts.map(({ kind, rule, reason, facts }, at) => ({
         kind,
         rule,
@@ -123,24 +133,25 @@ export const suggestions = insight({
 
 /**
  * Returns rules that the traffic of the last `days` met and that no alert covers, without a backtest. Also returns the
- * examined days as a window.
+ * examined days as a window, and the sampling rate: one in `oneIn` sessions was examined.
  */
 export async function draftsOf(
-  sources: Pick<Sources, 'db' | 'history' | 'privacy'>,
+  sources: Pick<Sources, 'db' | 'history' | 'privacy' | 'maxEventsRead'>,
   orgId: string,
   domainIds: readonly string[],
   { days, now }: { days: number; now: Instant },
-): Promise<{ drafts: Draft[]; window: { from: Instant; to: Instant } }> {
+): Promise<{ drafts: Draft[]; window: { from: Instant; to: Instant }; oneIn: number }> {
   const window = { from: now + 1 - days * DAY_MS, to: now + 1 }
-  const facts = domainIds.length > 0 ? await keyFacts(sources, orgId, domainIds, window) : []
+  const examined = domainIds.length > 0 ? await keyFacts(sources, orgId, domainIds, window) : { facts: [], oneIn: 1 }
+  const { facts, oneIn } = examined
   const names = await pairedNames(sources, { orgId, domainIds, first: dayOf(window.from), now })
   const alerts = alertsOf(sources.db, orgId)
   const isOpen = isPlain(sources)
   const drafts = [
     ...suggestEventIds(names, alerts, days).filter((draft) => isOpen(draft.facts)),
-    ...suggest(facts.filter(isOpen), alerts, days),
+    ...suggest(facts.filter(isOpen), alerts, { days, oneIn }),
   ]
-  return { drafts: drafts.slice(0, MAX_SUGGESTIONS), window }
+  return { drafts: drafts.slice(0, MAX_SUGGESTIONS), window, oneIn }
 }
 
 /**
@@ -156,20 +167,25 @@ function isPlain({ privacy }: Pick<Sources, 'privacy'>): (facts: Draft['facts'])
 
 const NEVER_BROKEN: Tried = { days: BACKTEST_DAYS, fired: 0, matched: 0 }
 
+/** The examined days, in which one in `oneIn` sessions was examined. */
+interface TriedPeriod {
+  days: number
+  now: Instant
+  oneIn: number
+}
+
 type Tried = Static<typeof SuggestionSchema>['backtest']
 
 async function tryAll(
   sources: Sources,
   orgId: string,
   drafts: readonly Draft[],
-  { days, now }: { days: number; now: Instant },
+  period: TriedPeriod,
 ): Promise<Tried[]> {
   const tried: Tried[] = []
   for (let at = 0; at < drafts.length; at += AT_ONCE) {
     tried.push(
-      ...(await Promise.all(
-        drafts.slice(at, at + AT_ONCE).map((draft) => tryOut(sources, orgId, draft, { days, now })),
-      )),
+      ...(await Promise.all(drafts.slice(at, at + AT_ONCE).map((draft) => tryOut(sources, orgId, draft, period)))),
     )
   }
   return tried
@@ -179,10 +195,10 @@ async function tryOut(
   { history, domains, privacy }: Sources,
   orgId: string,
   { kind, facts, rule }: Draft,
-  { days, now }: { days: number; now: Instant },
+  { days, now, oneIn }: TriedPeriod,
 ): Promise<Tried> {
-  // Most rules were never broken in these days, so a backtest cannot find violations.
-  if (days >= BACKTEST_DAYS && brokenBy(kind, facts) < 0.5) return NEVER_BROKEN
+  // Most rules were never broken in these days, so a backtest cannot find violations unless sessions were left out.
+  if (oneIn === 1 && days >= BACKTEST_DAYS && brokenBy(kind, facts) < 0.5) return NEVER_BROKEN
   const alert = alertFrom(rule, { id: 'alr_trial', orgId, createdAt: 0, updatedAt: 0 })
   const parts = { warehouse: history, domains: domains(), privacy: privacy() }
   const { buckets } = await backtest(alert, BACKTEST_DAYS, now, parts)

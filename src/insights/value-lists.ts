@@ -3,10 +3,13 @@ import { filtersSql } from '../conditions/condition-sql.ts'
 import { MAY_HOLD_ADDRESS_PATTERN } from '../conditions/find-base64-runs.ts'
 import { compilePattern } from '../conditions/pattern.ts'
 import { HOUR_MS, type Instant, MINUTE_MS } from '../core/clock.ts'
+import { AppError } from '../core/error.ts'
 import { NUMBER_PATTERN } from '../core/value-type.ts'
 import type { Dialect } from '../warehouse/dialect.ts'
 import { type Binder, type ParameterForm, type Query, query, type Statement } from '../warehouse/query.ts'
 import type { History } from '../warehouse/warehouse.ts'
+import type { Sources } from './insight.ts'
+import { type PartSums, sampleRate, sessionTests } from './sample-estimates.ts'
 
 /** The scope whose parameters are listed. */
 export interface ListScope {
@@ -19,6 +22,8 @@ export interface ListScope {
   /** Conditions on segments of the events, all of which must be true. Default: none. */
   segment?: readonly Condition[]
   window: Query['window']
+  /** Sampling: one in this many sessions is read. Default: 1, all. */
+  oneIn?: number
   /** The organization's custom patterns for personal data. */
   patterns: readonly string[]
 }
@@ -30,6 +35,8 @@ export interface ListForm {
   crowdedFrom: number
   /** True when the types of the values are needed. */
   typed: boolean
+  /** True when `ValueList.parts` is needed. */
+  parted?: boolean
   /**
    * Maximum number of most frequent values to return. `maybePersonal` is a separate limit for values that may be
    * personal, because masking may merge them.
@@ -66,6 +73,27 @@ export interface ValueList {
   values: string[]
   weights: number[]
   areSuspect: (0 | 1)[]
+  /**
+   * Only when sessions are sampled: sums of the squares of the weights by part of the sample, of all values and of each
+   * value in `values`; with `parted`, the weights by part.
+   */
+  squares?: number
+  valueSquares?: number[]
+  parts?: PartSums
+}
+
+/**
+ * Returns the scope, sampled if it has more events than a query may read, according to the stored counts, or if a
+ * smaller sample was requested. Throws `AppError('invalid')` if `asked` is not a power of two.
+ */
+export async function sampledScope(
+  sources: Pick<Sources, 'history' | 'maxEventsRead'>,
+  scope: ListScope,
+  asked = 1,
+): Promise<ListScope> {
+  if (!Number.isInteger(Math.log2(asked))) throw new AppError('invalid', 'query.oneIn: must be a power of two')
+  const rate = await sampleRate(sources, scope, (binder) => [namesSql(scope, binder)])
+  return { ...scope, oneIn: Math.max(asked, rate) }
 }
 
 /** Number of most frequent values read from a sample of a crowded list, as a multiple of the number returned. */
@@ -103,7 +131,8 @@ async function sampleOf(history: History, scope: ListScope, { parts }: ListForm)
   const end = Math.min(to, (counted?.minute ?? to) + MINUTE_MS)
   if (!parts) return { length: Math.max(HOUR_MS, (to - from) * SAMPLE_SHARE), ends: [end] }
   const span = end - from
-  const length = Math.ceil((span * parts.events) / Math.max(1, counted?.events ?? 0))
+  const events = (counted?.events ?? 0) / (scope.oneIn ?? 1)
+  const length = Math.ceil((span * parts.events) / Math.max(1, events))
   if (length * parts.count >= span) return { length: span, ends: [end] }
   const apart = Math.floor(span / parts.count)
   return { length, ends: Array.from({ length: parts.count }, (_, part) => end - apart * part) }
@@ -196,14 +225,21 @@ export const keysOf = (lists: readonly Pick<ValueList, 'key'>[]) => [...new Set(
 export function formOf(
   scope: ListScope,
   binder: Binder,
-  form: Omit<ParameterForm, 'as'> & Partial<Pick<ParameterForm, 'as'>>,
+  { by, as = 'values', ...form }: Omit<ParameterForm, 'as'> & Partial<Pick<ParameterForm, 'as'>>,
 ): Pick<Statement, 'form' | 'where'> {
-  return { where: scopeSql(scope, binder), form: { as: 'values', ...form } }
+  const isParted = isSampled(scope) && as === 'values'
+  return { where: scopeSql(scope, binder), form: { ...form, as, by: isParted ? [...by, 'samplePart'] : by } }
 }
 
+const isSampled = ({ oneIn = 1 }: ListScope) => oneIn > 1
+
 export function scopeSql(scope: ListScope, binder: Binder): string {
-  const { segment = [] } = scope
-  return [namesSql(scope, binder), ...(segment.length > 0 ? [filtersSql(segment, binder).sql] : [])].join(' AND ')
+  const { segment = [], oneIn = 1 } = scope
+  return [
+    namesSql(scope, binder),
+    ...(segment.length > 0 ? [filtersSql(segment, binder).sql] : []),
+    ...sessionTests(oneIn, binder),
+  ].join(' AND ')
 }
 
 /** Like `scopeSql` without segments, which counts do not have. */
@@ -215,7 +251,29 @@ function namesSql({ domainIds, vendor, event, env }: ListScope, binder: Binder):
 }
 
 /** Returns a SELECT with one row per list, with the columns of `ValueList`. */
-function listsSql(binder: Binder, { patterns }: ListScope, { by, typed, shown, maybePersonal }: ListForm): string {
+function listsSql(binder: Binder, scope: ListScope, form: ListForm): string {
+  if (!isSampled(scope)) return countedListsSql(binder, scope, form, { from: 'parameters', more: '' })
+  const group = [...form.by, 'key'].join(', ')
+  const lists = countedListsSql(binder, scope, form, { from: 'parted', more: ', sum(weight * weight) AS squares' })
+  const parts = form.parted ? `, ${binder.dialect.sortedRows(['samplePart', 'weight'])} AS parts` : ''
+  return `WITH parted AS MATERIALIZED (
+      SELECT ${group}, samplePart, value, sum(weight) AS weight, max(lastAt) AS lastAt FROM parameters
+      GROUP BY ${group}, samplePart, value
+    )
+    SELECT * FROM (${lists}) AS lists JOIN (
+      SELECT ${group}, sum(weight * weight) AS squares${parts} FROM (
+        SELECT ${group}, samplePart, sum(weight) AS weight FROM parted GROUP BY ${group}, samplePart
+      ) AS sums GROUP BY ${group}
+    ) AS totals USING (${group})`
+}
+
+/** `from`: the counts to add up. `more`: further sums of each value. */
+function countedListsSql(
+  binder: Binder,
+  { patterns }: ListScope,
+  { by, typed, shown, maybePersonal }: ListForm,
+  { from, more }: { from: string; more: string },
+): string {
   const { dialect } = binder
   const group = [...by, 'key'].join(', ')
   // All uncounted values form one row without a value. It is sorted last, so that it does not replace a value. Sums
@@ -227,12 +285,12 @@ function listsSql(binder: Binder, { patterns }: ListScope, { by, typed, shown, m
   const type = typed ? `${typeSql(dialect, 'value', binder.bind(`(${NUMBER_PATTERN})`))} AS type, ` : ''
   return `SELECT ${group}, sum(weight) AS weight, max(lastAt) AS lastAt, ${sumOf('number')} AS numbers,
       ${sumOf('boolean')} AS booleans, count(value) AS different, count(*) FILTER (WHERE isSuspect) AS suspects,
-      ${listed('value')} AS "values", ${listed('weight')} AS weights, ${listed('CASE WHEN isSuspect THEN 1 ELSE 0 END')} AS areSuspect
+      ${listed('value')} AS "values", ${listed('weight')} AS weights, ${listed('CASE WHEN isSuspect THEN 1 ELSE 0 END')} AS areSuspect${more ? `, ${listed('squares')} AS valueSquares` : ''}
     FROM (
       SELECT *, row_number() OVER (PARTITION BY ${group}, isSuspect ORDER BY ${order}) AS place
       FROM (
         SELECT *, ${type}${suspectSql(binder, 'value', patterns)} AS isSuspect
-        FROM (SELECT ${group}, value, sum(weight) AS weight, max(lastAt) AS lastAt FROM parameters GROUP BY ${group}, value)
+        FROM (SELECT ${group}, value, sum(weight) AS weight, max(lastAt) AS lastAt${more} FROM ${from} GROUP BY ${group}, value)
       )
     ) GROUP BY ${group}`
 }

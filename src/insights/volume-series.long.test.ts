@@ -51,6 +51,7 @@ function standFor(history: History, domains = DOMAINS, now = NOW) {
     seriesMonitor,
     watermark: () => now,
     retentionMs: 90 * DAY_MS,
+    maxEventsRead: Number.POSITIVE_INFINITY,
     history: { query },
     domains: () => domains,
     privacy: () => PLAIN_PRIVACY,

@@ -1,4 +1,5 @@
 import { HOUR_MS } from '../core/clock.ts'
+import { unitSql } from '../warehouse/dialect.ts'
 import { type Binder, type Query, query, type Statement } from '../warehouse/query.ts'
 import type { PairedDimension } from './find-segments.ts'
 import { DIMENSIONS, type Dimension, SESSION_CAP, type SegmentKey, type Tally } from './segment.ts'
@@ -191,7 +192,8 @@ function keySql({ dimensions, values }: SegmentKey, binder: Binder): string {
 }
 
 /** An event without a session counts as one session. */
-const SENDER = `coalesce(nullif(sessionId, ''), concat('#', CAST(seq AS VARCHAR)))`
+const UNIT = ['sessionId', `concat('#', CAST(seq AS VARCHAR))`]
+const SENDER = unitSql(UNIT)
 
 /**
  * Returns the tests that select the sample, and the weight of an event in it. The tests are on columns of `events`,
@@ -203,7 +205,7 @@ function samplingSql(
   { dialect }: Binder,
 ): { sampled: string[]; weight: string } {
   if (oneIn === 1) return { sampled: [], weight: 'counted' }
-  const isDrawn = `${dialect.hash(SENDER)} % ${oneIn} = 0`
+  const isDrawn = dialect.sampled(UNIT, oneIn)
   if (!keepsViolating) return { sampled: [isDrawn], weight: `counted * ${oneIn}` }
   return {
     sampled: [`(${violates} OR ${isDrawn})`],

@@ -102,7 +102,7 @@ export function tableSizes(db: Db): TableSize[] {
 }
 
 /** Returns the statements that create the tables, indexes and triggers of a database. */
-export function schemaOf(db: Db): string[] {
+export function schemaStatements(db: Db): string[] {
   return db
     .prepare<[], string>('SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY tbl_name, type DESC, name')
     .pluck()

@@ -55,6 +55,13 @@ export interface Dialect {
   endsWith(text: string, part: string): string
   /** A deterministic hash, at least 0 and less than 2^64. Each engine uses a different function. */
   hash(text: string): string
+  /**
+   * True for one in `oneIn` (at least 2) units, chosen by their hash. The unit of a row is the first of these texts that
+   * is neither NULL nor empty, such as `EVENT_UNIT`; the last one never is. Deterministic: all rows of a unit get the
+   * same result, and the units of a sample are also in all larger samples. The result is independent of the remainder
+   * of the unit's hash divided by a power of two.
+   */
+  sampled(unit: readonly string[], oneIn: number): string
   /** Joins the strings that are not NULL. The separator is a literal string. */
   joined(separator: string, texts: readonly string[]): string
 
@@ -110,6 +117,25 @@ export interface Dialect {
   /** Keyword before the parentheses of a CTE that must be inlined wherever it is used. */
   readonly inlined: string
 }
+
+/** The unit in which events are sampled: the session, or the event itself if it has none. For `Dialect.sampled`. */
+export const EVENT_UNIT: readonly string[] = ['sessionId', 'id']
+
+/** SQL for the unit of a row, as in `Dialect.sampled`. */
+export function unitSql(unit: readonly string[]): string {
+  const texts = unit.map((text, at) => (at < unit.length - 1 ? `nullif(${text}, '')` : text))
+  return texts.length === 1 ? texts.join('') : `coalesce(${texts.join(', ')})`
+}
+
+/** Number of groups into which sampled units are divided to estimate the variance of a sum. */
+export const SAMPLE_PARTS = 32
+
+/** SQL for the group of an event's unit, from 0 to `SAMPLE_PARTS` - 1. Independent of `sampled`. */
+export const samplePartSql = ({ hash }: Pick<Dialect, 'hash'>): string =>
+  `${hash(unitSql(EVENT_UNIT))} % ${SAMPLE_PARTS}`
+
+/** Upper end, exclusive, of the hashes of one in `oneIn` units. */
+export const sampleEnd = (oneIn: number): string => String(2n ** 64n / BigInt(oneIn))
 
 /** Start of the time bucket of this length that contains the instant. */
 export function bucketOf({ quotient }: Pick<Dialect, 'quotient'>, instant: string, lengthMs: number): string {

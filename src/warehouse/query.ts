@@ -49,8 +49,11 @@ export interface Statement {
  * up. An engine may return only some keys at a time, so the query's order and limit apply only to those keys.
  */
 export interface ParameterForm {
-  /** Columns of `events` to group by; at least one. */
-  by: readonly ('domainId' | 'vendor' | 'event' | 'env')[]
+  /**
+   * Columns of `events` to group by; at least one. `samplePart`: the group of the event's unit, as in `samplePartSql`,
+   * which must be last and is not an item of `among`.
+   */
+  by: readonly ('domainId' | 'vendor' | 'event' | 'env' | 'samplePart')[]
   /** Only these keys. */
   only?: readonly string[]
   /** All keys except these. */

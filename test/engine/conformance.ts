@@ -41,7 +41,7 @@ import { cookiesBeforeConsentQuery } from '../../src/insights/before-consent-que
 import { compare } from '../../src/insights/compare.ts'
 import { consentShares } from '../../src/insights/consent-shares.ts'
 import { estimateDistinct } from '../../src/insights/distinct-values.ts'
-import { eventDictionary } from '../../src/insights/event-dictionary.ts'
+import { eventDictionary, sessionCountQuery } from '../../src/insights/event-dictionary.ts'
 import { eventSearch } from '../../src/insights/event-search.ts'
 import { flatDictionary } from '../../src/insights/flat-dictionary.ts'
 import { factsOf } from '../../src/insights/gather-cause-facts.ts'
@@ -51,6 +51,7 @@ import { pairedEvents } from '../../src/insights/paired-events.ts'
 import { namesQuery, presenceQuery, shapesQuery, valuesQuery } from '../../src/insights/parameter-key-facts.ts'
 import { performanceStats } from '../../src/insights/performance-stats.ts'
 import { reconcileOrders } from '../../src/insights/reconcile-orders.ts'
+import { eventsIn } from '../../src/insights/sample-estimates.ts'
 import { brokenRulesQuery, namedTotalsQuery, statusesQuery } from '../../src/insights/scores.ts'
 import { sessionFlows } from '../../src/insights/session-flows.ts'
 import { silentLibraries } from '../../src/insights/silent-libraries.ts'
@@ -66,6 +67,7 @@ import { dailyEventsQuery } from '../../src/signals/active-signals.ts'
 import { rowCountsQuery } from '../../src/signals/series-counts.ts'
 import { trafficQuery } from '../../src/signals/server-outage.ts'
 import { narrowed } from '../../src/warehouse/query.ts'
+import type { History } from '../../src/warehouse/warehouse.ts'
 import { clickhouseProblem } from './clickhouse-server.ts'
 import { type EngineFixture, openEngineFixture } from './engine-fixture.ts'
 
@@ -149,7 +151,7 @@ function defineTests(asked: { events: number; shards: number }): void {
       const one = alert({ ...(rule as object), ...scope })
       both.confirm = conditionsOf(one).every(isExact) ? null : compileViolation(one)
       const windows = wholeWindows(parsePeriod('6h'), 'UTC', window.from, window.to)
-      await both.query(dataValidation.history.query(one, windows, { regions: [], oneIn: n % 5 === 0 ? 3 : 1 }).query)
+      await both.query(dataValidation.history.query(one, windows, { regions: [], oneIn: 1 }).query)
       if (n % 4 === 0) {
         await both.query(dataValidation.newestViolations(one, window, { regions: [], limit: 20 }))
       }
@@ -222,6 +224,23 @@ function defineTests(asked: { events: number; shards: number }): void {
     const whole = sessions(await both.query(sampled(1)))
     for (const engine of [fixture.warehouse, both.clickhouse]) {
       const share = sessions(await engine.query<object>(sampled(3))) / whole
+      expect(share).toBeGreaterThan(0.5)
+      expect(share).toBeLessThan(1.5)
+    }
+  })
+
+  test('samples of past violations may differ between engines, but are about the same size', async () => {
+    const { both, alert, window, fixture } = world
+    const windows = wholeWindows(parsePeriod('1h'), 'UTC', window.from, window.to)
+    const any = alert({ conditions: { logic: 'any', items: [{ parameter: 'k', op: 'is_blank' }] } })
+    const violations = async (history: History, oneIn: number) => {
+      const { query, rowsOf } = dataValidation.history.query(any, windows, { regions: [], oneIn })
+      const rows = rowsOf(await history.query<never>(query)).flat()
+      return rows.reduce((sum, row) => sum + row.occurrences, 0)
+    }
+    const whole = await violations(both, 1)
+    for (const engine of [fixture.warehouse, both.clickhouse]) {
+      const share = (await violations(engine, 3)) / whole
       expect(share).toBeGreaterThan(0.5)
       expect(share).toBeLessThan(1.5)
     }
@@ -446,6 +465,7 @@ function defineTests(asked: { events: number; shards: number }): void {
     const scope = { orgId, domainIds: domainIds.slice(0, 2), window: early, patterns: ['[a-c]$'] }
     for (const by of [['vendor'], ['domainId', 'vendor', 'event'], ['env', 'vendor']] as const) {
       const form: ListForm = { by, crowdedFrom: 3, typed: true, shown: 2, maybePersonal: 2, most: '' }
+      await both.query(sessionCountQuery(scope))
       const crowded = await crowdedLists(both, scope, form)
       expect(crowded.length).toBeGreaterThan(0)
       const keys = keysOf(crowded)
@@ -525,6 +545,7 @@ function defineTests(asked: { events: number; shards: number }): void {
     const keys = shapes.toSorted((a, b) => b.weight - a.weight).map(({ key }) => key)
     const few = shapes.filter(({ different }) => different < 10).map(({ key }) => key)
     await both.query(namesQuery(scope))
+    await eventsIn({ history: both }, { ...scope, oneIn: 1 })
     await both.query(presenceQuery(scope, [...new Set(keys)].slice(0, 12), new Set(keys.slice(0, 6))))
     await both.query(valuesQuery(scope, [...new Set(few)]))
     await both.query(lastEventsQuery(orgId, window))

@@ -68,6 +68,7 @@ export async function openEngineFixture(asked: { events: number; shards: number 
       seriesMonitor,
       watermark: () => to,
       retentionMs: 90 * DAY_MS,
+      maxEventsRead: Number.POSITIVE_INFINITY,
       history: both,
       domains: () => watched,
       privacy: () => PLAIN_PRIVACY,

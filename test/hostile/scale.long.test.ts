@@ -148,6 +148,7 @@ describe('the list of signals', () => {
       seriesMonitor,
       watermark: () => clock.now(),
       retentionMs: 90 * DAY_MS,
+      maxEventsRead: Number.POSITIVE_INFINITY,
     }
     const call = client({ db, clock }, ...insightRoutes(parts, [signalList]))
     const as = credentialsOf(people).viewer

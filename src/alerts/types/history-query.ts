@@ -10,7 +10,7 @@ export const MAX_ROWS_AT_ONCE = 100_000
 /** Options for querying past events. */
 export interface HistoryOptions {
   regions: PhoneRegions
-  /** Sampling: one in this many events is read and represents all of them; 1 reads every event. */
+  /** Sampling: one in this many sessions is read and represents all of them; 1 reads every event. */
   oneIn: number
 }
 

@@ -6,7 +6,7 @@ import type { ExaminedFolder } from '../../data-folder/folder-access.ts'
 import type { FolderPaths } from '../../data-folder/folder-paths.ts'
 import type { Db } from '../../store/database.ts'
 import { diskSpace } from '../../store/disk-space.ts'
-import { schemaOf, tableSizes, textsIn } from '../../store/inspect-database.ts'
+import { schemaStatements, tableSizes, textsIn } from '../../store/inspect-database.ts'
 import { timeQueries } from '../../warehouse/inspect-warehouse-folder.ts'
 import type { Scrubber } from './scrub-text.ts'
 
@@ -84,7 +84,7 @@ export function privateWords(db: Db | null, settings: Settings): Set<string> {
 
 const wordsOf = (text: string) => text.toLowerCase().split(/[^\p{L}\p{N}]+/u)
 
-export const schemaText = (db: Db): string => `${schemaOf(db).join(';\n')};\n`
+export const schemaText = (db: Db): string => `${schemaStatements(db).join(';\n')};\n`
 
 /** Sizes of the tables, and durations of queries on the database and the event files. */
 export async function databaseParts({ paths, temporaryFolder }: ExaminedFolder, db: Db) {

@@ -1,4 +1,4 @@
-import type { Dialect, SqlValue } from '../dialect.ts'
+import { type Dialect, type SqlValue, sampleEnd, unitSql } from '../dialect.ts'
 
 /** The SQL dialect of ClickHouse: https://clickhouse.com/docs/sql-reference/functions */
 export const clickhouseDialect: Dialect = {
@@ -40,6 +40,14 @@ export const clickhouseDialect: Dialect = {
   startsWith: (text, part) => `startsWith(${text}, ${part})`,
   endsWith: (text, part) => `endsWith(${text}, ${part})`,
   hash: (text) => `cityHash64(${text})`,
+  // Ranges of the first text's hash, which is the sampling key of a table of events, so that the index applies.
+  sampled([first = '', ...others], oneIn) {
+    const text = `ifNull(${first}, '')`
+    const drawn = `cityHash64(${text}) < ${sampleEnd(oneIn)}`
+    if (others.length === 0) return drawn
+    const other = `cityHash64(${text}) = cityHash64('') AND ${text} = '' AND cityHash64(${unitSql(others)}) < ${sampleEnd(oneIn)}`
+    return `((${drawn} AND ${text} <> '') OR (${other}))`
+  },
   joined: (separator, texts) => `arrayStringConcat([${texts.join(', ')}], ${quoteText(separator)})`,
 
   quotient: (number, divisor) => `intDiv(${number}, ${divisor})`,

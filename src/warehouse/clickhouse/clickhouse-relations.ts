@@ -1,13 +1,14 @@
 import { EVENT_COLUMNS, type StoredEvent } from '../../core/event.ts'
 import { BLANK_PATTERN } from '../../core/value-type.ts'
 import { PAGE_VIEWS } from '../../decoders/page-view.ts'
-import { derivedColumns } from '../dialect.ts'
+import { derivedColumns, samplePartSql } from '../dialect.ts'
 import type { Query, WrittenQuery } from '../query.ts'
 import { MARK_BUCKETS } from '../relation-columns.ts'
 import { clickhouseDialect, columnName, quoteName, quoteText } from './clickhouse-dialect.ts'
 import { EVENT_TYPES, nameOfPath, pathOf, type Table } from './clickhouse-schema.ts'
 
 const DERIVED = derivedColumns(clickhouseDialect)
+const SAMPLE_PART = samplePartSql(clickhouseDialect)
 const PAGE_VIEW_NAMES = PAGE_VIEWS.map(quoteText).join(', ')
 const MINUTE_COUNTS: Table = 'counts'
 const QUARTER_COUNTS: Table = 'counts_quarter'
@@ -117,7 +118,8 @@ function parametersRelation(query: Scope, { where = 'true', form }: WrittenQuery
   if (!form) throw new Error('a query over parameters requires a form')
   const { by, only, except = [], as, among = [] } = form
   const list = (texts: readonly string[]) => `(${texts.map(quoteText).join(', ')})`
-  const events = `SELECT ${by.join(', ')}, weight, receivedAt, arrayJoin(${PAIRS}) AS pair
+  const grouped = by.map((column) => (column === 'samplePart' ? `toInt32(${SAMPLE_PART}) AS samplePart` : column))
+  const events = `SELECT ${grouped.join(', ')}, weight, receivedAt, arrayJoin(${PAIRS}) AS pair
     FROM (SELECT ${STORED.join(', ')}, j, ${DERIVED} FROM events WHERE ${scopeOf(query, 'receivedAt')}) AS derived
     WHERE kind <> 'library' AND ${where}`
   const tests = [
@@ -139,7 +141,8 @@ function parametersRelation(query: Scope, { where = 'true', form }: WrittenQuery
   const lists = among.map(({ list: own }) => list(own)).join(', ')
   const listed = among.flatMap(({ list: own, values }) => values.map((value) => list([own.at(-1) ?? '', value])))
   const isListed = listed.length > 0 ? `tuple(key, text) IN (${listed.join(', ')})` : 'false'
-  const value = among.length > 0 ? `if(tuple(${group}) NOT IN (${lists}) OR ${isListed}, text, NULL)` : 'text'
+  const listKey = [...by.filter((column) => column !== 'samplePart'), 'key'].join(', ')
+  const value = among.length > 0 ? `if(tuple(${listKey}) NOT IN (${lists}) OR ${isListed}, text, NULL)` : 'text'
   return `SELECT ${group}, value, CAST(NULL, 'Nullable(Int32)') AS bucket, CAST(NULL, 'Nullable(Int32)') AS rank, ${counted}
     FROM (SELECT ${group}, weight, receivedAt, toNullable(${value}) AS value FROM (${parameters})) GROUP BY ${group}, value`
 }

@@ -1,4 +1,4 @@
-import { type Dialect, isStorable } from '../dialect.ts'
+import { type Dialect, isStorable, sampleEnd, unitSql } from '../dialect.ts'
 
 /**
  * Escapes a key so that it stays distinct when DuckDB compares identifiers case-insensitively: `userId` → `user^id`,
@@ -82,6 +82,7 @@ export const duckdbDialect: Dialect = {
   startsWith: (text, part) => `starts_with(${text}, ${part})`,
   endsWith: (text, part) => `suffix(${text}, ${part})`,
   hash: (text) => `hash(${text})`,
+  sampled: (unit, oneIn) => `hash(${unitSql(unit)}) < ${sampleEnd(oneIn)}::UBIGINT`,
   joined: (separator, texts) => `concat_ws(${quoteText(separator)}, ${texts.join(', ')})`,
 
   quotient: (number, divisor) => `${number} // ${divisor}`,

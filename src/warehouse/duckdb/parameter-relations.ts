@@ -1,7 +1,8 @@
 import { BLANK_PATTERN } from '../../core/value-type.ts'
+import { samplePartSql } from '../dialect.ts'
 import type { ParameterForm } from '../query.ts'
 import { MARK_BUCKETS } from '../relation-columns.ts'
-import { columnName, quoteName, quoteText } from './duckdb-dialect.ts'
+import { columnName, duckdbDialect, quoteName, quoteText } from './duckdb-dialect.ts'
 import { derivedSource, eventsRelation, filterFor, type Scope, type Sources } from './events-relation.ts'
 import { type EventFile, isInScope } from './manifest.ts'
 
@@ -43,7 +44,7 @@ function parametersRelation(sources: Sources, scope: Scope, form: ParameterForm)
   const branches: string[] = []
   if (others.length + spool.length > 0 || compacted.length === 0) {
     const whole = { ...scope, keys: [], anyTests: [], wholeParams: true }
-    branches.push(inMaps(`(${eventsRelation({ files: others, folder, spool }, whole)})`, form))
+    branches.push(inMaps(withPart(`(${eventsRelation({ files: others, folder, spool }, whole)})`, form), form))
   }
   if (compacted.length > 0) {
     const keys = keysOf(compacted, form)
@@ -51,13 +52,22 @@ function parametersRelation(sources: Sources, scope: Scope, form: ParameterForm)
     // hash tables, which cost more than evaluating filters that a file doesn't need.
     const tests = new Set(compacted.map((file) => filterFor(file, scope).replace(' WHERE ', '')))
     const where = [...tests, scope.where ?? ''].filter(Boolean).join(' AND ')
-    const source = `(FROM ${derivedSource(folder, compacted, keys)}${where ? ` WHERE ${where}` : ''})`
+    const source = withPart(`(FROM ${derivedSource(folder, compacted, keys)}${where ? ` WHERE ${where}` : ''})`, form)
     // If a file has a column for a key, its maps never contain the key.
     const isAll = keys.length > 0 && form.only?.every((key) => compacted.every(({ keys }) => keys?.includes(key)))
     branches.push(...(isAll ? [] : [inMaps(source, form)]), ...inColumns(source, keys, form))
   }
   return branches.join('\nUNION ALL\n')
 }
+
+/** Adds the column `samplePart` if it is requested. */
+const withPart = (source: string, { by }: ParameterForm) =>
+  by.includes('samplePart')
+    ? `(SELECT *, (${samplePartSql(duckdbDialect)})::INTEGER AS samplePart FROM ${source})`
+    : source
+
+/** Columns that identify a list, together with the key. */
+const listColumns = (by: ParameterForm['by']) => by.filter((column) => column !== 'samplePart')
 
 /** Requested keys that have a column in at least one of these files, sorted. */
 function keysOf(files: readonly EventFile[], { only, except = [] }: ParameterForm): string[] {
@@ -108,9 +118,9 @@ const OTHERS = 'chr(0)'
  * Fills one hash table per key in a single pass. In each result row, only the column of the row's own key is not NULL.
  */
 function inOnePass(source: string, keys: readonly string[], { by, among }: ParameterForm): string {
-  const lists = among?.length ? listsOf(keys, by, among) : null
+  const lists = among?.length ? listsOf(keys, listColumns(by), among) : null
   const columns = keys.map((key, at) => `${lists ? lists.value(key, at) : columnOf(key)} AS v${at}`)
-  const listed = lists ? ` LEFT JOIN ${lists.table} USING (${by.join(', ')})` : ''
+  const listed = lists ? ` LEFT JOIN ${lists.table} USING (${listColumns(by).join(', ')})` : ''
   const events = `SELECT ${[...by, 'weight', 'receivedAt', ...columns].join(', ')} FROM ${source}${listed} WHERE kind <> 'library'`
   const sets = keys.map((_, at) => `(${[...by, `v${at}`].join(', ')})`)
   const names = keys.map((key, at) => `WHEN v${at} IS NOT NULL THEN ${quoteText(key)}`)
@@ -153,7 +163,7 @@ function counted(source: string, { by, as, among }: ParameterForm): string {
     const hashes = `SELECT ${columns}, weight, receivedAt, hash(text) AS hash ${there}`
     return `SELECT ${columns}, NULL::VARCHAR AS value, ${MARKED}, ${COUNTED} FROM (${hashes}) GROUP BY ${columns}, bucket`
   }
-  const value = among ? namedOnly([...by, 'key'], among) : 'text'
+  const value = among ? namedOnly([...listColumns(by), 'key'], among) : 'text'
   const values = `SELECT ${columns}, weight, receivedAt, ${value} AS value ${there}`
   return `SELECT ${columns}, value, NULL::INTEGER AS bucket, NULL::INTEGER AS rank, ${COUNTED} FROM (${values}) GROUP BY ${columns}, value`
 }

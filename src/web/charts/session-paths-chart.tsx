@@ -8,6 +8,7 @@ import classes from './session-paths.module.css'
 import { FlowColumns } from './session-paths-columns.tsx'
 import { nodeLabel, nodeName, shareOf } from './session-paths-labels.ts'
 import {
+  allSessions,
   type FlowGraph,
   type FlowNode,
   type Flows,
@@ -42,7 +43,7 @@ interface FlowProps extends ChartProps {
 /** Sankey diagram of session paths with one column per step; ranked lists on narrow screens. */
 export function Flow({ flows, caption, chosen, choose, height = HEIGHT_PX, ...chart }: FlowProps) {
   const graph = useMemo(() => flowGraph(flows), [flows])
-  const all = flows.sessionsSampled
+  const all = allSessions(flows)
   const chosenId = chosen && `${chosen.step} page ${chosen.path}`
   const press = ({ step, path }: FlowNode) => path !== null && choose({ step, path })
   return (

@@ -3,9 +3,14 @@ import { type SankeyLink, type SankeyNode, sankey, sankeyLinkHorizontal } from '
 /** Session paths, as returned by `GET /v1/journeys/flows`. */
 export interface Flows {
   sessionsSampled: number
+  /** Null or absent unless one in `oneIn` sessions was read; the other numbers are then estimates for all sessions. */
+  sampling?: { oneIn: number } | null
   steps: readonly { index: number; nodes: readonly { path: string; sessions: number }[] }[]
   links: readonly { fromStep: number; fromPath: string; toPath: string; sessions: number }[]
 }
+
+/** Number of sessions, estimated if sessions were sampled. */
+export const allSessions = ({ sessionsSampled, sampling }: Flows): number => sessionsSampled * (sampling?.oneIn ?? 1)
 
 export interface FlowNode {
   /** Unique within the flow. */

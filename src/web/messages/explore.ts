@@ -47,6 +47,8 @@ export const explore = {
       text: 'Text',
     },
     reference: (key: string) => `Reference for ${key}`,
+    interval: (low: string, high: string) => `95 % confidence interval: ${low} to ${high}`,
+    atLeast: (values: string) => `at least ${values}`,
     values: 'Distinct values',
     examples: 'Most frequent values',
     lastSeen: 'Last seen',

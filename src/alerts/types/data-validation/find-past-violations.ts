@@ -3,7 +3,7 @@ import { isExact, violationSql } from '../../../conditions/condition-sql.ts'
 import { compileViolation } from '../../../conditions/predicate.ts'
 import type { Instant } from '../../../core/clock.ts'
 import type { StoredEvent } from '../../../core/event.ts'
-import { bucketOf, wholeEvent } from '../../../warehouse/dialect.ts'
+import { bucketOf, EVENT_UNIT, wholeEvent } from '../../../warehouse/dialect.ts'
 import { type AnyTest, type Binder, type Query, query, type Statement } from '../../../warehouse/query.ts'
 import { type Alert, domainsOf } from '../../alert.ts'
 import { parsePeriod } from '../../alert-period.ts'
@@ -107,7 +107,7 @@ function selectViolations(
   const scope = [
     ...binder.among('domainId', domainsOf(alert)),
     ...binder.among('vendor', alert.vendors ?? []),
-    ...(oneIn > 1 ? [`seq % ${oneIn} = 0`] : []),
+    ...(oneIn > 1 ? [binder.dialect.sampled(EVENT_UNIT, oneIn)] : []),
   ]
   const where = [...scope, ...(wholeParams ? [] : [sql])].join(' AND ')
   return {

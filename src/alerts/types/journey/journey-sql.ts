@@ -81,7 +81,7 @@ function visitedTests(
   return [
     `sessionId <> ''`,
     ...columns.inAnyDomain(alerts),
-    ...(oneIn > 1 ? [`${dialect.hash('sessionId')} % ${oneIn} = 0`] : []),
+    ...(oneIn > 1 ? [dialect.sampled(['sessionId'], oneIn)] : []),
   ]
 }
 

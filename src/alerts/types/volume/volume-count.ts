@@ -2,7 +2,7 @@ import { targetOf } from '../../../conditions/condition.ts'
 import { filtersSql } from '../../../conditions/condition-sql.ts'
 import { parser, type TSchema, Type } from '../../../core/schema.ts'
 import { roundEvents } from '../../../signals/chart-point.ts'
-import { bucketOf } from '../../../warehouse/dialect.ts'
+import { bucketOf, EVENT_UNIT } from '../../../warehouse/dialect.ts'
 import { type Binder, type Query, query, type Statement } from '../../../warehouse/query.ts'
 import { type Alert, type AlertInput, domainsOf } from '../../alert.ts'
 import type { PeriodWindow } from '../../alert-period.ts'
@@ -61,8 +61,8 @@ export function volumeQuery(alerts: readonly Alert[], window: Window, before: Pe
 }
 
 /**
- * Like `volumeQuery` for one alert, counted by bucket (`bucketAt`: its start). When events are read, one in `oneIn` is
- * read and represents all of them.
+ * Like `volumeQuery` for one alert, counted by bucket (`bucketAt`: its start). When events are read, one in `oneIn`
+ * sessions is read and represents all of them.
  */
 export function bucketsQuery(alert: Alert, span: Query['window'], bucketMs: number, oneIn: number): Query {
   const window = { ...span, complete: true }
@@ -144,7 +144,7 @@ function eventsSql(alerts: readonly Alert[], spans: Spans, binder: Binder): Stat
   })
   const shared = [
     `kind <> 'library'`,
-    ...(oneIn > 1 ? [`seq % ${oneIn} = 0`] : []),
+    ...(oneIn > 1 ? [binder.dialect.sampled(EVENT_UNIT, oneIn)] : []),
     ...inScope('domainId', namesOf(alerts, domainsOf), binder),
     ...inScope(
       'vendor',

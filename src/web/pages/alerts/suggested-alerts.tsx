@@ -8,6 +8,7 @@ import { useHasRole } from '../../api/whoami.ts'
 import { Card } from '../../components/card.tsx'
 import { Data, Sentence } from '../../components/data-text.tsx'
 import { QueryState } from '../../components/query-state.tsx'
+import { SamplingNote } from '../../components/sampling-note.tsx'
 import { SimpleTable } from '../../components/simple-table.tsx'
 import { TimeAgo } from '../../components/time-ago.tsx'
 import { messages } from '../../messages.ts'
@@ -36,7 +37,12 @@ export function SuggestedAlerts() {
           isEmpty={({ suggestions }) => suggestions.length === 0}
           empty={<Text>{messages.alerts.noneSuggested}</Text>}
         >
-          {({ suggestions }) => <Rules suggestions={suggestions} />}
+          {({ suggestions, sampling }) => (
+            <>
+              <SamplingNote sampling={sampling} />
+              <Rules suggestions={suggestions} />
+            </>
+          )}
         </QueryState>
       </Card>
     </Stack>

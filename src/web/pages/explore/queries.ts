@@ -103,10 +103,12 @@ const weekParams = (params: ExploreParams) => {
 
 /** Keys that appeared or disappeared within the time range, compared with the 7 days up to its end. */
 async function loadChangedKeys(params: ExploreParams, signal: AbortSignal) {
-  const about = async (query: ReturnType<typeof dictionaryParams>) => (await getFlatDictionary({ query, signal })).data
+  const about = async (query: ReturnType<typeof dictionaryParams> & { oneIn?: number }) =>
+    (await getFlatDictionary({ query, signal })).data
   // The week is requested first, so that keys first seen between the two requests don't count as gone.
   const week = await about(weekParams(params))
-  return changedKeys(week, await about(dictionaryParams(params)))
+  const oneIn = week.sampling?.oneIn
+  return changedKeys(week, await about({ ...dictionaryParams(params), ...(oneIn !== undefined && { oneIn }) }))
 }
 
 /** The queries of the pages. */

@@ -8,6 +8,7 @@ import { FilterBar } from '../../../components/filter-bar.tsx'
 import { formatHours, formatNumber } from '../../../components/format.ts'
 import { Num } from '../../../components/numbers.tsx'
 import { QueryState } from '../../../components/query-state.tsx'
+import { SamplingNote } from '../../../components/sampling-note.tsx'
 import { messages } from '../../../messages.ts'
 import { useSearchParams } from '../../../url-state/use-search-params.ts'
 import { ExploreHeader, NoEvents, useExploreParams } from '../explore-header.tsx'
@@ -103,10 +104,22 @@ function ChangedKeys({ change, params, q }: PartProps & { change: 'new' | 'gone'
       </Text>
       <QueryState
         query={query}
-        isEmpty={(keys) => keys[change].length === 0}
+        isEmpty={(keys) => keys[change].length === 0 && !keys.sampling}
         empty={<Text>{t.noChanges[change]}</Text>}
       >
-        {(keys) => <SearchResults rows={findKeys(keys[change], q)} q={q} domainId={params.domainId} />}
+        {(keys) => (
+          <>
+            {keys.sampling && (
+              <Text c="dimmed" fz="sm" mb="md" maw="72ch">
+                {messages.components.sampling.compared(
+                  formatNumber(keys.sampling.oneIn),
+                  formatNumber(keys.sampling.detectableSessions),
+                )}
+              </Text>
+            )}
+            <SearchResults rows={findKeys(keys[change], q)} q={q} domainId={params.domainId} />
+          </>
+        )}
       </QueryState>
     </Paper>
   )
@@ -124,6 +137,7 @@ function FullDictionary({ params, q }: PartProps) {
             {({ rows, truncated }) => (
               <>
                 <Totals dictionary={dictionary} />
+                <SamplingNote sampling={dictionary.sampling} />
                 {truncated && (
                   <Text c="dimmed" fz="sm" mb="md">
                     {t.dictionary.truncated(formatNumber(rows.length))}

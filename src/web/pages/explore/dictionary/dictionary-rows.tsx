@@ -6,6 +6,7 @@ import type { EventDictionary } from '#client/types.gen'
 import { useHasRole } from '../../../api/whoami.ts'
 import { joinIsolated } from '../../../bidi-isolation.ts'
 import { Code, Data } from '../../../components/data-text.tsx'
+import { formatNumber, formatPercent } from '../../../components/format.ts'
 import { Num } from '../../../components/numbers.tsx'
 import { Pager, Paginated, usePage } from '../../../components/paginated.tsx'
 import { directionOf, SortButton, type Sorting } from '../../../components/sort-button.tsx'
@@ -140,20 +141,21 @@ export function RowPages<T>({
 
 /** A key of an event, with a link to create a rule. */
 export function KeyRow({ of, params: { vendor, event, domainId } }: { of: Key; params: ExploreParams }) {
-  const { key, presencePct, cardinality, examples, lastSeen } = of
+  const { key, presencePct, interval, cardinality, examples, lastSeen } = of
   const t = messages.explore.dictionary
+  const title = interval && t.interval(formatPercent(interval.low / 100), formatPercent(interval.high / 100))
   return (
     <Table.Tr className={classes.row} data-level={2}>
       <Table.Th scope="row">
         <Code>{key}</Code>
         <Meaning of={of} />
       </Table.Th>
-      <Table.Td ta="end" data-head={t.presence}>
+      <Table.Td ta="end" data-head={t.presence} title={title}>
         <Meter share={presencePct / 100} />
       </Table.Td>
       <Table.Td data-head={t.type}>{typeName(of)}</Table.Td>
       <Table.Td ta="end" data-head={t.values}>
-        <Num value={cardinality} digits={0} />
+        {interval ? t.atLeast(formatNumber(cardinality, 0)) : <Num value={cardinality} digits={0} />}
       </Table.Td>
       <KeyCells examples={examples} lastSeen={lastSeen} of={{ domainId, vendor, event, key }} />
     </Table.Tr>

@@ -46,6 +46,7 @@ describe('the dictionary', () => {
 describe('changed keys', () => {
   const counted = (counts: Record<string, number>, truncated = false) => ({
     sampledEvents: 9,
+    sampling: null,
     windowHours: 24,
     truncated,
     rows: Object.entries(counts).map(([key, count]) => row('GA', 'purchase', key, { count })),

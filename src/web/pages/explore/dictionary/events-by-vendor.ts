@@ -39,11 +39,13 @@ export function eventsByVendor(rows: readonly FlatRow[]): Map<string, Dictionary
 export interface ChangedKeys {
   new: FlatRow[]
   gone: FlatRow[]
+  /** The sample of sessions in which they were compared; null if all were. */
+  sampling: FlatDictionary['sampling']
 }
 
 /**
  * Compares a dictionary with one for a longer time range that ends at the same moment and was loaded immediately
- * before. If either is truncated, only changes that are certain are returned.
+ * before, and is based on the same sample of sessions. If either is truncated, only changes that are certain are returned.
  */
 export function changedKeys(longer: FlatDictionary, recent: FlatDictionary): ChangedKeys {
   const idOf = ({ domain, vendor, event, key }: FlatRow) => JSON.stringify([domain, vendor, event, key])
@@ -53,6 +55,7 @@ export function changedKeys(longer: FlatDictionary, recent: FlatDictionary): Cha
   return {
     new: recent.rows.filter((row) => (counts.get(idOf(row)) ?? unknown) <= row.count),
     gone: recent.truncated ? [] : longer.rows.filter((row) => !recentIds.has(idOf(row))),
+    sampling: longer.sampling,
   }
 }
 

@@ -3,10 +3,12 @@ import { IconX } from '@tabler/icons-react'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import type { SessionFlows } from '#client/types.gen'
 import { Flow } from '../../../charts/session-paths-chart.tsx'
+import { allSessions } from '../../../charts/session-paths-layout.ts'
 import { Code, Data } from '../../../components/data-text.tsx'
 import { formatNumber, formatPercent } from '../../../components/format.ts'
 import { Num, Pct } from '../../../components/numbers.tsx'
 import { QueryState } from '../../../components/query-state.tsx'
+import { SamplingNote } from '../../../components/sampling-note.tsx'
 import { type SimpleColumn, SimpleTable } from '../../../components/simple-table.tsx'
 import { messages } from '../../../messages.ts'
 import { useSearchParams } from '../../../url-state/use-search-params.ts'
@@ -37,13 +39,14 @@ export function JourneysPage() {
                 title={t.title}
                 summary={summaryOf(flows)}
                 flows={flows}
-                caption={t.sampled(formatNumber(flows.sessionsSampled))}
+                caption={t.sampled(formatNumber(allSessions(flows)))}
                 chosen={chosen}
                 choose={set}
               />
               <Text c="dimmed" fz="xs" mt="sm">
                 {t.hint}
               </Text>
+              <SamplingNote sampling={flows.sampling} />
             </Paper>
             {chosen && <FiringTags flows={flows} {...chosen} close={() => set({ step: null, path: '' })} />}
             <Transitions flows={flows} />
@@ -56,7 +59,7 @@ export function JourneysPage() {
 
 /** Summary with the most frequent start page and the share of sessions that end on their first page. */
 function summaryOf(flows: SessionFlows): string {
-  const all = flows.sessionsSampled
+  const all = allSessions(flows)
   const [first] = [...(flows.steps[0]?.nodes ?? [])].sort((a, b) => b.sessions - a.sessions)
   const left = transitionsOf(flows)
     .filter(({ step, to }) => step === 0 && to === null)

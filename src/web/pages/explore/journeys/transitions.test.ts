@@ -5,6 +5,8 @@ test('transitions include ended sessions and are sorted by frequency', () => {
   const node = (path: string, sessions: number) => ({ path, sessions, vendors: [] })
   const flows = {
     sessionsSampled: 10,
+    sampledEvents: 30,
+    sampling: null,
     steps: [
       { index: 0, nodes: [node('/', 10)] },
       { index: 1, nodes: [node('/a', 3), node('/b', 1)] },
