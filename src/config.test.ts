@@ -59,6 +59,7 @@ test('the defaults apply without settings', () => {
     questionsAtOnce: 4,
     questionsPerOrganization: 3,
     questionsPerCaller: 2,
+    maxEventsRead: 20_000_000,
     retentionDays: 90,
     diskBudget: 0,
     logLevel: 'info',

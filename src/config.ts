@@ -320,7 +320,7 @@ const SETTINGS = {
   ),
   maxEventsRead: setting(
     'MAX_EVENTS_READ',
-    '2000000',
+    '20000000',
     'Maximum number of events that a dictionary, session flows or suggestions read. Larger scopes are sampled by session',
     whole(1000, 1_000_000_000),
   ),

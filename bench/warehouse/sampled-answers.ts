@@ -14,7 +14,7 @@ const DAYS = 6
 /** Number of times that each query is sent with each budget, in turns. The median is used. */
 const RUNS = sized(3, 1)
 /** One in how many sessions the server reads. */
-const RATES = [1, 4, 16]
+const RATES = [1, 4, 32]
 
 const PATHS = {
   dictionary: '/v1/events/dictionary?hours=168',
@@ -70,7 +70,8 @@ export async function benchSampledAnswers(): Promise<Budget[]> {
           `${name} of 1 in ${rate} sessions (± ${margins.get(rate) ?? 0} %), × all events`,
           median(name, rate) / median(name, 1),
           'at most',
-          1,
+          // Dictionaries mostly read columns, which a sample does not avoid.
+          name === 'flows' ? 0.8 : 1.3,
         ),
       ),
     ])

@@ -74,8 +74,8 @@ export interface FlowOptions {
 /** One row of flow data. Columns that do not apply to the kind of row are NULL. */
 export interface FlowRow {
   /**
-   * `session`: all sessions. `node`: sessions at a path. `link`: sessions that continued from this path to another. `fired`: events on this
-   * path.
+   * `session`: all sessions. `node`: sessions at a path. `link`: sessions that continued from this path to another.
+   * `fired`: events on this path.
    */
   kind: 'session' | 'node' | 'link' | 'fired'
   step: number

@@ -32,17 +32,13 @@ export function SuggestedAlerts() {
         <Text c="dimmed" mb="md" maw="72ch">
           {messages.alerts.suggestedHint}
         </Text>
+        <SamplingNote sampling={answer.data?.sampling ?? null} />
         <QueryState
           query={answer}
           isEmpty={({ suggestions }) => suggestions.length === 0}
           empty={<Text>{messages.alerts.noneSuggested}</Text>}
         >
-          {({ suggestions, sampling }) => (
-            <>
-              <SamplingNote sampling={sampling} />
-              <Rules suggestions={suggestions} />
-            </>
-          )}
+          {({ suggestions }) => <Rules suggestions={suggestions} />}
         </QueryState>
       </Card>
     </Stack>

@@ -35,6 +35,7 @@ export function JourneysPage() {
         {(flows) => (
           <>
             <Paper>
+              <SamplingNote sampling={flows.sampling} />
               <Flow
                 title={t.title}
                 summary={summaryOf(flows)}
@@ -46,7 +47,6 @@ export function JourneysPage() {
               <Text c="dimmed" fz="xs" mt="sm">
                 {t.hint}
               </Text>
-              <SamplingNote sampling={flows.sampling} />
             </Paper>
             {chosen && <FiringTags flows={flows} {...chosen} close={() => set({ step: null, path: '' })} />}
             <Transitions flows={flows} />
