@@ -15,6 +15,7 @@ import { benchLargeBodies } from './organizations/large-bodies.ts'
 import { benchNeighbours } from './organizations/neighbours.ts'
 import { benchScale } from './organizations/scale.ts'
 import { benchSignIn } from './organizations/sign-in.ts'
+import { benchSoak } from './soak/soak.ts'
 import type { Budget } from './tools/budget.ts'
 import { benchApiLatency } from './warehouse/api-latency.ts'
 import { benchBacktest } from './warehouse/backtest.ts'
@@ -50,4 +51,5 @@ export const benches: Record<string, () => Promise<Budget[]>> = {
   faults: benchFaults,
   silence: benchSilence,
   changes: benchChangesAtRest,
+  soak: benchSoak,
 }
