@@ -8,12 +8,12 @@ import { AppError } from '../core/error.ts'
 import type { TObject } from '../core/schema.ts'
 import { ProjectInputSchema } from '../domains/project.ts'
 import { type FlowTestInput, FlowTestInputSchema } from '../flows/flow-test.ts'
-import { readFlowTest } from '../flows/read-flow-test-input.ts'
+import { FLOW_TEST_DEFAULTS, readFlowTest } from '../flows/read-flow-test-input.ts'
 import { IntegrationInputSchema } from '../integrations/integration.ts'
 import { OwnershipSchema } from '../issues/ownership-rule.ts'
 import { keyOfLabel, LabelInputSchema } from '../labels/label.ts'
 import { MaintenanceInputSchema } from '../maintenance/maintenance.ts'
-import { CaptureRulesInputSchema } from '../order-capture/capture-rule.ts'
+import { CAPTURE_RULE_DEFAULTS, CaptureRulesInputSchema } from '../order-capture/capture-rule.ts'
 import { type CallApi, listAll } from './api-client.ts'
 import { domains } from './domain-section.ts'
 import type { Section, StoredItem } from './section.ts'
@@ -141,31 +141,15 @@ const alerts: Section = {
 }
 
 const FLOW_TESTS = '/v1/flows/tests'
+// In a file, `domain` takes the place of `domainId`.
+const { domainId: _domainId, ...flowTestDefaults } = FLOW_TEST_DEFAULTS
 
 const flowTests: Section = {
   ...collection(FLOW_TESTS, { list: 'tests', input: FlowTestInputSchema }),
   name: 'flowTests',
   noun: 'flow test',
   shape: { domainId: DOMAIN, channels: CHANNELS },
-  defaults: {
-    domain: null,
-    enabled: true,
-    startUrl: null,
-    expectations: [],
-    variables: {},
-    secretHosts: [],
-    device: 'desktop',
-    consent: { mode: 'none' },
-    vendorRequests: 'answer',
-    schedule: null,
-    timezone: 'UTC',
-    runOnChange: false,
-    retries: 1,
-    timeoutS: 120,
-    severity: 'medium',
-    impactValue: null,
-    channels: [],
-  },
+  defaults: { domain: null, ...flowTestDefaults },
   secrets: { field: 'secrets', comparePath: (id) => `${FLOW_TESTS}/${id}/secrets/compare` },
   check: (fields) => void readFlowTest(fields as unknown as FlowTestInput, systemClock.now()),
   async list(call) {
@@ -303,14 +287,7 @@ const orderCapture: Section = {
   noun: 'order capture rule',
   shape: { domainId: DOMAIN, channels: CHANNELS },
   input: CAPTURE_INPUT,
-  defaults: {
-    minCapturePct: null,
-    maxDuplicates: 0,
-    maxValueDeviationPct: null,
-    settlingMinutes: 60,
-    channels: [{ type: 'email', target: 'owners' }],
-    enabled: true,
-  },
+  defaults: CAPTURE_RULE_DEFAULTS,
   async list(call) {
     const [rules, known] = [await captureRules(call), await listAll(call, '/v1/domains', 'domains')]
     const names = new Map(known.map(({ id, name }) => [id, name]))

@@ -14,42 +14,44 @@ export type FlowTestSettings = Omit<
   'id' | 'orgId' | 'secrets' | 'versionId' | 'version' | 'status' | 'healing' | 'createdAt' | 'updatedAt'
 >
 
+/** Values of the fields that a request omits. */
+export const FLOW_TEST_DEFAULTS: Omit<FlowTestSettings, 'name' | 'recording' | 'managedBy'> = {
+  domainId: null,
+  enabled: true,
+  startUrl: null,
+  expectations: [],
+  variables: {},
+  secretHosts: [],
+  device: 'desktop',
+  consent: { mode: 'none' },
+  vendorRequests: 'answer',
+  schedule: null,
+  timezone: 'UTC',
+  runOnChange: false,
+  retries: 1,
+  timeoutS: 120,
+  severity: 'medium',
+  impactValue: null,
+  channels: [],
+}
+
 /**
  * Returns the input with defaults filled in. Throws `invalid`, naming the field, when the test can't be executed or
  * scheduled. Domains and channels are not checked.
  */
 export function readFlowTest({ secrets = {}, ...input }: FlowTestInput, now: Instant): FlowTestSettings {
-  const { startUrl = null, expectations = [], variables = {}, schedule = null, timezone = 'UTC' } = input
   const recording = parseRecording(input.recording, 'recording')
+  const settings = { ...FLOW_TEST_DEFAULTS, ...input, recording }
+  const { startUrl, expectations, variables, secretHosts, schedule, timezone } = settings
   withStartUrl(recording, startUrl)
-  if (!input.name.trim()) throw new AppError('invalid', 'name: must not be blank')
+  if (!settings.name.trim()) throw new AppError('invalid', 'name: must not be blank')
   checkExpectations(expectations, recording.steps.length)
   checkNames(variables, 'variables')
   checkNames(secrets, 'secrets')
-  checkSecretHosts(input.secretHosts ?? [])
+  checkSecretHosts(secretHosts)
   checkTimezone(timezone)
   if (schedule !== null) checkSchedule(schedule, timezone, now)
-  return {
-    name: input.name,
-    domainId: input.domainId ?? null,
-    enabled: input.enabled ?? true,
-    recording,
-    startUrl,
-    expectations,
-    variables,
-    secretHosts: input.secretHosts ?? [],
-    device: input.device ?? 'desktop',
-    consent: input.consent ?? { mode: 'none' },
-    vendorRequests: input.vendorRequests ?? 'answer',
-    schedule,
-    timezone,
-    runOnChange: input.runOnChange ?? false,
-    retries: input.retries ?? 1,
-    timeoutS: input.timeoutS ?? 120,
-    severity: input.severity ?? 'medium',
-    impactValue: input.impactValue ?? null,
-    channels: input.channels ?? [],
-  }
+  return settings
 }
 
 /** Throws `invalid`, naming the field, for a URL that a browser may not open. */

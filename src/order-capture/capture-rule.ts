@@ -1,4 +1,4 @@
-import { type AlertChannel, ChannelSchema } from '../alerts/alert.ts'
+import { ChannelSchema } from '../alerts/alert.ts'
 import { AppError } from '../core/error.ts'
 import { Closed, Int, Nullable, OneOf, type Static, Text, Type } from '../core/schema.ts'
 import { managedByField } from '../managed/managed-item.ts'
@@ -130,20 +130,19 @@ export const CaptureStatusSchema = Closed(
 )
 export type CaptureStatus = Static<typeof CaptureStatusSchema>['rules'][number]
 
+/** Values of the fields that a request omits. */
+export const CAPTURE_RULE_DEFAULTS: Omit<CaptureRule, 'id' | 'domainId' | 'vendor' | 'managedBy'> = {
+  minCapturePct: null,
+  maxDuplicates: 0,
+  maxValueDeviationPct: null,
+  settlingMinutes: 60,
+  channels: [{ type: 'email', target: 'owners' }],
+  enabled: true,
+}
+
 /** Returns a rule with defaults. New rules have no id. */
 export function withDefaults(input: RuleInput): Omit<CaptureRule, 'id'> & { id: string | null } {
-  const owners: AlertChannel = { type: 'email', target: 'owners' }
-  return {
-    id: input.id ?? null,
-    domainId: input.domainId,
-    vendor: input.vendor,
-    minCapturePct: input.minCapturePct ?? null,
-    maxDuplicates: input.maxDuplicates === undefined ? 0 : input.maxDuplicates,
-    maxValueDeviationPct: input.maxValueDeviationPct ?? null,
-    settlingMinutes: input.settlingMinutes ?? 60,
-    channels: input.channels ?? [owners],
-    enabled: input.enabled ?? true,
-  }
+  return { ...CAPTURE_RULE_DEFAULTS, ...input, id: input.id ?? null }
 }
 
 /**
