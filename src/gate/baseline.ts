@@ -86,12 +86,12 @@ export function compareWithBaseline(
   baseline: { name: string; events: readonly EventKind[] },
   privacy: Privacy,
 ): Judged {
-  const now = new Map(groupsOf(recording, privacy).map((group) => [keyOf(group.kind), group]))
-  const before = new Map(baseline.events.map((kind) => [keyOf(kind), kind]))
-  const added = [...now.values()].filter(({ kind }) => !before.has(keyOf(kind)))
+  const recorded = new Map(groupsOf(recording, privacy).map((group) => [keyOf(group.kind), group]))
+  const expected = new Map(baseline.events.map((kind) => [keyOf(kind), kind]))
+  const added = [...recorded.values()].filter(({ kind }) => !expected.has(keyOf(kind)))
   const findings: Fault[] = []
-  for (const [key, kind] of before) {
-    const group = now.get(key)
+  for (const [key, kind] of expected) {
+    const group = recorded.get(key)
     if (group) findings.push(...differences(kind, group, privacy))
     else {
       const at = added.findIndex(({ kind: { vendor, event } }) => vendor === kind.vendor && event === kind.event)
@@ -108,7 +108,7 @@ export function compareWithBaseline(
       severity: null,
       status: findings.length > 0 ? 'failed' : 'passed',
       reason: null,
-      events: [...now.values()].reduce((sum, { kind }) => sum + kind.count, 0),
+      events: [...recorded.values()].reduce((sum, { kind }) => sum + kind.count, 0),
     },
     findings,
   }
@@ -148,37 +148,37 @@ function unexpected(kind: EventKind, events: readonly RecordedEvent[], privacy: 
   }
 }
 
-function differences(before: EventKind, { kind, events }: Group, privacy: Privacy): Fault[] {
+function differences(expected: EventKind, { kind, events }: Group, privacy: Privacy): Fault[] {
   const name = nameOf(kind)
   const place = pageOf(kind)
-  const counts = { expected: timesText(before.count), observed: timesText(kind.count) }
+  const counts = { expected: timesText(expected.count), observed: timesText(kind.count) }
   const found: Fault[] = []
-  if (kind.count < before.count) {
+  if (kind.count < expected.count) {
     found.push({
       ...faultOf(kind, events[0], privacy),
       ...counts,
       kind: 'missing',
-      sentence: `${name} fired ${timesText(kind.count)}${place}, not ${timesText(before.count)} as in the baseline`,
-      count: before.count - kind.count,
+      sentence: `${name} fired ${timesText(kind.count)}${place}, not ${timesText(expected.count)} as in the baseline`,
+      count: expected.count - kind.count,
     })
-  } else if (kind.count > before.count) {
-    const isCopy = kind.copies > before.copies
+  } else if (kind.count > expected.count) {
+    const isCopy = kind.copies > expected.copies
     const again = duplicatesIn(events.map(({ event }) => event))[0]?.[1]
-    const extra = isCopy ? events.find(({ event }) => event === again) : events[before.count]
+    const extra = isCopy ? events.find(({ event }) => event === again) : events[expected.count]
     const what = isCopy ? `was sent ${timesText(kind.copies + 1)} with the same data` : `fired ${timesText(kind.count)}`
     found.push({
       ...faultOf(kind, extra, privacy),
       ...counts,
       kind: isCopy ? 'duplicate' : 'unexpected',
-      sentence: `${name} ${what}${place}; ${timesText(before.count)} in the baseline`,
-      count: kind.count - before.count,
+      sentence: `${name} ${what}${place}; ${timesText(expected.count)} in the baseline`,
+      count: kind.count - expected.count,
     })
   }
-  return [...found, ...lostParameters(before, { kind, events }, privacy)]
+  return [...found, ...lostParameters(expected, { kind, events }, privacy)]
 }
 
-function lostParameters(before: EventKind, { kind, events }: Group, privacy: Privacy): Fault[] {
-  const lost = before.parameters.filter((key) => !events.every((one) => has(one, key)))
+function lostParameters(expected: EventKind, { kind, events }: Group, privacy: Privacy): Fault[] {
+  const lost = expected.parameters.filter((key) => !events.every((one) => has(one, key)))
   if (lost.length === 0) return []
   const lacking = events.filter((one) => lost.some((key) => !has(one, key)))
   const names = lost.slice(0, 5).map((key) => `\`${key}\``)
