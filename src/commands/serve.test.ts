@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
 import { ask, call, startServer, temporaryFolder, until } from '../../test/run-program.ts'
+import { hintsOf } from './serve.ts'
 
 test('the serve command logs its URL and the set-up link, and exits cleanly on SIGTERM', async () => {
   using folder = temporaryFolder()
@@ -24,4 +25,12 @@ test('the serve command logs its URL and the set-up link, and exits cleanly on S
   const started = said.find(({ msg }) => /^Tagwarden \d.* started with the data folder \//.test(msg))
   expect(started?.level).toBe('info')
   expect(said.slice(-2).map(({ msg }) => msg)).toEqual(['stopping, because the process received SIGTERM', 'stopped'])
+})
+
+test('the hint about a missing public URL names the URL of links, unless its port is not known', () => {
+  const hintFor = (ownUrl: string) => hintsOf({ publicUrl: '', smtpUrl: '', chromium: '' }, ownUrl)[0]
+  expect(hintFor('http://127.0.0.1:8787')).toContain('use http://127.0.0.1:8787, which works only on this machine')
+  expect(hintFor('http://127.0.0.1:0')).toContain(
+    'the port is chosen at startup: links and the browser script do not work',
+  )
 })

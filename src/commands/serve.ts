@@ -63,7 +63,9 @@ export function hintsOf(
   { publicUrl, smtpUrl, chromium }: Pick<Config, 'publicUrl' | 'smtpUrl' | 'chromium'>,
   ownUrl: string,
 ): string[] {
-  const here = `TAGWARDEN_PUBLIC_URL is not set: links and the browser script use ${ownUrl}, which works only on this machine`
+  const here = ownUrl.endsWith(':0')
+    ? 'TAGWARDEN_PUBLIC_URL is not set and the port is chosen at startup: links and the browser script do not work'
+    : `TAGWARDEN_PUBLIC_URL is not set: links and the browser script use ${ownUrl}, which works only on this machine`
   const noMail = 'TAGWARDEN_SMTP_URL is not set: e-mails cannot be sent'
   const unsafe = 'Chromium runs without its sandbox, because the server runs as root: run it as a separate user'
   const isUnsafe = !hasSandbox() && findChromium(chromium) !== null

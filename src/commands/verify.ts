@@ -1,5 +1,6 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename } from 'node:path'
+import { parse } from 'yaml'
 import { PLAIN_PRIVACY, type Privacy } from '../conditions/privacy-settings.ts'
 import { AppError, messageOf } from '../core/error.ts'
 import { parser } from '../core/schema.ts'
@@ -43,7 +44,7 @@ function readDocument(path: string): unknown {
     throw fault(`${path}: ${existsSync(path) ? messageOf(error) : 'file not found'}`)
   }
   try {
-    return /^\s*[[{]/.test(text) ? JSON.parse(text) : Bun.YAML.parse(text)
+    return /^\s*[[{]/.test(text) ? JSON.parse(text) : parse(text)
   } catch (error) {
     throw fault(`${path}: is neither JSON nor YAML: ${messageOf(error).replace(/\s+/g, ' ')}`)
   }
