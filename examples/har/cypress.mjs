@@ -8,6 +8,8 @@ import { recordHar, webSocketUrlOf } from './record-har.mjs'
  *     import { installHar } from './har/cypress.mjs'
  *     export default { e2e: { setupNodeEvents: (on) => installHar(on, { folder: 'hars' }) } }
  *
+ * Tested in Chromium, but with a stub of Cypress, whose package downloads a program when it is installed.
+ *
  * @param {(event: string, handler: (...args: any[]) => unknown) => void} on
  * @param {{folder: string}} options folder of the HAR files, which is created
  */

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
 import { join, resolve } from 'node:path'
+import { type BrowserContext, chromium } from 'playwright-core'
 import puppeteer, { type Browser } from 'puppeteer-core'
 import { commands } from '../../src/commands/index.ts'
 import { installedChromium } from '../browser/installed-chromium.ts'
@@ -71,6 +72,26 @@ describe('the shop', () => {
       'Google Analytics 4 purchase had no `ep.transaction_id` on /thanks; it had a value in the baseline',
     )
   })
+})
+
+test('the helper for Playwright records a context, even when the test fails', async () => {
+  const { withHar } = await example('har/playwright.mjs')
+  const har = join(folder.path, 'playwright.har')
+  const playwright = await chromium.launch({ executablePath: await installedChromium(), args: ['--no-sandbox'] })
+  try {
+    await using release = await startShop({})
+    const work = async (context: BrowserContext) => {
+      const page = await context.newPage()
+      await page.goto(`${release.url}thanks`, { waitUntil: 'networkidle' })
+      throw new Error('the test failed')
+    }
+    await expect(withHar(playwright, har, work)).rejects.toThrow('the test failed')
+  } finally {
+    await playwright.close()
+  }
+  const { code, stdout } = await runProgram(['verify', '--har', har, ...GATE.slice(0, 2)])
+  expect(stdout).toContain('of 2 events in 1 recording')
+  expect(code).toBe(0)
 })
 
 test('the helper for Cypress records a spec, from its own hooks', async () => {
