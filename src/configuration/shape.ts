@@ -1,3 +1,4 @@
+import { isJsonObject } from '../core/parse-json-object.ts'
 import type { TSchema } from '../core/schema.ts'
 
 /** The sections of a configuration file, in the order in which they are created. */
@@ -40,8 +41,7 @@ export const CHANNELS: FieldShape = { channels: true }
 /** Target that is an integration, optionally with a detail such as the key of a project. */
 const INTEGRATION_TARGET = /^(int_[a-z0-9]+)(?::(.+))?$/s
 
-export const isFields = (value: unknown): value is Fields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
+export const isFields: (value: unknown) => value is Fields = isJsonObject
 
 /** Returns the key of an item, or the e-mail address of a member; null for an unknown id. */
 type KeyOf = (to: Referred, id: string) => string | null

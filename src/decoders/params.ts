@@ -1,4 +1,5 @@
 import { hideCredentials, isCredential, isCredentialKey, isCredentialPair } from '../core/detect-credentials.ts'
+import { isJsonObject } from '../core/parse-json-object.ts'
 import { cutText } from '../core/text.ts'
 import { parseBoundedJson } from './parse-bounded-json.ts'
 
@@ -118,7 +119,7 @@ export function scalarOrNull(value: unknown): string | null {
 
 /** Returns the value if it is an object, otherwise an empty object. */
 export function objectOf(value: unknown): Record<string, unknown> {
-  return isObject(value) ? value : {}
+  return isJsonObject(value) ? value : {}
 }
 
 /**
@@ -131,11 +132,7 @@ export function sharedOf(source: object): Record<string, unknown> {
 
 /** Returns the objects in a list. Empty if the value is not a list. */
 export function objectsOf(value: unknown): Record<string, unknown>[] {
-  return Array.isArray(value) ? value.filter(isObject) : []
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
+  return Array.isArray(value) ? value.filter(isJsonObject) : []
 }
 
 /**
@@ -249,7 +246,7 @@ function formName(name: string): string {
 export function readJsonObject(text: string | null): Record<string, unknown> {
   if (!text) throw new Error('the body is missing')
   const value = parseJson(text)
-  if (!isObject(value)) throw new Error('the body is not a JSON object')
+  if (!isJsonObject(value)) throw new Error('the body is not a JSON object')
   return value
 }
 

@@ -6,6 +6,7 @@ import { workerEnv } from '../core/child-env.ts'
 import { SECOND_MS } from '../core/clock.ts'
 import { AppError, type ErrorCode } from '../core/error.ts'
 import { FairQueue } from '../core/fair-queue.ts'
+import { isJsonObject } from '../core/parse-json-object.ts'
 import { programCommand } from '../core/program-command.ts'
 import { parser } from '../core/schema.ts'
 import { checkJson, parseJson } from '../http/json-body.ts'
@@ -43,8 +44,7 @@ const ARCHIVE: ArchiveLimits = { harBytes: 32 * 1024 * 1024, attachmentBytes: 32
  */
 export function draftInputOf(body: Uint8Array): DraftInput {
   const value = parseJson(new TextDecoder().decode(body))
-  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
-  checkJson(isObject ? { ...value, har: undefined } : value)
+  checkJson(isJsonObject(value) ? { ...value, har: undefined } : value)
   const input = readInput(value) as DraftInput
   if (Object.keys(input).length !== 1) {
     throw new AppError('invalid', 'sessionId: exactly one of sessionId, har, harZip and recording is required')

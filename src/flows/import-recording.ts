@@ -1,4 +1,5 @@
 import { AppError } from '../core/error.ts'
+import { isJsonObject } from '../core/parse-json-object.ts'
 import { MAX_STEPS, parseRecording, parseStep, type RecordedStep, type Recording } from './recorder-export.ts'
 import { isStepType } from './recording-steps.ts'
 
@@ -23,7 +24,7 @@ const MAX_TYPE = 100
  * @throws {AppError} `invalid` when the value is not a recording or no step can be executed
  */
 export function importRecording(value: unknown, path: string): { recording: Recording; skipped: SkippedStep[] } {
-  if (!isObject(value)) throw new AppError('invalid', `${path}: must be an object, as exported by the Recorder`)
+  if (!isJsonObject(value)) throw new AppError('invalid', `${path}: must be an object, as exported by the Recorder`)
   if (!Array.isArray(value.steps)) throw new AppError('invalid', `${path}.steps: must be a list`)
   if (value.steps.length === 0) throw new AppError('invalid', `${path}.steps: must have at least one item`)
   const steps: RecordedStep[] = []
@@ -49,14 +50,12 @@ export function importRecording(value: unknown, path: string): { recording: Reco
   return { recording: parseRecording({ ...value, title, steps }, path), skipped: skipped.slice(0, MAX_REPORTED) }
 }
 
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-
-const typeOf = (step: unknown) => (isObject(step) && typeof step.type === 'string' ? step.type.slice(0, MAX_TYPE) : '')
+const typeOf = (step: unknown) =>
+  isJsonObject(step) && typeof step.type === 'string' ? step.type.slice(0, MAX_TYPE) : ''
 
 /** Returns why a step can't be executed: `selectors: is missing`; null when it can be. */
 function faultOf(step: unknown): string | null {
-  if (!isObject(step)) return 'must be an object'
+  if (!isJsonObject(step)) return 'must be an object'
   if (typeof step.type !== 'string') return 'type: is missing'
   if (!isStepType(step.type) && step.type !== 'customStep') return 'type: this kind of step is not supported'
   try {
@@ -70,7 +69,7 @@ function faultOf(step: unknown): string | null {
 
 /** Removes selectors that are not in the Recorder's syntax when there are others. */
 function withoutForeignSelectors(step: unknown): { step: unknown; without: number } {
-  if (!isObject(step) || !Array.isArray(step.selectors)) return { step, without: 0 }
+  if (!isJsonObject(step) || !Array.isArray(step.selectors)) return { step, without: 0 }
   const own = step.selectors.filter((selector) => ![selector].flat().some((part) => String(part).includes('::-p-')))
   const without = step.selectors.length - own.length
   return own.length === 0 || without === 0 ? { step, without: 0 } : { step: { ...step, selectors: own }, without }

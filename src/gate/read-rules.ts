@@ -2,6 +2,7 @@ import type { Alert, AlertInput } from '../alerts/alert.ts'
 import { readAlertInput } from '../alerts/alert-input.ts'
 import { MAX_RULE_COST, RuleCheck } from '../conditions/condition.ts'
 import { AppError } from '../core/error.ts'
+import { isJsonObject } from '../core/parse-json-object.ts'
 import { parser, type Static, Text, Type } from '../core/schema.ts'
 import { type Expectation, ExpectationSchema } from '../flows/expectation.ts'
 import { checkExpected } from '../flows/match-expectations.ts'
@@ -43,17 +44,14 @@ export function readRules(value: unknown, { orgId }: Pick<GateDomain, 'orgId'>):
 
 function listsIn(value: unknown): { alerts: unknown[]; labels?: unknown } {
   if (Array.isArray(value)) return { alerts: value }
-  const fields = isObject(value) ? value : {}
+  const fields = isJsonObject(value) ? value : {}
   if (Array.isArray(fields.alerts)) return { alerts: fields.alerts, labels: fields.labels }
   if (typeof fields.alertType === 'string') return { alerts: [value] }
   throw new AppError('invalid', 'alerts: must be a list of alerts, as in the response of GET /v1/alerts')
 }
 
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-
 function alertOf(value: unknown, index: number, orgId: string): Alert {
-  if (!isObject(value)) throw new AppError('invalid', `alerts[${index}]: must be an object`)
+  if (!isJsonObject(value)) throw new AppError('invalid', `alerts[${index}]: must be an object`)
   const given = Object.fromEntries(Object.entries(value).filter(([field]) => !READ_ONLY.includes(field)))
   const { channels } = given
   const isSilent = channels === undefined || (Array.isArray(channels) && channels.length === 0)
@@ -87,7 +85,7 @@ export interface GateExpectations {
 
 /** Returns the expectations in a parsed file: a flow test, an object with `expectations`, or a list of them. */
 export function readExpectations(value: unknown): GateExpectations {
-  const fields = isObject(value) ? value : {}
+  const fields = isJsonObject(value) ? value : {}
   const list = Array.isArray(value) ? value : fields.expectations
   if (!Array.isArray(list)) throw new AppError('invalid', 'expectations: must be a list of expected events')
   const expectations = readExpectationList(list, 'expectations')

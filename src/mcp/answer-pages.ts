@@ -1,4 +1,5 @@
 import { AppError } from '../core/error.ts'
+import { isJsonObject } from '../core/parse-json-object.ts'
 import { decodeCursor, encodeCursor } from '../http/paging.ts'
 
 /**
@@ -23,15 +24,13 @@ interface List {
 
 type Fields = Record<string, unknown>
 
-const isFields = (value: unknown): value is Fields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 const lengthOf = (value: unknown) => JSON.stringify(value).length
 
 function listsIn(fields: Fields, parents: readonly string[] = []): List[] {
   return Object.entries(fields).flatMap(([name, value]) => {
     const path = [...parents, name]
     if (Array.isArray(value)) return [{ path, items: value }]
-    return isFields(value) ? listsIn(value, path) : []
+    return isJsonObject(value) ? listsIn(value, path) : []
   })
 }
 

@@ -3,7 +3,9 @@ import {
   SUPPORTED_PROTOCOL_VERSIONS as HANDSHAKE_REVISIONS,
   type Implementation,
 } from '@modelcontextprotocol/sdk/types.js'
+
 import { AppError } from '../core/error.ts'
+import { isJsonObject } from '../core/parse-json-object.ts'
 import { parser, Type } from '../core/schema.ts'
 import { API_HEADERS } from '../http/headers.ts'
 import { CAPABILITIES } from './handshake-server.ts'
@@ -58,11 +60,8 @@ const checkRead = parser(Type.Object({ uri: Type.String() }, open))
 
 type Fields = Record<string, unknown>
 
-const isFields = (value: unknown): value is Fields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-
 const versionIn = (message: unknown): unknown => {
-  if (!isFields(message) || !isFields(message.params) || !isFields(message.params._meta)) return undefined
+  if (!isJsonObject(message) || !isJsonObject(message.params) || !isJsonObject(message.params._meta)) return undefined
   return message.params._meta[VERSION_KEY]
 }
 
@@ -82,7 +81,7 @@ export function isStateless(headers: Headers, body: unknown): boolean {
   if (Array.isArray(body)) return body.some((message) => foreign(versionIn(message))) || foreign(header)
   const claimed = versionIn(body)
   if (claimed !== undefined) return foreign(claimed)
-  if (isFields(body) && body.method === 'initialize') return false
+  if (isJsonObject(body) && body.method === 'initialize') return false
   return foreign(header)
 }
 
@@ -141,7 +140,7 @@ function errorResponse(status: number, { code, message, data }: RpcError, id: st
 }
 
 function idOf(body: unknown): string | number | null {
-  const id = isFields(body) ? body.id : null
+  const id = isJsonObject(body) ? body.id : null
   return typeof id === 'string' || Number.isInteger(id) ? (id as string | number) : null
 }
 
@@ -165,12 +164,12 @@ function requestOf(headers: Headers, body: unknown): { method: string; params: F
       requested: asked.slice(0, 100),
     })
   }
-  if (!isFields(body))
+  if (!isJsonObject(body))
     throw malformed(`body: must be one JSON-RPC message; revision ${REVISION} does not support batches`)
   const { jsonrpc, method, params = {} } = body
   if (jsonrpc !== '2.0') throw malformed('jsonrpc: must be "2.0"')
   if (typeof method !== 'string') throw malformed('method: must be a string')
-  if (!isFields(params)) throw malformed('params: must be an object')
+  if (!isJsonObject(params)) throw malformed('params: must be an object')
   if ('id' in body && idOf(body) === null) throw malformed('id: must be a string or a whole number')
   return { method, params }
 }

@@ -1,3 +1,4 @@
+import { isJsonObject } from '../core/parse-json-object.ts'
 import type { TSchema } from '../core/schema.ts'
 import type { Call, Route } from '../http/route.ts'
 
@@ -19,8 +20,7 @@ const ID = /^[a-z]{2,4}_[0-9a-hjkmnp-tv-z]{26}$/
 const IDS_MAX = 50
 
 type Fields = Record<string, unknown>
-const fieldsOf = (value: unknown): Fields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : {}
+const fieldsOf = (value: unknown): Fields => (isJsonObject(value) ? value : {})
 
 const isId = (value: unknown): value is string => typeof value === 'string' && ID.test(value)
 

@@ -1,6 +1,7 @@
 import type { GroupRole } from '../config.ts'
 import { MAX_NAME_LENGTH } from '../contract/limits.ts'
 import { ROLES, type Role } from '../contract/roles.ts'
+import { isJsonObject } from '../core/parse-json-object.ts'
 
 /** A user as described by the identity provider. */
 export interface CompanyUser {
@@ -39,9 +40,7 @@ function groupsOf(value: unknown): string[] | null {
 
 /** Returns the value if it is an object; null otherwise. */
 export function objectOf(value: unknown): Record<string, unknown> | null {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-    ? (value as Record<string, unknown>)
-    : null
+  return isJsonObject(value) ? value : null
 }
 
 /**

@@ -1,6 +1,7 @@
 import { compactVerify, importJWK } from 'jose'
 import { DAY_MS, type Instant, MINUTE_MS, SECOND_MS } from '../../../core/clock.ts'
 import { AppError } from '../../../core/error.ts'
+import { isJsonObject } from '../../../core/parse-json-object.ts'
 import type { InboundCall } from '../connector.ts'
 import type { SigningKey } from './signing-keys.ts'
 
@@ -45,7 +46,7 @@ function objectIn(part: string): Json {
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(Buffer.from(part, 'base64url'))
     const value: unknown = JSON.parse(text)
-    if (typeof value === 'object' && value !== null && !Array.isArray(value) && !hasDuplicateName(text)) {
+    if (isJsonObject(value) && !hasDuplicateName(text)) {
       return value as Json
     }
   } catch {
