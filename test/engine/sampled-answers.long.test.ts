@@ -8,19 +8,21 @@ import type { Caller, Sources } from '../../src/insights/insight.ts'
 import { keyFacts } from '../../src/insights/parameter-key-facts.ts'
 import { sessionFlows } from '../../src/insights/session-flows.ts'
 import { SeriesMonitor } from '../../src/signals/series-monitor.ts'
+import { ClickhouseHistory } from '../../src/warehouse/clickhouse/clickhouse-history.ts'
 import { EVENT_UNIT } from '../../src/warehouse/dialect.ts'
 import { query } from '../../src/warehouse/query.ts'
 import { type EventFields, HOUR, WarehouseFixture } from '../../src/warehouse/warehouse.fixture.ts'
 import type { History } from '../../src/warehouse/warehouse.ts'
 import { cast } from '../fixtures.ts'
-import { ClickhouseHistory, loadClickhouse } from './clickhouse.ts'
+import { ClickhouseServer, clickhouseProblem } from './clickhouse-server.ts'
+import { insertAll } from './engine-fixture.ts'
 
 /*
  * Each domain has its own sessions, so its answer is based on an independent sample. All answers are compared with
  * those from all events of the domain.
  */
 
-const loaded = await loadClickhouse()
+const problem = clickhouseProblem()
 const DOMAINS = 24
 const SESSIONS = 600
 const ONE_IN = 8
@@ -50,6 +52,7 @@ function sessionsOf(domain: number): EventFields[] {
 
 interface World {
   fixture: WarehouseFixture
+  server: ClickhouseServer | null
   clickhouse: ClickhouseHistory | null
   orgId: string
   domainIds: readonly string[]
@@ -74,9 +77,13 @@ async function openWorld(): Promise<World> {
   }
   await fixture.flush()
   const now = clock.now() + MINUTE_MS
+  const server = problem === null ? (await ClickhouseServer.open())[0] : undefined
+  if (server) await insertAll(server.client, fixture.events, [])
+  const report = (error: unknown) => console.error(error)
   return {
     fixture,
-    clickhouse: typeof loaded === 'string' ? null : await ClickhouseHistory.with(loaded.open(), fixture.events),
+    server: server ?? null,
+    clickhouse: server ? new ClickhouseHistory({ client: server.client, clock, report }) : null,
     orgId,
     domainIds,
     caller: {
@@ -107,7 +114,7 @@ beforeAll(async () => {
   world = await openWorld()
 })
 afterAll(async () => {
-  world?.clickhouse?.close()
+  await world?.server?.[Symbol.asyncDispose]()
   await world?.fixture[Symbol.asyncDispose]()
 })
 
@@ -146,7 +153,7 @@ async function numbersOf(sources: Sources, domainId: string): Promise<Numbers> {
   return numbers
 }
 
-const engines = ['DuckDB', ...(typeof loaded === 'string' ? [] : ['ClickHouse'])] as const
+const engines = ['DuckDB', ...(problem === null ? ['ClickHouse'] : [])] as const
 const historyOf = (engine: string): History => {
   const { clickhouse, fixture } = world
   return engine === 'DuckDB' || !clickhouse ? fixture.warehouse : clickhouse
