@@ -4,7 +4,7 @@ import { messages } from '../messages.ts'
 import { Data } from './data-text.tsx'
 
 interface ManagedProps {
-  managedBy: AlertRule['managedBy']
+  managedBy?: AlertRule['managedBy'] | undefined
 }
 
 /** Name of the file that manages an item, for rows. Empty when no file does. */
@@ -16,6 +16,14 @@ export function ManagedMark({ managedBy }: ManagedProps) {
     </Text>
   )
 }
+
+/** The mark as the second line of a cell. */
+export const ManagedRow = ({ managedBy }: ManagedProps) =>
+  managedBy && (
+    <div className="under">
+      <ManagedMark managedBy={managedBy} />
+    </div>
+  )
 
 /** Notice that the next `tagwarden apply` overwrites changes. Empty when no file manages the item. */
 export function ManagedNotice({ managedBy }: ManagedProps) {

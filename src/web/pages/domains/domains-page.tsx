@@ -7,6 +7,7 @@ import { useHasRole } from '../../api/whoami.ts'
 import { Data } from '../../components/data-text.tsx'
 import { ExportMenu } from '../../components/export-menu.tsx'
 import { FilterBar } from '../../components/filter-bar.tsx'
+import { ManagedRow } from '../../components/managed-by.tsx'
 import { Num } from '../../components/numbers.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
 import { QueryState, SkeletonRows } from '../../components/query-state.tsx'
@@ -79,7 +80,14 @@ export function DomainsPage() {
 function columnsWith(openIssues: Readonly<Record<string, number>>) {
   const t = messages.domains
   return [
-    { id: 'name', head: t.name, sort: 'name', isLink: true, cell: ({ name }: Domain) => <Data>{name}</Data> },
+    {
+      id: 'name',
+      head: t.name,
+      sort: 'name',
+      isLink: true,
+      cell: ({ name }: Domain) => <Data>{name}</Data>,
+      below: ({ managedBy }: Domain) => <ManagedRow managedBy={managedBy} />,
+    },
     { id: 'state', head: t.status, width: '150px', isUnderMain: true, cell: DomainStatus },
     {
       id: 'issues',

@@ -4,6 +4,7 @@ import { Link } from '@tanstack/react-router'
 import type { FlowTest } from '#client/types.gen'
 import { useHasRole } from '../../api/whoami.ts'
 import { Data } from '../../components/data-text.tsx'
+import { ManagedRow } from '../../components/managed-by.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
 import { QueryState, SkeletonRows } from '../../components/query-state.tsx'
 import { RoleNotice } from '../../components/role-notice.tsx'
@@ -59,7 +60,7 @@ function columnsFor(may: boolean): Column<FlowTest>[] {
   const t = messages.tests
   return [
     { id: 'status', head: t.lastResult, width: '130px', isUnderMain: true, cell: StatusCell },
-    { id: 'name', head: t.name, isLink: true, cell: ({ name }) => <Data>{name}</Data> },
+    { id: 'name', head: t.name, isLink: true, cell: ({ name }) => <Data>{name}</Data>, below: ManagedRow },
     {
       id: 'severity',
       head: t.severity,
