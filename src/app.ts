@@ -53,6 +53,7 @@ import { openOrderCapture } from './order-capture/room.ts'
 import { openOrders } from './orders/room.ts'
 import { lastOrdersOf } from './orders/store.ts'
 import { openOrg } from './org/room.ts'
+import { openSavedViews } from './saved-views/room.ts'
 import { openSearch } from './search/room.ts'
 import { openShares } from './shares/room.ts'
 import { sharesOf } from './shares/store.ts'
@@ -122,6 +123,7 @@ export async function openApp(options: AppOptions): Promise<App> {
     lastOrders: (ids) => lastOrdersOf(db, ids),
   })
   const labels = openLabels(base)
+  const savedViews = openSavedViews(base)
   const visitor = openVisitor(base)
   const capture = openCapture(base, domains)
   const calendars = openCalendars(base)
@@ -220,6 +222,7 @@ export async function openApp(options: AppOptions): Promise<App> {
     managed,
     domains,
     labels,
+    savedViews,
     visitor,
     calendars,
     maintenance,

@@ -24,6 +24,7 @@ export type IdPrefix =
   | 'cmt'
   | 'bkp'
   | 'gat'
+  | 'vie'
 
 /**
  * Returns `<prefix>_` followed by 26 characters, which encode 48 bits of time and 80 random bits. Ids sort by creation

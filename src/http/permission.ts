@@ -25,7 +25,7 @@ export const PERMISSIONS = {
       "Read everything except secrets, property tokens, channel targets, members' e-mail addresses and personal data in " +
       'events',
   },
-  own: { from: 'viewer', writes: true, meaning: 'Change your own name, password, API keys and digest' },
+  own: { from: 'viewer', writes: true, meaning: 'Change your own name, password, API keys, digest and saved views' },
   edit: {
     from: 'member',
     writes: true,

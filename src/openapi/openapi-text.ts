@@ -35,6 +35,7 @@ export const TAGS: Readonly<Record<string, string>> = {
   Insights: 'Queries of the collected events',
   Compliance: 'Personal data and consent in the data sent to vendors',
   Labels: 'Names given to events, for use in conditions, journeys and search',
+  'Saved views': 'Filters of lists, saved under a name',
   'Flow tests': 'Recorded user journeys that are replayed in a browser, and the events that the tags sent',
   'Release gate': 'Recordings of releases, checked before users see them',
   Audits: 'Site crawls, and the tags that fired on each page',

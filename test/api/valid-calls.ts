@@ -15,6 +15,7 @@ import { invite } from '../../src/org/member-store.ts'
 import { newResetToken } from '../../src/org/password-reset.ts'
 import { openSession } from '../../src/org/session.ts'
 import { addMember, createUser } from '../../src/org/store.ts'
+import { createView } from '../../src/saved-views/store.ts'
 import { storeAudit } from '../audits/finished-audit.fixture.ts'
 import { sessionIdOf } from '../fixtures.ts'
 import { aRun, storeRun } from '../flows/finished-run.fixture.ts'
@@ -119,6 +120,10 @@ const MAKERS: Record<string, (maker: Maker) => Promise<string>> = {
   },
   async sessions({ world: { app, clock }, tenant, userId = tenant.people.owner.userId }) {
     return sessionIdOf(openSession(app.db, clock, userId, 'password').token)
+  },
+  async views({ world: { app, clock }, tenant: { orgId, people }, userId = people.owner.userId }) {
+    const view = { page: 'issues', name: 'Critical', search: '' } as const
+    return createView(app.db, { orgId, userId }, view, clock.now()).id
   },
   backups: async ({ world: { app, clock } }) => beginRecord(app.db, '/var/backups', clock.now()),
   calendars: async (maker) => (await make(maker, '/v1/calendars', { name: `Calendar ${++made}`, ics: CALENDAR })).id,

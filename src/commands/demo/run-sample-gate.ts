@@ -24,7 +24,7 @@ const ITEM = { 'ep.item_id': 'blue-shirt', 'epn.value': '24.90', 'ep.currency': 
 const META_ITEM = { 'cd[content_ids]': 'blue-shirt', 'cd[value]': '24.90', 'cd[currency]': 'EUR' }
 const AGREED = { gcs: 'G111', gcd: '13r3r3r3r5' }
 
-/** What the vendors receive on each page while a shirt is bought. */
+/** Events sent to vendors on each page of a purchase. */
 const PURCHASE: [path: string, title: string, sent: [of: SampleVendor, event: string, params: object][]][] = [
   ['/', 'Home', []],
   [

@@ -2,12 +2,14 @@ import { Button, CloseButton, NativeSelect, TextInput } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { IconAdjustmentsHorizontal } from '@tabler/icons-react'
 import { type ReactNode, useId } from 'react'
+import type { SavedViewPage } from '../../contract/saved-view-pages.ts'
 import { messages } from '../messages.ts'
 import type { ParamType, ParamTypes, ValuesOf } from '../url-state/param-types.ts'
 import { useSearchParams } from '../url-state/use-search-params.ts'
 import { Data, dataOption } from './data-text.tsx'
 import classes from './filter-bar.module.css'
 import { MultiChoice, type Option } from './multi-choice.tsx'
+import { SavedViewsMenu } from './saved-views.tsx'
 import { useDebouncedInput } from './use-debounced-input.ts'
 
 /** A field in a filter bar. Its name is also its search param. */
@@ -26,13 +28,15 @@ export type Filter<Name extends string = string> =
 interface FilterBarProps<F extends ParamTypes> {
   fields: F
   filters: readonly Filter<keyof F & string>[]
+  /** The list whose filters can be saved as views. */
+  views?: SavedViewPage
 }
 
 /**
  * Filters of a list, stored in the URL, with a chip for each active filter. On a phone, the fields other than the search
  * are behind a button with the number of active filters.
  */
-export function FilterBar<F extends ParamTypes>({ fields, filters }: FilterBarProps<F>) {
+export function FilterBar<F extends ParamTypes>({ fields, filters, views }: FilterBarProps<F>) {
   const [values, set] = useSearchParams(fields)
   const change = (name: string, value: unknown) => set({ [name]: value } as Partial<ValuesOf<F>>)
   const active = filters.filter((filter) => isFilter(filter) && !isAtRest(fields[filter.name], values[filter.name]))
@@ -50,7 +54,10 @@ export function FilterBar<F extends ParamTypes>({ fields, filters }: FilterBarPr
       <search className={classes.fields} aria-label={messages.components.filters}>
         {filters.filter(({ is }) => is === 'search').map(field)}
         {others.length > 1 ? (
-          <Folded active={active.filter(({ is }) => is !== 'search').length}>{others.map(field)}</Folded>
+          <Folded active={active.filter(({ is }) => is !== 'search').length}>
+            {others.map(field)}
+            {views && <SavedViewsMenu fields={fields} page={views} />}
+          </Folded>
         ) : (
           others.map(field)
         )}

@@ -54,7 +54,7 @@ export function AlertsPage() {
         <Actions />
       </PageHeader>
       <RoleNotice needs="member" what={messages.alerts.restrictedAction} />
-      <FilterBar fields={ALERTS} filters={filters} />
+      <FilterBar fields={ALERTS} filters={filters} views="alerts" />
       <QueryState
         query={query}
         skeleton={<SkeletonRows />}

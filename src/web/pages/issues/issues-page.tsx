@@ -58,7 +58,7 @@ export function IssuesPage() {
         <ExportMenu of={listIssues} queryKey={listQuery.queryKey} name="issues" />
       </PageHeader>
       <RoleNotice what={messages.issues.restrictedAction} needs="member" />
-      <FilterBar fields={ISSUES} filters={filters} />
+      <FilterBar fields={ISSUES} filters={filters} views="issues" />
       <QueryState
         query={query}
         skeleton={<SkeletonRows />}

@@ -84,6 +84,7 @@ function Filters() {
   const { vendor, event, events } = messages.explore
   return (
     <FilterBar
+      views="events"
       fields={EVENTS}
       filters={[
         { is: 'search', name: 'q' },
