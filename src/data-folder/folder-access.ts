@@ -21,9 +21,10 @@ export interface ExaminedFolder extends Disposable {
 
 /**
  * Opens a data folder to examine it, while a server may be using it. If the folder is read-only or belongs to another
- * user, nothing is written to it: SQLite would create files next to the database, so a copy is read instead. Throws
- * `FolderError` if the folder or the folder for temporary files can't be used, or can't be changed although `isChange` is true; throws `FolderInUse` if
- * `isChange` is true and a server is running.
+ * user, nothing is written to it: SQLite would create files next to the database, so a copy is read instead.
+ *
+ * Throws `FolderError` if the folder or the folder for temporary files can't be used. If `isChange` is true, also throws
+ * it if the folder can't be changed, and `FolderInUse` if a server is running.
  */
 export function openToExamine(paths: FolderPaths, { isChange }: { isChange: boolean }): ExaminedFolder {
   using opened = new DisposableStack()
@@ -82,7 +83,9 @@ function readOnlyReason({ folder, database }: FolderPaths): string | null {
   const { uid } = statSync(existsSync(database) ? database : folder)
   const own = process.getuid?.() ?? uid
   if (uid !== own) return `belongs to another user (uid ${uid}), as which the server must run`
-  return isAllowed(folder, constants.W_OK) ? null : 'is read-only, so that no server can use it'
+  return isAllowed(folder, constants.W_OK)
+    ? null
+    : 'is read-only for this process, so that it could not run a server here'
 }
 
 function isAllowed(path: string, mode: number): boolean {

@@ -1,8 +1,8 @@
 import { afterAll, describe, expect, test } from 'bun:test'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { lockFolder } from './folder-lock.ts'
+import { lockFolder, lockFolderToRead } from './folder-lock.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'folder-lock-'))
 afterAll(() => rmSync(root, { recursive: true }))
@@ -57,4 +57,24 @@ test('a folder can be locked again after its lock is released, and other folders
 
 test('a missing folder causes an ordinary error, not `FolderInUse`', () => {
   expect(() => lockFolder(join(root, 'nowhere'))).toThrow(/^(?!another tagwarden)/)
+})
+
+describe('a lock for reading', () => {
+  test('creates no file, and several processes can hold it', () => {
+    const folder = newFolder()
+    const [first, second] = [lockFolderToRead(folder), lockFolderToRead(folder)]
+    expect(readdirSync(folder)).toEqual([])
+    for (const unlock of [first, second]) unlock()
+  })
+
+  test("can't be held together with the other lock", () => {
+    const folder = newFolder()
+    const unlock = lockFolder(folder)
+    expect(() => lockFolderToRead(folder)).toThrow(REFUSED)
+    unlock()
+    const readers = [lockFolderToRead(folder), lockFolderToRead(folder)]
+    expect(() => lockFolder(folder)).toThrow(REFUSED)
+    for (const release of readers) release()
+    lockFolder(folder)()
+  })
 })

@@ -43,6 +43,9 @@ const SITES = {
   TAGWARDEN_HEARTBEAT_URL: 'heartbeatUrl',
 } as const satisfies Record<string, keyof Config>
 
+/** Statuses with which a proxy refuses to forward a plain HTTP request, or fails to. */
+const PROXY_FAILURES = new Set([407, 502, 504])
+
 async function checkWeb(config: Config, clock: Clock): Promise<Checked> {
   const fetchFrom = operatorFetch({ proxy: config.outboundProxy, ca: config.outboundCa })
   const sites = Object.entries(SITES).flatMap(([name, key]) => (config[key] === '' ? [] : [{ name, url: config[key] }]))
@@ -51,7 +54,9 @@ async function checkWeb(config: Config, clock: Clock): Promise<Checked> {
       const sentAt = clock.now()
       try {
         const signal = AbortSignal.timeout(TIMEOUT_MS)
-        const { headers } = await fetchFrom(`${new URL(url).origin}/`, { method: 'HEAD', headers: {}, signal })
+        const { headers, status } = await fetchFrom(`${new URL(url).origin}/`, { method: 'HEAD', headers: {}, signal })
+        if (config.outboundProxy !== '' && PROXY_FAILURES.has(status))
+          throw new AppError('upstream', `the proxy answered with status ${status}`)
         const receivedAt = clock.now()
         const at = Date.parse(headers.get('date') ?? '')
         // The header has no fractions of a second: https://www.rfc-editor.org/rfc/rfc9110#section-6.6.1

@@ -140,6 +140,7 @@ test('configured servers and the proxy are reached without an effect', async () 
     proxied.push(`${method} ${path}`)
     return new Response('', { headers: { date: mailDate(0) } })
   })
+  await using locked = receiver(() => new Response('', { status: 407 }))
   const closed = `http://127.0.0.1:${await freePort()}`
   const allow = { TAGWARDEN_OUTBOUND_ALLOW: '127.0.0.1' }
   const cases: [string, Record<string, string>, number, RegExp][] = [
@@ -169,6 +170,12 @@ test('configured servers and the proxy are reached without an effect', async () 
     ],
     ['proxy', { TAGWARDEN_OUTBOUND_PROXY: closed }, 1, /^WRONG proxy: .+ cannot be reached: ECONNREFUSED; check/],
     ['proxy', { TAGWARDEN_OUTBOUND_PROXY: proxy.url }, 0, /^ok .+accepts connections; no request was forwarded$/],
+    [
+      'outbound',
+      { TAGWARDEN_OUTBOUND_PROXY: locked.url, TAGWARDEN_HEARTBEAT_URL: `${site.url}/ping/secret` },
+      1,
+      /^WRONG .+ cannot be reached: the proxy answered with status 407; /,
+    ],
     [
       'proxy',
       { TAGWARDEN_OUTBOUND_PROXY: proxy.url, TAGWARDEN_HEARTBEAT_URL: `${site.url}/ping/secret` },
@@ -227,7 +234,7 @@ test('a running server is asked at its address', async () => {
   expect(await serverLine(`127.0.0.1:${other.port}`)).toMatch(/^WARN .+another program answers/)
 })
 
-test('the clocks of browsers are compared', async () => {
+test('the clocks of senders are compared', async () => {
   using root = temporaryFolder()
   const data = join(root.path, 'data')
   const apiKey = await initialize(data)
@@ -241,5 +248,5 @@ test('the clocks of browsers are compared', async () => {
   }
   const { code, stdout } = await runProgram(['doctor', '--data', data, '--listen', new URL(server.url).host])
   expect(code).toBe(1)
-  expect(stdout).toMatch(/^WRONG clock: .+ the median of the browsers \(60 min behind this clock\)/m)
+  expect(stdout).toMatch(/^WRONG clock: .+ the median of the senders of events \(60 min behind this clock\)/m)
 })

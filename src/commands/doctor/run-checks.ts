@@ -45,7 +45,7 @@ export async function runChecks(examined: ExaminedFolder, { config, clock, progr
   const versions = await readVersions(config)
   findings.push(
     ...connections,
-    checkClock(state, [...clocks, ...browserClocks(server)], clock.now()),
+    checkClock(state, [...clocks, ...senderClocks(server)], clock.now()),
     checkTemporaryFolder(examined.temporaryFolder),
     await checkBrowser(config, examined.temporaryFolder),
     ...(await checkCountryFile(config.countryFile)),
@@ -69,9 +69,9 @@ export async function runChecks(examined: ExaminedFolder, { config, clock, progr
   }
 }
 
-/** The typical clock of the browsers that send events, as measured by the running server. */
-function browserClocks(server: ServerAnswer | null): ComparedClock[] {
+/** The typical clock of browsers and others that send events, as measured by the running server. */
+function senderClocks(server: ServerAnswer | null): ComparedClock[] {
   if (server === null || server.kind === 'silent') return []
   const offsetS = metricOf(server.metrics, 'tagwarden_sender_clock_offset_seconds')
-  return offsetS === null ? [] : [{ of: 'the median of the browsers', offsetMs: offsetS * 1000 }]
+  return offsetS === null ? [] : [{ of: 'the median of the senders of events', offsetMs: offsetS * 1000 }]
 }

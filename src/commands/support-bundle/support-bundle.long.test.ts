@@ -309,6 +309,12 @@ describe('no canary is in the bundle', () => {
   })
 })
 
+test('the doctor shows only the paths that are checked', async () => {
+  const { stdout, stderr } = await runProgram(['doctor', '--data', data], { env: { ...env, ...brokenFiles } })
+  const found = foundIn(Buffer.from(stdout + stderr)).map((line) => line.split(':')[0])
+  expect([...new Set(found)].sort()).toEqual(['chromium', 'country file', 'data folder'])
+})
+
 test('bad use is refused', async () => {
   const use = (...flags: string[]) => runProgram(['support-bundle', ...flags])
   const to = join(root.path, 'exists')
