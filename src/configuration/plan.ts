@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { CallApi } from './api-client.ts'
-import { type DesiredItem, pathText } from './desired.ts'
+import { type DesiredItem, pathText, withoutStored } from './desired.ts'
 import type { Organization, PresentItem } from './organization.ts'
 import { STORED } from './placeholders.ts'
 import type { Section } from './section.ts'
@@ -70,17 +70,9 @@ function matchOf(
   if (same) return same
   const named = new Set(items.filter((item) => item.section === section).map((item) => item.key))
   return [...(present?.values() ?? [])].find(
-    (one) => one.file === null && !named.has(one.key) && isDeepStrictEqual(withoutHidden(one.compared), compared),
+    (one) => one.file === null && !named.has(one.key) && isDeepStrictEqual(withoutStored(one.compared), compared),
   )
 }
-
-const withoutHidden = (fields: Fields): Fields =>
-  Object.fromEntries(
-    Object.entries(fields).flatMap(([name, value]): [string, unknown][] => {
-      if (value === STORED) return []
-      return [[name, isFields(value) ? withoutHidden(value) : value]]
-    }),
-  )
 
 /**
  * Returns the fields that differ. Secrets that the file does not contain are unchanged; others are compared by the

@@ -17,6 +17,7 @@ const STORED = {
   lateShare: 0.5,
   createdAt: 1,
   updatedAt: 2,
+  managedBy: { key: 'blank-value', file: 'tagwarden.yaml' },
 }
 
 describe('a file of alerts', () => {

@@ -1,5 +1,6 @@
 import type { Alert, AlertInput } from '../alerts/alert.ts'
 import { readAlertInput } from '../alerts/alert-input.ts'
+import { AlertInputSchema, AlertSchema } from '../alerts/alert-schema.ts'
 import { MAX_RULE_COST, RuleCheck } from '../conditions/condition.ts'
 import { AppError } from '../core/error.ts'
 import { isJsonObject } from '../core/parse-json-object.ts'
@@ -16,7 +17,9 @@ export interface GateRules {
 }
 
 /** Fields of an alert in a response that a request does not have. */
-const READ_ONLY = ['id', 'orgId', 'lateShare', 'createdAt', 'updatedAt']
+const READ_ONLY = new Set(
+  Object.keys(AlertSchema.properties).filter((field) => !(field in AlertInputSchema.properties)),
+)
 /** Defaults of fields that the gate does not use, because it sends nothing and evaluates no window. */
 const UNUSED = { period: '1h', channels: [{ type: 'email', target: 'owners' }] } satisfies Partial<AlertInput>
 const MAX_ALERTS = 10_000
@@ -52,7 +55,7 @@ function listsIn(value: unknown): { alerts: unknown[]; labels?: unknown } {
 
 function alertOf(value: unknown, index: number, orgId: string): Alert {
   if (!isJsonObject(value)) throw new AppError('invalid', `alerts[${index}]: must be an object`)
-  const given = Object.fromEntries(Object.entries(value).filter(([field]) => !READ_ONLY.includes(field)))
+  const given = Object.fromEntries(Object.entries(value).filter(([field]) => !READ_ONLY.has(field)))
   const { channels } = given
   const isSilent = channels === undefined || (Array.isArray(channels) && channels.length === 0)
   const input = readAlertInput(
