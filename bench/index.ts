@@ -6,7 +6,8 @@ import { lineOf } from './tools/budget.ts'
 
 /**
  * `npm run bench [-- NAME…]`: measures the executable. Most figures are ratios of two values measured in the same run,
- * and each has a limit. `soak` takes half an hour or `--minutes`, and only runs when it is named. With `--tiny`, each benchmark only verifies that it runs, using the program built for tests.
+ * and each has a limit. `soak` takes half an hour or `--minutes`, and only runs when it is named. With `--tiny`, each
+ * benchmark only verifies that it runs, using the program built for tests.
  */
 const [cpu] = cpus()
 console.log(
