@@ -80,7 +80,7 @@ export function useColumns(): Column<Signal>[] {
         help: 'sensitivity',
         sort: 'sensitivity',
         width: '120px',
-        hideBelow: 768,
+        hideBelow: 1200,
         cell: (signal) => (may ? <SensitivityField signal={signal} /> : <Num value={signal.sensitivity} />),
       },
       {
@@ -144,11 +144,11 @@ function Name({ signal: { vendor, event, domain, explainedBy, issueId } }: { sig
   )
 }
 
-/** The mode. On a phone, which has no column for the sensitivity, includes the sensitivity. */
+/** The mode. Includes the sensitivity on screens that have no column for it. */
 const Watching = ({ signal }: { signal: Signal }) => (
   <>
     <ModeField signal={signal} />
-    <div className={classes.onPhones}>
+    <div className={classes.withMode}>
       <div className="under">{messages.signals.sensitivity}</div>
       <SensitivityField signal={signal} />
     </div>
