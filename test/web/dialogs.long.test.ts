@@ -38,6 +38,15 @@ const OPENERS: readonly Opener[] = [
   { of: 'shell/header.tsx', at: '/', press: button('Account') },
   { of: 'shell/command-palette.tsx', at: '/', press: button('Search') },
   { of: 'components/export-menu.tsx', at: '/issues', press: button('Export') },
+  { of: 'pages/alerts/alerts-page.tsx', at: '/alerts', press: button('Export') },
+  { of: 'components/saved-views.tsx', at: '/issues', first: button('Filters'), press: button('Views') },
+  {
+    of: 'components/saved-views.tsx',
+    at: '/explore/events',
+    first: button('Filters'),
+    press: button('Views'),
+    pick: named('menuitem', 'Save these filters…'),
+  },
   { of: 'pages/issues/mute-menu.tsx', at: '/issues/iss_', press: button('Mute') },
   {
     of: 'pages/issues/assign-menu.tsx',

@@ -56,6 +56,12 @@ const FORMS: readonly FormCase[] = [
     submit: 'Mute issue',
     isDestructive: true,
   },
+  {
+    of: 'components/saved-views.tsx',
+    at: '/issues',
+    opens: [button('Views'), named('menuitem', 'Save these filters…')],
+    submit: 'Save view',
+  },
   { of: 'pages/domains/add-domain-page.tsx', at: '/domains/new', submit: 'Add' },
   { of: 'pages/domains/domain/domain-settings-page.tsx', at: 'settings', submit: 'Rename domain' },
   { of: 'pages/domains/domain/domain-settings-page.tsx', at: 'settings', submit: 'Save endpoint' },
