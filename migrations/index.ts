@@ -59,6 +59,7 @@ import people from './0053_people.sql' with { type: 'text' }
 import gateRuns from './0054_gate_runs.sql' with { type: 'text' }
 import managedItems from './0055_managed_items.sql' with { type: 'text' }
 import operatorAlarms from './0056_operator_alarms.sql' with { type: 'text' }
+import retentionChanges from './0057_retention_changes.sql' with { type: 'text' }
 import savedViews from './0058_saved_views.sql' with { type: 'text' }
 
 /** Migrations in the order in which they run. Released statements never change; new migrations are appended. */
@@ -119,5 +120,6 @@ export const migrations: readonly { name: string; sql: string }[] = [
   { name: '0054_gate_runs', sql: gateRuns },
   { name: '0055_managed_items', sql: managedItems },
   { name: '0056_operator_alarms', sql: operatorAlarms },
+  { name: '0057_retention_changes', sql: retentionChanges },
   { name: '0058_saved_views', sql: savedViews },
 ]

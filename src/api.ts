@@ -6,7 +6,7 @@ import { answerErrors } from './http/error-responses.ts'
 import { performer } from './http/perform-call.ts'
 import type { QueryLimiter } from './http/query-limiter.ts'
 import { RateLimit, rateLimited } from './http/rate-limit.ts'
-import type { Route } from './http/route.ts'
+import type { Call, Route } from './http/route.ts'
 import { router } from './http/router.ts'
 import { webPages } from './http/web-pages.ts'
 import { openApiDocument } from './openapi/openapi.ts'
@@ -24,12 +24,17 @@ interface Deps {
 
 /** Returns the function that handles requests to the routes, the MCP server and the pages. */
 export function openApi(
-  { db, clock, config, publicUrl, report }: Base,
+  { db, clock, config, log, publicUrl, report }: Base,
   { routes, queryLimiter, noteRequest = () => {} }: Deps,
 ): Handle {
   const rate = new RateLimit(clock, config.rateKeyPerMinute / 60, 60)
   const authenticate = rateLimited(authenticator({ db, clock }), rate)
-  const perform = performer({ db, audit: auditor(db, clock), queryLimiter })
+  const perform = performer({
+    db,
+    audit: auditor(db, clock),
+    deleted: (act) => log.info(deletionLine(act)),
+    queryLimiter,
+  })
   const mcp = openedAtFirst(async () => {
     const { mcpEndpoint } = await import('./mcp/mcp-endpoint.ts')
     return mcpEndpoint({ routes, authenticate, perform, version, publicUrl, report })
@@ -47,6 +52,13 @@ export function openApi(
     noteRequest(snakeCase(group), response.status, performance.now() - begun)
     return response
   }
+}
+
+/** Returns `DELETE /v1/domains/dom_1 by usr_1 of org_1`. */
+function deletionLine({ route, call: { params, principal } }: { route: Route; call: Call }): string {
+  const values = params as Record<string, string>
+  const path = route.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => values[name] ?? '')
+  return `DELETE ${path} by ${principal?.userId} of ${principal?.orgId}`
 }
 
 const isMcp = ({ url }: Request) => new URL(url).pathname === '/mcp'

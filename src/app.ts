@@ -59,6 +59,7 @@ import { openShares } from './shares/room.ts'
 import { sharesOf } from './shares/store.ts'
 import { openSignals } from './signals/room.ts'
 import type { Db } from './store/database.ts'
+import { limitInForce } from './store/retention-limits.ts'
 import { openStream } from './stream/room.ts'
 import { openVisitor } from './visitor/room.ts'
 import { browserName } from './visitor/user-agent.ts'
@@ -107,7 +108,7 @@ export async function openApp(options: AppOptions): Promise<App> {
   const base = await openBase(options)
   const { db, box, clock, config, publicUrl, warehouse, privacyOf, maskTextOf, report } = base
   const paths = folderPaths(config.data)
-  const runFiles = new RunFiles(paths.runs, config.runRetentionDays)
+  const runFiles = new RunFiles(paths.runs, () => limitInForce(db, 'runRetentionDays', clock.now()))
   const changesOf = (issue: IssueRecord) => maskedNames(changesOfIssue(db, issue), privacyOf(issue.orgId))
   const mailConfigured = config.smtpUrl !== ''
   const enqueue = notifier({ db, clock, publicUrl, mailConfigured, changesOf })

@@ -449,6 +449,7 @@ const TABLES: Record<string, string> = {
   // Rows are deleted together with their organization or domain.
   orderCaptureRule: 'order-capture',
   operatorAlarm: 'health',
+  retentionLimit: 'store',
   org: 'org calendars domains data-folder',
   orgEscalation: 'issues',
   // Rows are deleted together with their organization, domain, project or label.

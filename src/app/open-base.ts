@@ -1,14 +1,15 @@
 import type { Base, Log, OperatorNotice } from '../base.ts'
 import { maskPersonal } from '../conditions/mask-personal-data.ts'
 import { privacyFrom } from '../conditions/privacy-settings.ts'
-import { type Config, retentionMs } from '../config.ts'
-import { type Clock, SECOND_MS } from '../core/clock.ts'
+import type { Config } from '../config.ts'
+import { type Clock, DAY_MS, SECOND_MS } from '../core/clock.ts'
 import { Emitter } from '../core/emitter.ts'
 import { openAllStores } from '../data-folder/open-folder.ts'
 import { OperatorMessages } from '../health/operator-messages.ts'
 import type { HistoryBase } from '../history-base.ts'
 import { privacySettings } from '../org/store.ts'
 import { checkFolderMark, quietState } from '../store/folder-mark.ts'
+import { limitInForce, requestLimits } from '../store/retention-limits.ts'
 import { type AddressGuard, addressGuard } from '../transport/address-guard.ts'
 import { httpTransport } from '../transport/http-transport.ts'
 import { mailTransport } from '../transport/mail-transport.ts'
@@ -49,6 +50,7 @@ export async function openBase({ config, clock, log, transport: given }: AppOpti
   const queryTimeoutMs = config.queryTimeoutS * SECOND_MS
   const stores = await openAllStores(config.data, clock, { report, log, notifyOperator, queryTimeoutMs })
   const { db, box, spool, warehouse, late: lateFolder, close } = stores
+  requestLimits(db, config, clock.now())
   const quiet = checkFolderMark(db, config.data, clock.now())
   if (quiet) log.warn(quietNotice(quiet.reason))
   const transport = mutedTransport(given ?? outboundTransport(config, guard), () => quietState(db))
@@ -73,7 +75,7 @@ export async function openBase({ config, clock, log, transport: given }: AppOpti
     spool,
     warehouse,
     watermark: () => spool.watermark(),
-    retentionMs: retentionMs(config),
+    retentionMs: limitInForce(db, 'retentionDays', clock.now()) * DAY_MS,
     maxEventsRead: config.maxEventsRead,
     privacyOf,
     maskTextOf(orgId) {

@@ -60,7 +60,7 @@ export async function takeSnapshot(paths: FolderPaths): Promise<Snapshot> {
   for (const name of spooledSegments(paths.spool).toSorted()) add(copied(paths, `spool/${name}.ndjson`))
   const { db, missing } = linkListed(paths, (path) => add(linked(paths, path)))
   try {
-    for (const { runId, isFinished } of await new RunFiles(paths.runs, 0).uses(db)) {
+    for (const { runId, isFinished } of await new RunFiles(paths.runs, () => 0).uses(db)) {
       // The files of an active run may still change, and the run fails when the database is restored.
       const names = isFinished && existsSync(join(paths.runs, runId)) ? readdirSync(join(paths.runs, runId)) : []
       for (const name of names) add(linked(paths, `runs/${runId}/${name}`))

@@ -17,6 +17,7 @@ export const commands: Readonly<Record<string, () => Promise<Command>>> = {
   'backup verify': async () => (await import('./backup-verify.ts')).backupVerify,
   'backup job': async () => (await import('./backup-job.ts')).backupJob,
   restore: async () => (await import('./restore.ts')).restore,
+  retention: async () => (await import('./retention.ts')).retention,
   upgrade: async () => (await import('./upgrade.ts')).upgrade,
   resume: async () => (await import('./resume.ts')).resume,
   decode: async () => (await import('./decode.ts')).decode,

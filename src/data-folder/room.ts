@@ -7,10 +7,12 @@ import type { IntegrationsRoom } from '../integrations/room.ts'
 import { IdleDetector } from '../native/idle-detector.ts'
 import { releaseFilePages } from '../native/release-mapped-memory.ts'
 import type { SignalsRoom } from '../signals/room.ts'
+import { limitInForce } from '../store/retention-limits.ts'
 import { deleteExpired } from './delete-expired.ts'
 import { ClockWatch, clockNotice } from './detect-clock-steps.ts'
 import { DiskBudget } from './disk-budget.ts'
 import { type FlushDeps, finalFlush, flush, SEGMENT_AGE_MS } from './flush-spool.ts'
+import { waitingDeletions } from './waiting-deletions.ts'
 
 const EVERY_SECOND = '* * * * * *'
 
@@ -33,7 +35,7 @@ interface Deps {
  * known before counts are evaluated.
  */
 export function openDataFolder(base: HistoryBase, { signals, ingest, integrations, runFiles }: Deps): DataFolderRoom {
-  const { db, clock, config, log, spool, warehouse, retentionMs, notifyOperator } = base
+  const { db, clock, log, spool, warehouse, notifyOperator } = base
   const { gaps, seriesMonitor, serverOutage } = signals
   const clockWatch = new ClockWatch({
     db,
@@ -48,9 +50,13 @@ export function openDataFolder(base: HistoryBase, { signals, ingest, integration
     runFiles,
     clock,
     notifyOperator,
-    budgetBytes: config.diskBudget,
+    get budgetBytes() {
+      return limitInForce(db, 'diskBudget', gaps.retentionNow())
+    },
     warn: log.warn,
   })
+  const waiting = waitingDeletions(db)
+  if (waiting.length > 0) notifyOperator({ subject: 'a shorter retention will delete data', text: waiting.join('. ') })
   const flushing: FlushDeps = { db, spool, warehouse, batches: ingest.batches, collector: ingest.collector }
   const idleDetector = new IdleDetector(() => process.cpuUsage(), releaseFilePages)
   let lastFlushAt: Instant | null = null
@@ -82,7 +88,7 @@ export function openDataFolder(base: HistoryBase, { signals, ingest, integration
       {
         name: 'retain',
         pattern: '30 */5 * * * *',
-        run: () => deleteExpired({ db, warehouse, agedAt: () => gaps.retentionNow(), retentionMs, runFiles }),
+        run: () => deleteExpired({ db, warehouse, agedAt: () => gaps.retentionNow(), runFiles, log }),
       },
       { name: 'disk budget', pattern: '*/10 * * * * *', run: () => diskBudget.enforce() },
       { name: 'release memory', pattern: EVERY_SECOND, run: async () => idleDetector.check() },

@@ -61,7 +61,7 @@ function world() {
   const clock = testClock()
   const { id: orgId } = createOrg(db, testBox, clock, { name: 'Acme' })
   const folder = temporaryFolder()
-  const files = new RunFiles(folder.path, 30)
+  const files = new RunFiles(folder.path, () => 30)
   const walks: Walk[] = []
   const plans: WalkPlan[] = []
   const faults: unknown[] = []

@@ -38,8 +38,8 @@ export class RunFiles {
 
   constructor(
     private readonly folder: string,
-    /** Retention period in days. */
-    private readonly keptDays: number,
+    /** Returns the retention period in days. */
+    private readonly keptDays: () => number,
   ) {}
 
   /** Returns the path of a run's folder. */
@@ -60,7 +60,7 @@ export class RunFiles {
     if (await file.exists()) return file
     throw new AppError(
       'notFound',
-      `there is no screenshot of this step; screenshots are kept for ${this.keptDays} days`,
+      `there is no screenshot of this step; screenshots are kept for ${this.keptDays()} days`,
     )
   }
 
@@ -68,7 +68,7 @@ export class RunFiles {
   async har(runId: string): Promise<Blob> {
     const file = Bun.file(join(this.of(runId), HAR))
     if (await file.exists()) return file
-    throw new AppError('notFound', `there is no HAR of this run; HARs are kept for ${this.keptDays} days`)
+    throw new AppError('notFound', `there is no HAR of this run; HARs are kept for ${this.keptDays()} days`)
   }
 
   /** Returns the disk usage of every run with its organization. */
@@ -102,9 +102,10 @@ export class RunFiles {
   async retain(db: Db, now: Instant): Promise<void> {
     if (!existsSync(this.folder)) return
     const find = prepared<[string], { finishedAt: Instant | null }>(db, 'SELECT finishedAt FROM flowRun WHERE id = ?')
+    const oldest = now - this.keptDays() * DAY_MS
     for (const runId of await readdir(this.folder)) {
       const run = find.get(runId)
-      const isOld = (run?.finishedAt ?? now) < now - this.keptDays * DAY_MS
+      const isOld = (run?.finishedAt ?? now) < oldest
       if (!run || isOld) await this.remove(runId)
     }
   }

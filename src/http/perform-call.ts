@@ -15,6 +15,8 @@ export type Perform = (route: Route, call: Call, options?: { dryRun?: boolean })
 export interface PerformDeps {
   db: Db
   audit: Audit
+  /** Called after a call of a `DELETE` route has been committed. */
+  deleted?(act: { route: Route; call: Call }): void
   /** The queue for calls that query the event history. */
   queryLimiter?: QueryLimiter
 }
@@ -65,7 +67,7 @@ function checkAnswer({ id, answer, produces }: Route, value: unknown): unknown {
  * log entry. With `dryRun`, the transaction is rolled back after the result has been created. Rejected calls throw
  * `AppError`.
  */
-export function performer({ db, audit, queryLimiter = new QueryLimiter() }: PerformDeps): Perform {
+export function performer({ db, audit, deleted, queryLimiter = new QueryLimiter() }: PerformDeps): Perform {
   const performChecked = (route: Route, call: Call, dryRun: boolean): unknown => {
     const { writes } = PERMISSIONS[route.access]
     const complete = (answer: unknown) => {
@@ -74,6 +76,7 @@ export function performer({ db, audit, queryLimiter = new QueryLimiter() }: Perf
     }
     const done = (answer: unknown) => {
       route.after?.(call, answer)
+      if (route.method === 'DELETE') deleted?.({ route, call })
       return answer
     }
     if (!writes || route.asynchronous) {

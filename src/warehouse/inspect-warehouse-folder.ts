@@ -61,6 +61,28 @@ export function listedFilePaths(db: Db): string[] {
   return listedPaths(listOf(db))
 }
 
+/** Events in files whose last event was received before a time; all fields are 0 without such files. */
+export interface StoredEvents {
+  events: number
+  bytes: number
+  firstAt: Instant
+  lastAt: Instant
+}
+
+/** Returns the events in files that end before this time. Throws `ListError` if the manifest is unreadable. */
+export function storedEvents(db: Db, before: Instant): StoredEvents {
+  const files = listOf(db)
+    .files()
+    .filter(({ maxReceivedAt }) => maxReceivedAt < before)
+  if (files.length === 0) return { events: 0, bytes: 0, firstAt: 0, lastAt: 0 }
+  return {
+    events: files.reduce((sum, { rows }) => sum + rows, 0),
+    bytes: files.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0),
+    firstAt: Math.min(...files.map(({ minReceivedAt }) => minReceivedAt)),
+    lastAt: Math.max(...files.map(({ maxReceivedAt }) => maxReceivedAt)),
+  }
+}
+
 /** Differences between the files on disk and the manifest. Paths are relative to the folder. */
 export interface Comparison {
   /** Unlisted files that may contain the only copy of their data. */
