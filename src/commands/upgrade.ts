@@ -11,7 +11,7 @@ import { databaseBytes, upgradeBytes, upgradeCopyPath } from '../store/upgrade-c
 import { type Command, UsageError } from './command.ts'
 import { configOf, DATA_FLAG } from './command-line-settings.ts'
 
-/** Rough speed at which a database is checked, copied and migrated; measured with 1 GB on two cores. */
+/** Deliberately low estimate of the speed at which a database is checked, copied and migrated. */
 const BYTES_PER_SECOND = 50e6
 
 /** Effect of the next start of this program on a data folder. */
