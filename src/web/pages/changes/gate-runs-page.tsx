@@ -28,7 +28,10 @@ export function GateRunsPage() {
         <ExportMenu of={listGateRuns} queryKey={listQuery.queryKey} name="gate-runs" />
       </PageHeader>
       <Text c="dimmed" mb="md">
-        {t.intro} <Anchor href={GUIDE}>{t.guide}</Anchor>
+        {t.intro}{' '}
+        <Anchor href={GUIDE} underline="always">
+          {t.guide}
+        </Anchor>
       </Text>
       <QueryState
         query={query}
