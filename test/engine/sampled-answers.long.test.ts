@@ -1,6 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { alertOf } from '../../src/alerts/alert.fixture.ts'
+import { parsePeriod } from '../../src/alerts/alert-period.ts'
+import { wholeWindows } from '../../src/alerts/alert-windows.ts'
+import { dataValidation } from '../../src/alerts/types/data-validation/data-validation.ts'
 import { PLAIN_PRIVACY } from '../../src/conditions/privacy-settings.ts'
-import { DAY_MS, MINUTE_MS } from '../../src/core/clock.ts'
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../src/core/clock.ts'
 import { randomOf } from '../../src/detector/series.fixture.ts'
 import { eventDictionary } from '../../src/insights/event-dictionary.ts'
 import { flatDictionary } from '../../src/insights/flat-dictionary.ts'
@@ -159,6 +163,20 @@ const historyOf = (engine: string): History => {
   return engine === 'DuckDB' || !clickhouse ? fixture.warehouse : clickhouse
 }
 
+/** Returns the drawn sessions and events without a session, with their number of events; all of them for null. */
+function drawn(engine: string, oneIn: number | null) {
+  return historyOf(engine).query<{ unit: string; sessionId: string | null; events: number }>(
+    query('test.drawn', {
+      orgId: world.orgId,
+      window: { from: HOUR, to: world.caller.now },
+      write: ({ dialect }) => ({
+        sql: `SELECT concat(domainId, ' ', coalesce(sessionId, id)) AS unit, max(sessionId) AS sessionId, count(*) AS events
+          FROM events WHERE ${oneIn === null ? 'true' : dialect.sampled(EVENT_UNIT, oneIn)} GROUP BY unit`,
+      }),
+    }),
+  )
+}
+
 describe.each(engines)('samples in %s', (engine) => {
   test('the intervals contain the true numbers about as often as stated', async () => {
     const covered = new Map<string, { all: number; inside: number; naive: number }>()
@@ -205,21 +223,10 @@ describe.each(engines)('samples in %s', (engine) => {
   })
 
   test('whole sessions are drawn, a smaller sample is part of a larger one, and other events are drawn one by one', async () => {
-    const drawn = (oneIn: number | null) =>
-      historyOf(engine).query<{ unit: string; sessionId: string | null; events: number }>(
-        query('test.drawn', {
-          orgId: world.orgId,
-          window: { from: HOUR, to: world.caller.now },
-          write: ({ dialect }) => ({
-            sql: `SELECT concat(domainId, ' ', coalesce(sessionId, id)) AS unit, max(sessionId) AS sessionId, count(*) AS events
-              FROM events WHERE ${oneIn === null ? 'true' : dialect.sampled(EVENT_UNIT, oneIn)} GROUP BY unit`,
-          }),
-        }),
-      )
-    const all = new Map((await drawn(null)).map((row) => [row.unit, row.events]))
+    const all = new Map((await drawn(engine, null)).map((row) => [row.unit, row.events]))
     let larger = new Set(all.keys())
     for (const oneIn of [2, 3, 8, 64]) {
-      const rows = await drawn(oneIn)
+      const rows = await drawn(engine, oneIn)
       for (const { unit, events } of rows) expect([unit, events]).toEqual([unit, all.get(unit) ?? 0])
       const sessions = rows.filter(({ sessionId }) => sessionId !== null).length
       const others = rows.length - sessions
@@ -231,6 +238,28 @@ describe.each(engines)('samples in %s', (engine) => {
         larger = new Set(rows.map(({ unit }) => unit))
       }
     }
+  })
+
+  test('past violations are those of the drawn sessions', async () => {
+    const rule = alertOf(
+      {
+        name: 'A',
+        alertType: 'data_validation',
+        period: '1h',
+        channels: [],
+        conditions: { logic: 'any', items: [{ parameter: 'item', op: 'is_blank' }] },
+      },
+      'alr_1',
+      world.orgId,
+    )
+    const windows = wholeWindows(parsePeriod('1h'), 'UTC', HOUR, HOUR + HOUR_MS)
+    const past = dataValidation.history.query(rule, windows, { regions: [], oneIn: ONE_IN })
+    const rows = past.rowsOf(await historyOf(engine).query<never>(past.query)).flat()
+    const units = new Set((await drawn(engine, ONE_IN)).map(({ unit }) => unit))
+    const blank = world.fixture.events.filter(
+      ({ domainId, sessionId, id, params }) => params.item === undefined && units.has(`${domainId} ${sessionId ?? id}`),
+    )
+    expect(rows.reduce((sum, { occurrences }) => sum + occurrences, 0)).toBe(ONE_IN * blank.length)
   })
 
   test('suggestions examine only the drawn sessions, and all of their events', async () => {
