@@ -1,4 +1,4 @@
-import { type Dialect, type SqlValue, sampleEnd, unitSql } from '../dialect.ts'
+import { type Dialect, isStorable, type SqlValue, sampleEnd, unitSql } from '../dialect.ts'
 
 /** The SQL dialect of ClickHouse: https://clickhouse.com/docs/sql-reference/functions */
 export const clickhouseDialect: Dialect = {
@@ -106,8 +106,10 @@ export const clickhouseDialect: Dialect = {
   inlined: '',
 }
 
-/** Column of a parameter in the relation `events`. */
-export const columnName = (key: string) => `p:${key}`
+/** Column of a parameter in the relation `events`. SQL can't contain every name that a query may ask for. */
+export function columnName(key: string): string {
+  return isStorable(key) ? `p:${key}` : `u:${Buffer.from(key, 'utf16le').toString('hex')}`
+}
 
 export function quoteName(name: string): string {
   return `"${escaped(name).replaceAll('"', '\\"')}"`

@@ -1,7 +1,7 @@
 import { EVENT_COLUMNS, type StoredEvent } from '../../core/event.ts'
 import { BLANK_PATTERN } from '../../core/value-type.ts'
 import { PAGE_VIEWS } from '../../decoders/page-view.ts'
-import { derivedColumns, samplePartSql } from '../dialect.ts'
+import { derivedColumns, isStorable, samplePartSql } from '../dialect.ts'
 import type { Query, WrittenQuery } from '../query.ts'
 import { MARK_BUCKETS } from '../relation-columns.ts'
 import { clickhouseDialect, columnName, quoteName, quoteText } from './clickhouse-dialect.ts'
@@ -80,7 +80,9 @@ function eventsRelation(
   { keys = [], anyTests = [], where, wholeParams = false }: WrittenQuery,
   copies: readonly StoredEvent[] = [],
 ): string {
-  const parameters = keys.map((key) => `j.${pathOf(key)}.:String AS ${quoteName(columnName(key))}`)
+  const columnOf = (key: string, stored: string) =>
+    `${isStorable(key) ? stored : `CAST(NULL, 'Nullable(String)')`} AS ${quoteName(columnName(key))}`
+  const parameters = keys.map((key) => columnOf(key, `j.${pathOf(key)}.:String`))
   const params = wholeParams || anyTests.length > 0 ? [`${PARAMS} AS params`] : []
   const any = anyTests.map(({ column, of }) => {
     const test = of(null)
@@ -95,7 +97,7 @@ function eventsRelation(
   const table = copiesTable(copies)
   const ofCopies = keys.map((key) => {
     const text = quoteText(key)
-    return `if(mapContains(params, ${text}), params[${text}], NULL) AS ${quoteName(columnName(key))}`
+    return columnOf(key, `if(mapContains(params, ${text}), params[${text}], NULL)`)
   })
   const own = [...Object.keys(EVENT_COLUMNS), 'violated', ...ofCopies, ...(params.length > 0 ? ['params'] : [])]
   return derive(

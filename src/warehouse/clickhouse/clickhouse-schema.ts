@@ -29,15 +29,9 @@ function typesOf(columns: Readonly<Record<string, string>>): Record<string, stri
 export const EVENT_TYPES = typesOf(EVENT_COLUMNS)
 export const PAGE_TYPES = typesOf(PAGE_COLUMNS)
 
-/** Tables of the history, with the columns that decide on which shard a row is stored. */
-const TABLES = {
-  events: 'cityHash64(domainId)',
-  counts: 'cityHash64(domainId)',
-  counts_quarter: 'cityHash64(domainId)',
-  pages: 'cityHash64(domainId)',
-  names: null,
-} as const
-export type Table = keyof typeof TABLES
+/** Tables of the history. */
+export const TABLES = ['events', 'counts', 'counts_quarter', 'pages', 'names'] as const
+export type Table = (typeof TABLES)[number]
 
 /** Name of the table on one server that stores the rows of a table. */
 const localTable = (table: Table, cluster: string | null) => (cluster === null ? table : `${table}_local`)
@@ -205,7 +199,7 @@ export function schemaOf({ cluster, replicated = false }: { cluster: string | nu
   )
   if (cluster === null) return statements
   const shards = tables.map(([table]) => {
-    const key = TABLES[table] ?? 'rand()'
+    const key = table === 'names' ? 'rand()' : 'cityHash64(domainId)'
     return `CREATE TABLE IF NOT EXISTS ${table} AS ${localTable(table, cluster)}
   ENGINE = Distributed(${quoteName(cluster)}, currentDatabase(), ${localTable(table, cluster)}, ${key})`
   })

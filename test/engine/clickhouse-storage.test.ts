@@ -1,0 +1,74 @@
+import { describe, expect, test } from 'bun:test'
+import { DAY_MS } from '../../src/core/clock.ts'
+import { plainPage } from '../../src/core/stored-page-view.fixture.ts'
+import { ClickhouseStorage } from '../../src/warehouse/clickhouse/clickhouse-storage.ts'
+import { HOUR, WarehouseFixture } from '../../src/warehouse/warehouse.fixture.ts'
+import { ClickhouseServer, clickhouseProblem } from './clickhouse-server.ts'
+import { insertAll } from './engine-fixture.ts'
+
+const problem = clickhouseProblem()
+const reason = problem === null ? '' : ` (ClickHouse can't be loaded here: ${problem})`
+const DAY = Math.floor(HOUR / DAY_MS) * DAY_MS
+const dayText = (n: number) => new Date(DAY + n * DAY_MS).toISOString().slice(0, 10)
+
+describe.skipIf(problem !== null)(`stored data in ClickHouse${reason}`, () => {
+  /** Opens a server with the same events of two organizations on each of three days. */
+  async function open() {
+    const stack = new AsyncDisposableStack()
+    const [server] = await ClickhouseServer.open()
+    if (!server) throw new Error('no server')
+    stack.use(server)
+    const fixture = stack.use(await WarehouseFixture.open())
+    for (let day = 0; day < 3; day++) {
+      fixture.clock.set(HOUR + day * DAY_MS)
+      const one = { domainId: 'dom_1', event: 'x', params: { a: '1' } }
+      await fixture.add([
+        { orgId: 'org_1', ...one },
+        { orgId: "org_'2", ...one },
+      ])
+    }
+    await insertAll(server.client, fixture.events, [plainPage({ receivedAt: HOUR, orgId: 'org_1' })])
+    const storage = new ClickhouseStorage(server.client)
+    const rowsOf = async (table: string) =>
+      (await server.client.select<{ n: number }>(`SELECT count(*) AS n FROM ${table}`))[0]?.n
+    return { storage, rowsOf, [Symbol.asyncDispose]: () => stack.disposeAsync() }
+  }
+
+  test('lists days of events, counts and pages with their sizes', async () => {
+    await using world = await open()
+    const parts = await world.storage.parts()
+    const events = parts.filter(({ name }) => name.startsWith('events/'))
+    expect(events.map(({ name, rows, firstAt, lastAt }) => ({ name, rows, firstAt, lastAt }))).toEqual(
+      [0, 1, 2].map((n) => ({
+        name: `events/${dayText(n)}`,
+        rows: 2,
+        firstAt: DAY + n * DAY_MS,
+        lastAt: DAY + (n + 1) * DAY_MS - 1,
+      })),
+    )
+    expect(parts.every(({ bytes }) => bytes > 0)).toBe(true)
+    expect(new Set(parts.map(({ kind }) => kind))).toEqual(new Set(['events', 'counts', 'pages']))
+    expect(parts.filter(({ name }) => name.startsWith('counts_quarter/')).map(({ rows }) => rows)).toEqual([6])
+  })
+
+  test('deletes days that are too old', async () => {
+    await using world = await open()
+    const { storage, rowsOf } = world
+    await storage.drop(({ kind, lastAt }) => kind !== 'counts' && lastAt < DAY + DAY_MS, HOUR)
+    expect(await Promise.all(['events', 'names', 'pages', 'counts'].map(rowsOf))).toEqual([4, 4, 0, 6])
+    // After 70 days, counts are stored by quarter-hour only.
+    await storage.drop(() => false, DAY + 72 * DAY_MS)
+    expect(await Promise.all(['events', 'counts', 'counts_quarter'].map(rowsOf))).toEqual([4, 2, 6])
+  })
+
+  test('deletes all data of an organization, and nothing else', async () => {
+    await using world = await open()
+    const { storage, rowsOf } = world
+    await storage.deleteOrganizations(["org_'2", 'org_none'])
+    await storage.deleteOrganizations([])
+    const tables = ['events', 'names', 'counts', 'counts_quarter', 'pages']
+    expect(await Promise.all(tables.map(rowsOf))).toEqual([3, 3, 3, 3, 1])
+    const others = tables.map((table) => rowsOf(`${table} WHERE orgId <> 'org_1'`))
+    expect(await Promise.all(others)).toEqual([0, 0, 0, 0, 0])
+  })
+})
