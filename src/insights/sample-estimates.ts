@@ -9,9 +9,11 @@ import type { History } from '../warehouse/warehouse.ts'
  *
  * A session is in the sample with probability 1/`oneIn`, independently of all others, and with all its events (Bernoulli
  * sampling of clusters). A total is estimated by the sum in the sample times `oneIn`. The variance of this estimate is
- * (`oneIn` − 1) · Σ tᵢ², where tᵢ are the sums of all sessions (Särndal, Swensson and Wretman, Model Assisted Survey
- * Sampling, 1992, sections 3.2 and 4.2). Σ tᵢ² is estimated from the sums of `SAMPLE_PARTS` random groups of sessions
- * (Wolter, Introduction to Variance Estimation, 2nd edition 2007, chapter 2).
+ * (`oneIn` − 1) · Σ tᵢ², where tᵢ are the sums of all sessions.
+ * Source: Särndal, Swensson and Wretman, Model Assisted Survey Sampling, 1992, sections 3.2 and 4.2.
+ *
+ * Σ tᵢ² is estimated from the sums of `SAMPLE_PARTS` random groups of sessions.
+ * Source: Wolter, Introduction to Variance Estimation, 2nd edition 2007, chapter 2.
  */
 
 const CONFIDENCE = 0.95
@@ -24,7 +26,7 @@ const rateFields = {
   }),
   detectableSessions: Int({
     description:
-      'What occurs in this many sessions was read with a probability of 95 %. What occurs in fewer may be missing',
+      'Names and values in this many sessions were read with a probability of 95 %. Rarer ones may be missing',
   }),
 }
 /** How the sessions of an answer without estimates were sampled. */

@@ -83,7 +83,7 @@ export interface History {
   query<T>(query: Query, signal?: AbortSignal, lane?: Lane): Promise<T[]>
 }
 
-/** Takes in events. */
+/** Receives events. */
 interface Intake {
   /**
    * Loads a sealed segment. `account` writes in the transaction that adds the segment's files to the manifest.

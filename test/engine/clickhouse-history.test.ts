@@ -114,7 +114,7 @@ describe.skipIf(problem !== null)(`history in ClickHouse${reason}`, () => {
     expect(String(reported.at(-1))).toContain('secret')
   })
 
-  test('distinguishes errors that end by themselves', async () => {
+  test('distinguishes temporary errors', async () => {
     const { address } = server.client
     const failure = (sql: string, more = {}) =>
       new ClickhouseClient({ ...address, ...more }).select(sql).catch((error: unknown) => error as ClickhouseError)

@@ -196,7 +196,7 @@ describe.each(engines)('samples in %s', (engine) => {
         counts.all++
         const { low, high } = found?.interval ?? { low: 0, high: 0 }
         if (low <= value && value <= high) counts.inside++
-        // What an interval would be if all events were independent.
+        // The interval if all events were independent.
         const error = 1.96 * Math.sqrt((found?.value ?? 0) * (ONE_IN - 1))
         if (Math.abs((found?.value ?? 0) - value) <= error) counts.naive++
         covered.set(kind, counts)

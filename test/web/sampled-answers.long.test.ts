@@ -60,7 +60,7 @@ test.each([
   ['/explore/dictionary', 'Estimated from 1 in 4 sessions, ±'],
   ['/explore/journeys', 'Estimated from 1 in 4 sessions, ±'],
   ['/explore/dictionary?seen=new', 'Compared in 1 in 4 sessions.'],
-  ['/alerts', 'Based on 1 in 4 sessions. What occurs in fewer than 11 sessions may be missing.'],
+  ['/alerts', 'Based on 1 in 4 sessions. Names and values in fewer than 11 sessions may be missing.'],
 ])('%s says that sessions were sampled', async (path, text) => {
   await using screen = await openPage(path)
   await screen.reads(text)

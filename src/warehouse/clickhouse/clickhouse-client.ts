@@ -42,9 +42,9 @@ export class ClickhouseError extends Error {
 }
 
 /**
- * Codes for an overloaded or partly unavailable server: timeouts (159, 160, 209, 319), too many queries or parts (202,
- * 252), network and shards (210, 279), memory (241), tables that are read-only or starting (242, 999), and a full disk
- * (243). https://github.com/ClickHouse/ClickHouse/blob/master/src/Common/ErrorCodes.cpp
+ * Codes for an overloaded or partly unavailable server. Load: timeouts (159, 160, 209, 319), too many queries or parts
+ * (202, 252), memory (241). Availability: network and shards (210, 279), tables that are read-only or starting (242,
+ * 999), a full disk (243). https://github.com/ClickHouse/ClickHouse/blob/master/src/Common/ErrorCodes.cpp
  */
 const TEMPORARY: ReadonlySet<number> = new Set([159, 160, 202, 209, 210, 241, 242, 243, 252, 279, 319, 999])
 

@@ -27,7 +27,7 @@ export interface IntakeOptions {
 }
 
 /**
- * Takes in events for ClickHouse. A segment is first written to files and accounted for, as without ClickHouse, and then
+ * Receives events for ClickHouse. A segment is first written to files and accounted for, as without ClickHouse, and then
  * inserted. While the server is away, files wait on the disk. A process that is killed repeats the last inserts, which
  * ClickHouse recognizes by their tokens.
  */

@@ -3,7 +3,7 @@ export const components = {
   sampling: {
     estimated: (oneIn: string, margin: string) => `Estimated from 1 in ${oneIn} sessions, ±${margin}.`,
     read: (oneIn: string) => `Based on 1 in ${oneIn} sessions.`,
-    mayMiss: (sessions: string) => `What occurs in fewer than ${sessions} sessions may be missing.`,
+    mayMiss: (sessions: string) => `Names and values in fewer than ${sessions} sessions may be missing.`,
     compared: (oneIn: string, sessions: string) =>
       `Compared in 1 in ${oneIn} sessions. Keys in fewer than ${sessions} sessions may be missing here or may not be new.`,
   },
