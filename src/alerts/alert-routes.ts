@@ -50,6 +50,15 @@ const AlertList = Closed(
     }),
     states: Type.Record(Type.String(), AlertStateSchema, {
       description: 'State and evaluation of each listed alert, keyed by alert id',
+      examples: [
+        {
+          alr_01ke7jpe008wq2m5x0t4c9r7hv: {
+            state: 'ok',
+            lastEvaluatedAt: 1_767_614_400_000,
+            nextEvaluationAt: 1_767_618_000_000,
+          },
+        },
+      ],
     }),
   },
   { $id: 'AlertList' },

@@ -154,7 +154,7 @@ test('tagwarden retention lists what is waiting, and confirms it', async () => {
   const waiting = [{ name: 'retentionDays', inForce: 90, requested: 30, appliesAt: expect.any(Number), says }]
   expect(JSON.parse((await run('--json')).stdout)).toEqual({ confirmed: false, waiting })
   const doctor = await runProgram(['doctor', '--data', data])
-  expect(doctor.stdout).toContain('note  settings: TAGWARDEN_RETENTION_DAYS=30 is shorter than before')
+  expect(doctor.stdout).toContain('WARN  settings: TAGWARDEN_RETENTION_DAYS=30 is shorter than before')
   expect(JSON.parse((await run('--confirm', '--json')).stdout)).toEqual({ confirmed: true, waiting })
   expect((await run()).stdout).toBe('No shorter limit is waiting.\n')
 })

@@ -423,7 +423,7 @@ describe('browsers on any site', () => {
     await own.send(BATCH)
     const { status, headers } = await own.send(BATCH)
     expect([status, headers.get('access-control-allow-origin'), headers.get('retry-after')]).toEqual([429, '*', '1'])
-    expect(headers.get('access-control-expose-headers')).toBe('retry-after')
+    expect(headers.get('access-control-expose-headers')).toBe('retry-after, x-request-id')
   })
 
   test('get a response to their preflight request', async () => {

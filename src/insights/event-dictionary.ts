@@ -72,9 +72,7 @@ export const scopeFields = {
     Int({
       minimum: 1,
       maximum: 2 ** 20,
-      description:
-        'Reads at most one in this many sessions, a power of two, so that several responses are based on the same sessions. Default: as ' +
-        'many sessions as the server allows',
+      description: 'At most one in this many sessions is read, a power of two; the same ones in each response',
     }),
   ),
   segment: textField(
@@ -168,7 +166,7 @@ export const eventDictionary = insight({
   summary: 'List the parameters of each vendor’s events and their values',
   description:
     'Counts are weighted and exclude library loads. Personal data is masked, and values that are equal ' +
-    'when masked are merged. Large scopes are sampled by session; `sampling` then states the error.',
+    'when masked are merged. Large scopes are sampled by session.',
   path: '/events/dictionary',
   refusals: ['notFound', 'unavailable'],
   input: Input,

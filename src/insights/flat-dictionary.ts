@@ -86,7 +86,7 @@ export const flatDictionary = insight({
   summary: 'List the parameters of each event and their most frequent values as a table',
   description:
     'Counts are weighted and exclude library loads. Personal data is masked, and values that are equal ' +
-    'when masked are merged. Large scopes are sampled by session; `sampling` then states the error.',
+    'when masked are merged. Large scopes are sampled by session.',
   path: '/events/dictionary/flat',
   isTool: false,
   refusals: ['notFound', 'unavailable'],

@@ -10,9 +10,7 @@ import type { Sources } from './insight.ts'
 
 /** Query fields of a period. */
 export const periodFields = {
-  from: Type.Optional(
-    InstantInput({ minimum: 0, description: 'Start of the period, by time of receipt; replaces the default start' }),
-  ),
+  from: Type.Optional(InstantInput({ minimum: 0, description: 'Start, by time of receipt; replaces the default' })),
   to: Type.Optional(InstantInput({ minimum: 0, description: 'End of the period, exclusive; default: now' })),
 }
 
@@ -23,8 +21,7 @@ export const rangeFields = (byDefault: number, maximum: number) => ({
       minimum: 1,
       maximum,
       default: byDefault,
-      description:
-        'Length of the time range up to now, or up to `to`, by time of receipt. Not used with `from`. Limited to the retention period',
+      description: 'Length of the time range up to now or `to`, by time of receipt; not used with `from`',
     }),
   ),
   ...periodFields,

@@ -104,7 +104,7 @@ export const sessionFlows = insight({
   description:
     'A step is a stay: consecutive events on one path. Sessions end after 30 minutes without an event; ' +
     'events without a path are excluded. Sessions and events are counted as received, not weighted by sampling on arrival. ' +
-    'Large scopes are sampled by session; `sampling` then states the error.',
+    'Large scopes are sampled by session.',
   path: '/journeys/flows',
   refusals: ['notFound', 'unavailable'],
   input: Input,

@@ -95,9 +95,9 @@ export const suggestions = insight({
   summary: 'Suggest rules that the traffic already meets, each with a reason and a backtest',
   description:
     'For event names with at least 200 events: `required_key`, a key in 99.5 % of them; `key_type`, a required key that is a number in ' +
-    '99.9 %; `key_values`, a required key with at most 20 values. Also suggests the event id for names that browsers and servers send ' +
-    'when fewer than 85 % of events have a partner with the same id. `rule` can be posted to `/v1/alerts` unchanged; rules already covered by an ' +
-    'alert are not suggested. `/docs/use/suggestions` describes what is excluded. Large scopes are sampled by session; `backtest` is not.',
+    '99.9 %; `key_values`, a required key with at most 20 values. Also the event id, if browsers and servers send a name and fewer than ' +
+    '85 % of events have a partner with the same id. `rule` can be posted to `/v1/alerts` unchanged. Rules that an alert covers are ' +
+    'omitted, see `/docs/use/suggestions`. Backtests are never sampled.',
   path: '/insights/suggestions',
   refusals: ['notFound', 'unavailable'],
   input: Closed({

@@ -48,7 +48,7 @@ const Input = Closed({
       maximum: MAX_HOURS.series,
       default: DEFAULT_HOURS,
       description:
-        'Length of the time range in hours, up to now or up to `to`. Not used with `from`. The series is by minute up to 2 hours, by 5 minutes up to 24, by hour up to 744, and by UTC day above that',
+        'Length of the time range up to now or `to`; not used with `from`. Rows are minutes up to 2 hours, 5 minutes up to 24, hours up to 744, UTC days above',
     }),
   ),
   ...periodFields,

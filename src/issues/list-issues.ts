@@ -30,8 +30,7 @@ export const IssueQuerySchema = Closed({
   sort: Type.Optional(
     OneOf([...SORTS, ...SORTS.map((name): `-${Sort}` => `-${name}`)], {
       default: 'severity',
-      description:
-        'Field to sort by, in descending order, such as the most severe or most recent first. With `-`, the order is reversed',
+      description: 'Field to sort by, most severe or recent first; with `-` in reverse',
     }),
   ),
   ...pagingFields,

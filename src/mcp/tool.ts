@@ -1,7 +1,7 @@
 import type { Tool as ToolEntry } from '@modelcontextprotocol/sdk/types.js'
 import { Kind } from '@sinclair/typebox'
 import { AppError, checkAll } from '../core/error.ts'
-import { Closed, isInstant, parser, type TSchema, Type } from '../core/schema.ts'
+import { Closed, InstantSchema, isInstant, parser, type TSchema, Type } from '../core/schema.ts'
 import { PERMISSIONS } from '../http/permission.ts'
 import { listed } from '../http/query-string.ts'
 import type { Call, Route } from '../http/route.ts'
@@ -122,6 +122,8 @@ function inliner(
     const { $id: name } = schema
     const short = shortOf(schema as TSchema)
     if (short) return short
+    // The instructions say how times are given.
+    if (schema.description === InstantSchema.description) return terse(schema as TSchema)
     if (name !== undefined && described.has(name)) return terse(schema as TSchema)
     if (name !== undefined) described.add(name)
     return plain(schema as TSchema, inlined)

@@ -51,9 +51,8 @@ async function hourLater(page: Page): Promise<void> {
   await page.evaluate(`putForward(${60 * 60_000 + 1})`)
   await send(page, 'an-hour-later', 20)
   const answer = await configuration
-  await answer.text()
-  // Lets the script process the response first.
-  await page.evaluate(`new Promise((done) => setTimeout(done))`)
+  // Lets the script process the response first: a later request is answered later.
+  await page.evaluate(`fetch('${answer.url()}').then((later) => later.json()).then(() => {})`)
 }
 
 const everSent = () => JSON.stringify(site.sent)
