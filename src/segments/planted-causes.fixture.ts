@@ -13,15 +13,19 @@ interface Trial {
   largest: number
   seed: number
   sampled: boolean
+  /** Range of the shops that are examined, from the smallest; default: all. */
+  from?: number
+  to?: number
 }
 
 /** Number of right results and of all, by the expected result (`cause` or `none`) and the rate of violating events. */
 export type Results = Record<string, { right: number; all: number }>
 
 /** Plants a cause in shops of different sizes, with each kind in every fifth shop. */
-export async function plantedResults({ shops, largest, seed, sampled }: Trial): Promise<Results> {
+export async function plantedResults(trial: Trial): Promise<Results> {
+  const { shops, largest, seed, sampled, from = 0, to = shops } = trial
   const results: Results = {}
-  for (let at = 0; at < shops; at++) {
+  for (let at = from; at < to; at++) {
     const shop = new Shop({
       events: Math.round(500 * (largest / 500) ** ((at + 0.5) / shops)),
       seed: seed + at,
@@ -52,6 +56,14 @@ function violatingSessions(shop: Shop, violates: Uint8Array): number {
   return shop.starts.filter(
     (start, at) => start < shop.robotAt && violates.subarray(start, shop.starts[at + 1]).includes(1),
   ).length
+}
+
+/** Adds the results of further shops. */
+export function addResults(results: Results, others: Results): void {
+  for (const [name, { right, all }] of Object.entries(others)) {
+    const known = results[name] ?? { right: 0, all: 0 }
+    results[name] = { right: known.right + right, all: known.all + all }
+  }
 }
 
 /** Returns the share of right results for `cause` and `none`, at all rates together. */
