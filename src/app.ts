@@ -36,6 +36,7 @@ import type { JudgingQueue } from './ingest/judging-queue.ts'
 import { openIngest } from './ingest/room.ts'
 import { openInsights } from './insights/room.ts'
 import { channelCheck } from './integrations/channel-targets.ts'
+import { enqueueSecurityMail } from './integrations/delivery/internal-outbox.ts'
 import { notifier } from './integrations/delivery/notifier.ts'
 import { recheckWithheld } from './integrations/delivery/withhold.ts'
 import { internalChannels } from './integrations/providers/internal/internal-channels.ts'
@@ -113,7 +114,11 @@ export async function openApp(options: AppOptions): Promise<App> {
   const mailConfigured = config.smtpUrl !== ''
   const enqueue = notifier({ db, clock, publicUrl, mailConfigured, changesOf })
 
-  const org = openOrg(base, { checkPiiPatterns: checkCustomPatterns, browserOf: browserName })
+  const org = openOrg(base, {
+    checkPiiPatterns: checkCustomPatterns,
+    browserOf: browserName,
+    queueMail: (notice) => enqueueSecurityMail(base, notice),
+  })
   const managed = openManaged(base)
   const domains = openDomains(base, {
     org,
@@ -166,10 +171,11 @@ export async function openApp(options: AppOptions): Promise<App> {
     noteChange: (change) => void noteChange(db, clock.now(), change),
     internalChannels: internalChannels({
       publicUrl,
+      browserOf: browserName,
       operatorMail: config.operatorMail,
       operatorWebhookUrl: config.operatorWebhookUrl,
       onCanary: (message) => health.canary.arrived(message),
-      onFailure: (reason) => base.log.warn(`a message to the operator could not be sent: ${reason}`),
+      onFailure: (recipient, reason) => base.log.warn(`a message to ${recipient} could not be sent: ${reason}`),
     }),
     jitter: options.jitter ?? Math.random,
   })

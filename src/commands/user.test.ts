@@ -85,6 +85,13 @@ describe('the user commands', () => {
     const { answer } = await all.run(`user password --email ${OWNER} --remove-second-factor`, 'battery staple horse')
     expect(answer.secondFactorRemoved).toBe(true)
     expect((await all.run(`user list --email ${OWNER}`)).answer.users[0].secondFactor).toBe(false)
+    // The server notifies the user when it runs.
+    const queued = all.inDb((db) =>
+      db.prepare('SELECT channelType, channelTarget, status, message FROM delivery').all(),
+    ) as { message: string }[]
+    expect(queued).toMatchObject([{ channelType: 'security_mail', channelTarget: OWNER, status: 'pending' }])
+    const event = { kind: 'secondFactorRemoved' }
+    expect(JSON.parse(queued[0]?.message ?? '')).toMatchObject({ to: OWNER, event, origin: null })
   })
 
   test.each([

@@ -2,8 +2,11 @@ import { existsSync } from 'node:fs'
 import { migrations } from '../../migrations/index.ts'
 import { ROLES, type Role } from '../contract/roles.ts'
 import { systemClock } from '../core/clock.ts'
+import type { SecretBox } from '../core/secret-box.ts'
 import { folderPaths } from '../data-folder/folder-paths.ts'
 import { openStores } from '../data-folder/open-folder.ts'
+import { enqueueSecurityMail } from '../integrations/delivery/internal-outbox.ts'
+import type { QueueSecurityMail } from '../org/security-mail.ts'
 import { listUsers, setPassword, setRole, type UserRecord } from '../org/user-admin.ts'
 import type { Db } from '../store/database.ts'
 import { FolderInUse, lockFolder } from '../store/folder-lock.ts'
@@ -21,7 +24,7 @@ const jsonFlag = (meaning: string) => ({ type: 'boolean', meaning }) as const
 export async function withDatabase<T>(
   command: Command,
   invocation: Invocation,
-  work: (db: Db) => T | Promise<T>,
+  work: (db: Db, box: SecretBox) => T | Promise<T>,
 ): Promise<T> {
   const { data } = configOf(invocation)
   const { database } = folderPaths(data)
@@ -33,9 +36,9 @@ export async function withDatabase<T>(
         `${command.name}: the running server has another version; use its executable, or stop it first`,
       )
     }
-    const { db } = openStores(data, console.error)
+    const { db, box } = openStores(data, console.error)
     try {
-      return await work(db)
+      return await work(db, box)
     } finally {
       db.close()
     }
@@ -101,9 +104,12 @@ export const userPassword: Command = {
     const withoutSecondFactor = flags['remove-second-factor'] === true
     if (process.stdin.isTTY) console.error('Type the new password and press Enter, then Ctrl+D:')
     const password = (await Bun.stdin.text()).replace(/\r?\n$/, '')
-    const done = await withDatabase(userPassword, invocation, (db) =>
-      setPassword(db, systemClock, { email, password, withoutSecondFactor }),
-    )
+    const done = await withDatabase(userPassword, invocation, (db, box) => {
+      // Sent by the server, because this command may not know the mail server.
+      const queueSecurityMail: QueueSecurityMail = (notice) =>
+        enqueueSecurityMail({ db, box, clock: systemClock }, notice)
+      return setPassword({ db, clock: systemClock, queueSecurityMail }, { email, password, withoutSecondFactor })
+    })
     const removed = done.secondFactorRemoved ? '; second factor removed' : ''
     const line = `password set; sessions ended: ${done.endedSessions}; API keys revoked: ${done.revokedKeys}${removed}`
     console.log(flags.json ? JSON.stringify(done) : line)

@@ -2,9 +2,11 @@ import { existsSync, renameSync, statSync } from 'node:fs'
 import type { Clock } from '../core/clock.ts'
 import { type SecretBox, secretBox } from '../core/secret-box.ts'
 import { dropUnreadableSecrets } from '../flows/store.ts'
+import { enqueueSecurityMail } from '../integrations/delivery/internal-outbox.ts'
 import { clearSecrets, sealedIntegrations } from '../integrations/store.ts'
 import { writeAuditEntry } from '../org/audit-log.ts'
 import { dropUnreadableSecondFactors } from '../org/second-factor.ts'
+import { notifyOfSecurityEvent, type QueueSecurityMail } from '../org/security-mail.ts'
 import { auditEverywhere } from '../org/sign-in.ts'
 import { rotateWebhookSecret, sealedOrgs } from '../org/store.ts'
 import { type Db, tx } from '../store/database.ts'
@@ -81,8 +83,8 @@ function keyProblem({ key }: FolderPaths): string | null {
 
 /**
  * Deletes the secrets that the key can't decrypt. Organizations get new webhook secrets; secrets of integrations and
- * flow tests must be entered again, and second factors set up again. Adds an entry to the audit log of each organization. Creates a missing key, and
- * renames an invalid key file.
+ * flow tests must be entered again, and second factors set up again, of which their users are notified by e-mail. Adds
+ * an entry to the audit log of each organization. Creates a missing key, and renames an invalid key file.
  */
 export function forgetLost(paths: FolderPaths, db: Db, clock: Clock): SealedCounts {
   const aside = `${paths.key}.damaged-${clock.now()}`
@@ -98,9 +100,12 @@ export function forgetLost(paths: FolderPaths, db: Db, clock: Clock): SealedCoun
       clearSecrets(db, id)
       writeAuditEntry(db, clock, { orgId, act: 'forgetSecrets', target: id, note: { needsSecretsAnew: true } })
     }
-    for (const userId of dropUnreadableSecondFactors(db, box)) {
+    const queueSecurityMail: QueueSecurityMail = (notice) => enqueueSecurityMail({ db, box, clock }, notice)
+    for (const { userId, wasEnabled } of dropUnreadableSecondFactors(db, box)) {
       const entry = { act: 'forgetSecrets', target: userId, note: { needsSecondFactorAnew: true } }
       auditEverywhere({ db, audit: (entry) => writeAuditEntry(db, clock, entry) }, userId, entry)
+      const event = { kind: 'secondFactorRemoved' } as const
+      if (wasEnabled) notifyOfSecurityEvent({ db, clock, queueSecurityMail }, userId, event, null)
     }
     for (const { id, orgId } of dropUnreadableSecrets(db, box)) {
       writeAuditEntry(db, clock, { orgId, act: 'forgetSecrets', target: id, note: { needsSecretsAnew: true } })

@@ -308,7 +308,7 @@ function pipelineMetrics(parts: MetricDeps): Metric[] {
     {
       name: 'tagwarden_deliveries_waiting',
       type: 'gauge',
-      help: 'Notifications waiting for delivery, including messages to the operator.',
+      help: 'Notifications waiting for delivery, including messages to the operator and e-mails about second factors.',
       value:
         db
           .prepare<[], number>(

@@ -3,7 +3,7 @@ import type { Config } from '../config.ts'
 import { type Clock, type Instant, MINUTE_MS } from '../core/clock.ts'
 import { newId } from '../core/id.ts'
 import type { SecretBox } from '../core/secret-box.ts'
-import { enqueueOperatorNotice } from '../integrations/delivery/operator-outbox.ts'
+import { enqueueOperatorNotice } from '../integrations/delivery/internal-outbox.ts'
 import type { InternalChannelType } from '../integrations/providers/internal/internal-channel-types.ts'
 import {
   operatorMailOf,

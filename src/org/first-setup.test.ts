@@ -20,6 +20,7 @@ function world(perMinute = 60) {
     clock,
     setupToken,
     limits: signInLimits(clock, perMinute),
+    queueSecurityMail: null,
     audit(entry) {
       writeAuditEntry(db, clock, entry)
       entries.push(entry)

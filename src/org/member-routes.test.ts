@@ -28,6 +28,7 @@ function setUp({ addressPerMinute = 1000, withMail = true } = {}) {
     audit: (entry) => writeAuditEntry(db, clock, entry),
     report: () => undefined,
     limits: signInLimits(clock, addressPerMinute),
+    queueSecurityMail: null,
     publicUrl: 'https://tagwarden.example',
     mail: withMail ? mail : null,
   })

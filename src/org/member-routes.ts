@@ -245,7 +245,7 @@ async function acceptInvitation(
     throw wrongPassword()
   }
   return withSecondFactor(parts, { id: userId }, origin, () => {
-    checkSecondFactor(parts, userId, code)
+    checkSecondFactor(parts, userId, code, origin)
     if (!accept(db, clock, { token, invited, passwordHash, name })) throw notInForce()
     audit({ ...entry, orgId, act: 'acceptInvitation', target: userId })
     auditEverywhere({ db, audit }, userId, { ...entry, act: 'signIn' }, orgId)

@@ -40,6 +40,7 @@ function setUp({ perMinute = 600, hasMail = true } = {}) {
     setupToken: null,
     audit,
     limits: signInLimits(clock, perMinute),
+    queueSecurityMail: null,
     publicUrl: 'https://tags.example',
     report: (error: unknown) => void bugs.push(error),
     oidc: () => null,

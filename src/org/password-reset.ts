@@ -135,7 +135,7 @@ export async function resetPassword(
     // Another request may have used the link in the meantime.
     const userId = userOf(db, token, clock.now())
     if (userId === null) throw notInForce()
-    checkSecondFactor(parts, userId, code)
+    checkSecondFactor(parts, userId, code, origin)
     db.prepare('UPDATE user SET passwordHash = ? WHERE id = ?').run(passwordHash, userId)
     endReset(db, userId)
     const ended = endEarlierAccess(db, clock, userId)

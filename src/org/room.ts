@@ -11,6 +11,7 @@ import { memberRoutes } from './member-routes.ts'
 import { companySignIn, oidcRoutes } from './oidc-routes.ts'
 import { type OrganizationRouteDeps, organizationRoutes } from './org-routes.ts'
 import { orgRoutes } from './routes.ts'
+import type { QueueSecurityMail } from './security-mail.ts'
 import type { SessionRouteDeps } from './session-routes.ts'
 import { signInLimits } from './sign-in.ts'
 import { hasOwner } from './store.ts'
@@ -30,7 +31,9 @@ export function openOrg(
   {
     checkPiiPatterns,
     browserOf,
-  }: Pick<OrganizationRouteDeps, 'checkPiiPatterns'> & Pick<SessionRouteDeps, 'browserOf'>,
+    queueMail,
+  }: Pick<OrganizationRouteDeps, 'checkPiiPatterns'> &
+    Pick<SessionRouteDeps, 'browserOf'> & { queueMail: QueueSecurityMail },
 ): OrgRoom {
   const { db, box, clock, config, publicUrl, transport, report } = base
   const { warn } = base.log
@@ -40,10 +43,11 @@ export function openOrg(
   const request = operatorFetch({ proxy: config.outboundProxy, ca: config.outboundCa })
   const company = settings && companySignIn(settings, { clock, warn, request })
   const mail = config.smtpUrl === '' ? null : directMail({ transport, warn })
+  const queueSecurityMail = config.smtpUrl === '' ? null : queueMail
   const setup = hasOwner(db) ? null : newSetupToken()
   const changed = new Emitter<string>()
   const deleted = new Emitter<string>()
-  const common = { db, box, clock, publicUrl, report, limits, audit, mail }
+  const common = { db, box, clock, publicUrl, report, limits, audit, mail, queueSecurityMail }
   return {
     setupUrl: setup && publicUrl + pagePath.setup(setup.secret),
     changed,

@@ -5,9 +5,11 @@ import {
   beginSecondFactor,
   confirmSecondFactor,
   removeSecondFactor,
+  replaceRecoveryCodes,
   type SecondFactorDeps,
   secondFactorOf,
 } from './second-factor.ts'
+import { notifyOfSecurityEvent, type SecurityMailDeps } from './security-mail.ts'
 import { endSessionsOf } from './session.ts'
 import { auditEverywhere, type PasswordSignInDeps } from './sign-in.ts'
 
@@ -20,13 +22,15 @@ const SecondFactorSchema = Closed(
   { $id: 'SecondFactor', examples: [{ enabled: true, enabledAt: 1_767_614_400_000, recoveryCodesLeft: 10 }] },
 )
 
+const RecoveryCodes = Type.Array(Type.String(), {
+  description: 'Codes that each replace one code of the app. Shown only in this response',
+})
+
 const NewSecondFactorSchema = Closed(
   {
     secret: Type.String({ description: 'Secret in base 32, to type into an authenticator app' }),
     uri: Type.String({ description: '`otpauth://` URI, to show as a QR code' }),
-    recoveryCodes: Type.Array(Type.String(), {
-      description: 'Codes that each replace one code of the app. Shown only in this response',
-    }),
+    recoveryCodes: RecoveryCodes,
   },
   {
     $id: 'NewSecondFactor',
@@ -45,12 +49,17 @@ const CodeSchema = Closed(
   { $id: 'SecondFactorCode', examples: [{ code: '492039' }] },
 )
 
+const NewRecoveryCodesSchema = Closed(
+  { recoveryCodes: RecoveryCodes },
+  { $id: 'NewRecoveryCodes', examples: [{ recoveryCodes: ['3k8v-m2xq-0w7c-9hnd'] }] },
+)
+
 const EnabledSchema = Closed(
   { ok: Type.Boolean(), endedSessions: Int({ minimum: 0, description: 'Number of other sessions that were ended' }) },
   { $id: 'SecondFactorEnabled', examples: [{ ok: true, endedSessions: 1 }] },
 )
 
-interface SecondFactorRouteDeps extends SecondFactorDeps, Pick<PasswordSignInDeps, 'audit'> {}
+interface SecondFactorRouteDeps extends SecondFactorDeps, SecurityMailDeps, Pick<PasswordSignInDeps, 'audit'> {}
 
 const common = { path: '/v1/auth/totp', anyOrg: true, tag: 'Sign-in', refusals: ['conflict'] } as const
 
@@ -98,12 +107,13 @@ export function secondFactorRoutes(parts: SecondFactorRouteDeps): Route[] {
       refusals: ['conflict', 'forbidden', 'rateLimited'],
       body: CodeSchema,
       answer: EnabledSchema,
-      handle({ principal, body: { code }, origin: { address } }) {
+      handle({ principal, body: { code }, origin }) {
         const except = sessionOf(principal)
         const { userId, orgId } = principal
         confirmSecondFactor(parts, userId, code)
         const endedSessions = endSessionsOf(db, clock, userId, { except })
-        auditEverywhere(parts, userId, { act: 'confirmSecondFactor', userId, address }, orgId)
+        auditEverywhere(parts, userId, { act: 'confirmSecondFactor', userId, address: origin.address }, orgId)
+        notifyOfSecurityEvent(parts, userId, { kind: 'secondFactorEnabled' }, origin)
         return { ok: true, endedSessions }
       },
     }),
@@ -115,13 +125,36 @@ export function secondFactorRoutes(parts: SecondFactorRouteDeps): Route[] {
       summary: 'Remove your second factor and its recovery codes',
       description: 'Organizations that require a second factor reject your requests until you set up another one.',
       answer: OkSchema,
-      handle({ principal, origin: { address } }) {
+      handle({ principal, origin }) {
         sessionOf(principal)
         const { userId, orgId } = principal
-        // Also cancels an unfinished enrolment.
-        removeSecondFactor(db, userId)
-        auditEverywhere(parts, userId, { act: 'removeSecondFactor', userId, address }, orgId)
+        // Also cancels an unfinished enrolment, of which nobody needs to be notified.
+        const wasEnabled = removeSecondFactor(db, userId)
+        auditEverywhere(parts, userId, { act: 'removeSecondFactor', userId, address: origin.address }, orgId)
+        if (wasEnabled) notifyOfSecurityEvent(parts, userId, { kind: 'secondFactorRemoved' }, origin)
         return OK
+      },
+    }),
+    route({
+      ...common,
+      id: 'replaceRecoveryCodes',
+      method: 'POST',
+      path: '/v1/auth/totp/recovery-codes',
+      access: 'own',
+      summary: 'Replace your recovery codes with new ones, which are shown only once',
+      description:
+        'The earlier recovery codes no longer work. `code` must be a code of the authenticator app that has not been used ' +
+        'yet. Wrong codes count towards the same limit as at sign-in.',
+      refusals: ['conflict', 'forbidden', 'rateLimited'],
+      body: CodeSchema,
+      answer: NewRecoveryCodesSchema,
+      handle({ principal, body: { code }, origin }) {
+        sessionOf(principal)
+        const { userId, orgId } = principal
+        const recoveryCodes = replaceRecoveryCodes(parts, userId, code)
+        auditEverywhere(parts, userId, { act: 'replaceRecoveryCodes', userId, address: origin.address }, orgId)
+        notifyOfSecurityEvent(parts, userId, { kind: 'recoveryCodesReplaced' }, origin)
+        return { recoveryCodes }
       },
     }),
   ]

@@ -12,6 +12,7 @@ import { organizationRoutes } from './org-routes.ts'
 import { hashPassword } from './password-hash.ts'
 import { newResetToken } from './password-reset.ts'
 import { orgRoutes } from './routes.ts'
+import type { SecurityNotice } from './security-mail.ts'
 import { openSession } from './session.ts'
 import { signInLimits } from './sign-in.ts'
 import { addMember } from './store.ts'
@@ -25,6 +26,7 @@ function setUp() {
   const clock = testClock()
   const people = cast(db, clock)
   db.prepare('UPDATE user SET passwordHash = ?').run(passwordHash)
+  const notices: SecurityNotice[] = []
   const parts = {
     db,
     clock,
@@ -32,6 +34,7 @@ function setUp() {
     limits: signInLimits(clock, 100_000),
     publicUrl: 'https://tags.example',
     mail: null,
+    queueSecurityMail: (notice: SecurityNotice) => void notices.push(notice),
     setupToken: null,
     audit: (entry: NewAuditEntry) => writeAuditEntry(db, clock, entry),
     report: (error: unknown) => {
@@ -68,7 +71,7 @@ function setUp() {
     listAuditEntries(db, orgId, { limit: 200 }).items.map(({ act, target }) => ({ act, target }))
   const requireIt = (as: string, required = true) =>
     call('PATCH', '/v1/org', { as, body: { requireSecondFactor: required } })
-  return { db, clock, cast: people, call, login, sessionOf, codeOf, enrol, acts, requireIt }
+  return { db, clock, cast: people, notices, call, login, sessionOf, codeOf, enrol, acts, requireIt }
 }
 
 let all: ReturnType<typeof setUp>
@@ -260,6 +263,121 @@ describe('signing in with a second factor', () => {
       ])
     }
     expect(db.prepare('SELECT (SELECT count(*) FROM totp) + (SELECT count(*) FROM recoveryCode)').pluck().get()).toBe(0)
+  })
+})
+
+describe('new recovery codes', () => {
+  const path = '/v1/auth/totp/recovery-codes'
+
+  test('replace the earlier ones, and are recorded in all organizations', async () => {
+    const { call, cast, clock, db, codeOf, login, acts } = all
+    addMember(db, clock, { orgId: cast.mallory.orgId, userId: cast.bob.userId, role: 'viewer' })
+    const { secret, recoveryCodes, as } = await all.enrol(cast.bob)
+    expect((await login(recoveryCodes[0])).status).toBe(200)
+    const { status, body } = await call('POST', path, { as, body: { code: codeOf(secret) } })
+    expect([status, body.recoveryCodes.length, new Set([...recoveryCodes, ...body.recoveryCodes]).size]).toEqual([
+      200, 10, 20,
+    ])
+    expect((await call('GET', '/v1/auth/totp', { as })).body.recoveryCodesLeft).toBe(10)
+    expect((await login(recoveryCodes[1])).status).toBe(401)
+    expect((await login(body.recoveryCodes[0])).status).toBe(200)
+    for (const orgId of [cast.orgId, cast.mallory.orgId]) {
+      expect(acts(orgId)).toContainEqual(expect.objectContaining({ act: 'replaceRecoveryCodes' }))
+    }
+    const stored = db.serialize()
+    for (const code of body.recoveryCodes) expect(stored.includes(code)).toBe(false)
+  })
+
+  test('require a code of the app that has not been used, and leave the earlier ones otherwise', async () => {
+    const { call, cast, codeOf, login } = all
+    const { secret, recoveryCodes, as } = await all.enrol(cast.bob)
+    expect((await login(codeOf(secret))).status).toBe(200)
+    for (const code of [codeOf(secret), codeOf(secret, 9), recoveryCodes[0] ?? '']) {
+      const { status, body } = await call('POST', path, { as, body: { code } })
+      expect([status, body.error]).toEqual([
+        403,
+        'code: is not the current code of the authenticator app, or was already used',
+      ])
+    }
+    expect((await login(recoveryCodes[0])).status).toBe(200)
+    expect((await call('POST', path, { as, body: { code: codeOf(secret, 1) } })).status).toBe(200)
+    // The code is used up.
+    expect((await login(codeOf(secret, 1))).status).toBe(401)
+  })
+
+  test('count wrong codes together with those of sign-ins', async () => {
+    const { call, cast, codeOf, login } = all
+    const { secret, as } = await all.enrol(cast.bob)
+    const replace = async (steps: number) =>
+      (await call('POST', path, { as, body: { code: codeOf(secret, steps) } })).status
+    const statuses = []
+    for (let n = 0; n < 10; n++) statuses.push(n % 2 ? await replace(50 + n) : (await login(codeOf(secret, 50))).status)
+    expect(statuses).toEqual(Array(5).fill([401, 403]).flat())
+    expect([await replace(0), (await login(codeOf(secret))).status]).toEqual([429, 429])
+  })
+
+  test('require a session and an enabled second factor', async () => {
+    const { call, cast, codeOf, sessionOf } = all
+    const as = sessionOf(cast.bob)
+    const { secret } = (await call('POST', '/v1/auth/totp', { as })).body
+    const body = { code: codeOf(secret) }
+    expect((await call('POST', path, { as: cast.bob.key, body })).status).toBe(409)
+    const unconfirmed = await call('POST', path, { as, body })
+    expect([unconfirmed.status, unconfirmed.body.error]).toEqual([409, 'you have no second factor; set one up first'])
+  })
+})
+
+describe('the user is notified', () => {
+  const kinds = () => all.notices.map(({ event }) => event.kind)
+
+  test('of an enabled and a removed second factor, with the request that changed it', async () => {
+    const { call, cast, clock, codeOf, sessionOf, notices } = all
+    const as = sessionOf(cast.bob)
+    const headers = { 'user-agent': 'curl/8.0' }
+    const from = { as, headers, address: '192.0.2.7' }
+    await call('POST', '/v1/auth/totp', from)
+    // An unfinished enrolment protects nothing.
+    await call('DELETE', '/v1/auth/totp', from)
+    const { secret } = (await call('POST', '/v1/auth/totp', from)).body
+    await call('PUT', '/v1/auth/totp', { ...from, body: { code: codeOf(secret, 9) } })
+    expect(notices).toEqual([])
+    await call('PUT', '/v1/auth/totp', { ...from, body: { code: codeOf(secret) } })
+    await call('DELETE', '/v1/auth/totp', from)
+    const origin = { address: '192.0.2.7', userAgent: 'curl/8.0' }
+    const common = { to: cast.bob.email, at: clock.now(), origin }
+    expect(notices).toEqual([
+      { ...common, event: { kind: 'secondFactorEnabled' } },
+      { ...common, event: { kind: 'secondFactorRemoved' } },
+    ])
+  })
+
+  test('of new recovery codes, and of used ones with the number that is left', async () => {
+    const { call, cast, db, clock, codeOf, login, notices } = all
+    const { secret, recoveryCodes, as } = await all.enrol(cast.bob)
+    notices.length = 0
+    expect((await login(recoveryCodes[0])).status).toBe(200)
+    const token = newResetToken(db, clock, cast.bob.userId)
+    const body = { token, password: 'another horse', code: recoveryCodes[1] }
+    expect((await call('POST', '/v1/auth/reset', { body })).status).toBe(200)
+    expect(notices.map(({ event }) => event)).toEqual([
+      { kind: 'recoveryCodeUsed', codesLeft: 9 },
+      { kind: 'recoveryCodeUsed', codesLeft: 8 },
+    ])
+    const again = await all.call('POST', '/v1/auth/totp/recovery-codes', { as, body: { code: codeOf(secret) } })
+    // The reset ended the session.
+    expect(again.status).toBe(401)
+    const as2 = all.sessionOf(cast.bob)
+    await call('POST', '/v1/auth/totp/recovery-codes', { as: as2, body: { code: codeOf(secret) } })
+    expect(kinds()).toEqual(['recoveryCodeUsed', 'recoveryCodeUsed', 'recoveryCodesReplaced'])
+  })
+
+  test('of nothing when a sign-in uses the app or fails', async () => {
+    const { cast, codeOf, login, notices } = all
+    const { secret } = await all.enrol(cast.bob)
+    notices.length = 0
+    await login(codeOf(secret))
+    await login('0000-0000-0000-0000')
+    expect(notices).toEqual([])
   })
 })
 

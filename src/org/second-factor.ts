@@ -1,9 +1,11 @@
 import { type Clock, HOUR_MS, type Instant, SECOND_MS } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
 import { type SecretBox, secretHash } from '../core/secret-box.ts'
+import type { Origin } from '../http/client-info.ts'
 import type { Principal } from '../http/principal.ts'
 import { RateLimit } from '../http/rate-limit.ts'
 import { type Db, prepared, tx } from '../store/database.ts'
+import { notifyOfSecurityEvent, type SecurityMailDeps } from './security-mail.ts'
 import { newRecoveryCodes, newTotpSecret, normalizedCode, stepAt, stepOfCode, totpUri } from './totp.ts'
 
 /** Maximum number of wrong codes for a user at once, and per hour afterwards. A million codes are possible. */
@@ -97,10 +99,34 @@ export function beginSecondFactor({ db, box, clock }: SecondFactorDeps, userId: 
       box.seal(secret),
       clock.now(),
     )
-    const insert = prepared(db, 'INSERT INTO recoveryCode (userId, codeHash) VALUES (?, ?)')
-    for (const code of recoveryCodes) insert.run(userId, secretHash(normalizedCode(code)))
+    storeRecoveryCodes(db, userId, recoveryCodes)
   })
   return { secret, uri: totpUri(secret, user.email), recoveryCodes }
+}
+
+function storeRecoveryCodes(db: Db, userId: string, codes: readonly string[]): void {
+  const insert = prepared(db, 'INSERT INTO recoveryCode (userId, codeHash) VALUES (?, ?)')
+  for (const code of codes) insert.run(userId, secretHash(normalizedCode(code)))
+}
+
+/**
+ * Replaces the recovery codes of a user, and uses up the code of the authenticator app. Returns the new ones. Throws
+ * `conflict` when no second factor is enabled, `forbidden` for a wrong or used code, and `rateLimited` after too many
+ * wrong codes.
+ */
+export function replaceRecoveryCodes(parts: SecondFactorDeps, userId: string, code: string): string[] {
+  const { db } = parts
+  const totp = findTotp(db, userId)
+  if (!totp || totp.confirmedAt === null) throw new AppError('conflict', 'you have no second factor; set one up first')
+  if (!spendAppCode(parts, userId, totp, normalizedCode(code))) {
+    throw new AppError('forbidden', 'code: is not the current code of the authenticator app, or was already used')
+  }
+  const recoveryCodes = newRecoveryCodes()
+  tx(db, () => {
+    prepared(db, 'DELETE FROM recoveryCode WHERE userId = ?').run(userId)
+    storeRecoveryCodes(db, userId, recoveryCodes)
+  })
+  return recoveryCodes
 }
 
 /**
@@ -132,12 +158,11 @@ export function removeSecondFactor(db: Db, userId: string): boolean {
   return enabled
 }
 
-/** Removes the second factors whose secret the box can't decrypt. Returns the ids of their users. */
-export function dropUnreadableSecondFactors(db: Db, box: SecretBox): string[] {
+/** Removes the second factors whose secret the box can't decrypt. Returns their users, and whether they were enabled. */
+export function dropUnreadableSecondFactors(db: Db, box: SecretBox): { userId: string; wasEnabled: boolean }[] {
   const rows = db.prepare<[], { userId: string; secret: Buffer }>('SELECT userId, secret FROM totp').all()
-  const closed = rows.filter(({ secret }) => openOrNull(box, secret) === null).map(({ userId }) => userId)
-  for (const userId of closed) removeSecondFactor(db, userId)
-  return closed
+  const closed = rows.filter(({ secret }) => openOrNull(box, secret) === null)
+  return closed.map(({ userId }) => ({ userId, wasEnabled: removeSecondFactor(db, userId) }))
 }
 
 function openOrNull(box: SecretBox, secret: Buffer): string | null {
@@ -169,13 +194,16 @@ export class SecondFactorError extends AppError {
  * Checks the second factor of a user who has one, and uses the code up: each code of the app and each recovery code
  * works for one sign-in. Call it in the transaction of the sign-in, after the password. Throws `SecondFactorError` for
  * a missing, wrong or used code, and `rateLimited` after too many wrong codes of the app. Recovery codes are too long
- * to be guessed, so that they are not limited and an attacker can't lock the user out.
+ * to be guessed, so that they are not limited and an attacker can't lock the user out. The user is notified of a used
+ * recovery code by e-mail.
  */
 export function checkSecondFactor(
-  { db, box, clock, limits: { wrongCodes } }: SecondFactorDeps,
+  parts: SecondFactorDeps & SecurityMailDeps,
   userId: string,
   code: string | undefined,
+  origin: Origin,
 ): void {
+  const { db } = parts
   const totp = findTotp(db, userId)
   if (!totp || totp.confirmedAt === null) return
   if (code === undefined) {
@@ -186,8 +214,23 @@ export function checkSecondFactor(
   if (!/^\d{6}$/.test(typed)) {
     const spend = prepared(db, 'DELETE FROM recoveryCode WHERE userId = ? AND codeHash = ?')
     if (spend.run(userId, secretHash(typed)).changes === 0) throw wrong()
+    const codesLeft = secondFactorOf(db, userId).recoveryCodesLeft
+    notifyOfSecurityEvent(parts, userId, { kind: 'recoveryCodeUsed', codesLeft }, origin)
     return
   }
+  if (!spendAppCode(parts, userId, totp, typed)) throw wrong()
+}
+
+/**
+ * Uses up a code of the authenticator app. Returns false when it is wrong, expired or already used. Throws
+ * `rateLimited` after too many of these.
+ */
+function spendAppCode(
+  { db, box, clock, limits: { wrongCodes } }: SecondFactorDeps,
+  userId: string,
+  totp: TotpRow,
+  typed: string,
+): boolean {
   wrongCodes.take(userId, 0)
   const now = clock.now()
   const step = matchingStep(box, totp, typed, now)
@@ -195,7 +238,8 @@ export function checkSecondFactor(
   const isUsed = step !== null && step <= totp.lastStep && totp.lastStep <= stepAt(now) + 1
   if (step === null || isUsed) {
     wrongCodes.take(userId)
-    throw wrong()
+    return false
   }
   prepared(db, 'UPDATE totp SET lastStep = ? WHERE userId = ?').run(step, userId)
+  return true
 }

@@ -26,6 +26,7 @@ function setUp({ perMinute = 60 } = {}) {
     box: testBox,
     clock,
     limits: signInLimits(clock, perMinute),
+    queueSecurityMail: null,
     audit(entry) {
       writeAuditEntry(db, clock, entry)
       entries.push(entry)

@@ -7,6 +7,7 @@ import { tx } from '../store/database.ts'
 import type { NewAuditEntry } from './audit-log.ts'
 import { verifyPassword } from './password-hash.ts'
 import { checkSecondFactor, type SecondFactorDeps, SecondFactorError, wrongCodeLimit } from './second-factor.ts'
+import type { SecurityMailDeps } from './security-mail.ts'
 import { openSession, type SignedIn, signedIn } from './session.ts'
 import { listMemberships } from './store.ts'
 
@@ -65,7 +66,7 @@ export function networkOf(address: string | null): string {
   return plain.family === 4 ? text : `${text.split(':').slice(0, 4).join(':')}::/64`
 }
 
-export interface PasswordSignInDeps extends SecondFactorDeps {
+export interface PasswordSignInDeps extends SecondFactorDeps, SecurityMailDeps {
   limits: SignInLimits
   /** Writes an entry to the audit log of the entry's organization. */
   audit(entry: NewAuditEntry): void
@@ -123,7 +124,7 @@ export async function signIn(
     // If the password was changed during its verification, all sessions have been deleted, and no new one may be
     // opened.
     if (find.get(email.trim())?.passwordHash !== account.passwordHash) throw wrong()
-    checkSecondFactor(parts, account.id, code)
+    checkSecondFactor(parts, account.id, code, origin)
     const answer = signedIn(db, openSession(db, clock, account.id, 'password', { origin }), account.id)
     if (answer.orgs.length === 0) throw new AppError('forbidden', 'the user is not a member of any organization')
     const { address, userAgent } = origin

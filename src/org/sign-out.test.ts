@@ -17,6 +17,7 @@ function signOut({ db, clock, parts }: SetUp, token: string, box = parts.box) {
     ...parts,
     box,
     limits,
+    queueSecurityMail: null,
     setupToken: null,
     report: () => undefined,
     oidc: () => null,

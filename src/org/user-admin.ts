@@ -8,6 +8,7 @@ import { changeRole, findMemberOrNull } from './member-store.ts'
 import { hashPassword } from './password-hash.ts'
 import { endReset } from './password-reset.ts'
 import { hasSecondFactorSql, removeSecondFactor } from './second-factor.ts'
+import { notifyOfSecurityEvent, type SecurityMailDeps } from './security-mail.ts'
 import { type Ended, endEarlierAccess } from './session.ts'
 import { auditEverywhere } from './sign-in.ts'
 import { addMember } from './store.ts'
@@ -72,13 +73,14 @@ export interface PasswordSet extends Ended {
 
 /**
  * Sets the password of a user. Deletes all of the user's sessions, invalidates the password reset links, and revokes all
- * API keys. Throws `notFound`, and the errors of `hashPassword`.
+ * API keys. The user is notified by e-mail if a second factor was removed. Throws `notFound`, and the errors of
+ * `hashPassword`.
  */
 export async function setPassword(
-  db: Db,
-  clock: Clock,
+  parts: SecurityMailDeps,
   { email, password, withoutSecondFactor }: { email: string; password: string; withoutSecondFactor: boolean },
 ): Promise<PasswordSet> {
+  const { db, clock } = parts
   const { id, name } = requireUser(db, clock, email)
   const passwordHash = await hashPassword(password, { known: [email, name ?? ''] })
   return tx(db, () => {
@@ -86,6 +88,7 @@ export async function setPassword(
     endReset(db, id)
     const ended = endEarlierAccess(db, clock, id)
     const secondFactorRemoved = withoutSecondFactor && removeSecondFactor(db, id)
+    if (secondFactorRemoved) notifyOfSecurityEvent(parts, id, { kind: 'secondFactorRemoved' }, null)
     const { revokedKeys, endedSessions } = ended
     const note = { via: 'command', revokedKeys, endedSessions, secondFactorRemoved }
     const audit = (entry: Parameters<typeof writeAuditEntry>[2]) => writeAuditEntry(db, clock, entry)

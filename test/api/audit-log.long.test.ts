@@ -79,9 +79,11 @@ async function perform(route: Route, home: TestTenant): Promise<number> {
     })
     others.commentId = comment.body.comments[0].id
   }
-  if (route.id === 'confirmSecondFactor') {
-    const begun = await world.call('POST', '/v1/auth/totp', { as: home.people.owner.session })
+  if (route.id === 'confirmSecondFactor' || route.id === 'replaceRecoveryCodes') {
+    const as = home.people.owner.session
+    const begun = await world.call('POST', '/v1/auth/totp', { as })
     body = { code: totpCode(begun.body.secret, stepAt(world.clock.now())) }
+    if (route.id === 'replaceRecoveryCodes') await world.call('PUT', '/v1/auth/totp', { as, body })
   }
   if (route.id === 'changePassword') body = { currentPassword: PASSWORD, newPassword: 'another horse, another staple' }
   return (await call(route, home, { path: `${pathOf(route, accepted.ids, others)}?${query}`, body })).status

@@ -92,6 +92,7 @@ const OTHERWISE: Record<string, { status: number; why: string; isFirst?: true; w
   beginSecondFactor: { status: 409, why: 'an API key has no second factor', when: ({ via }) => via !== 'session' },
   confirmSecondFactor: { status: 409, why: 'no second factor has been begun' },
   removeSecondFactor: { status: 409, why: 'an API key has no second factor', when: ({ via }) => via !== 'session' },
+  replaceRecoveryCodes: { status: 409, why: 'no second factor is enabled' },
   signOut: { status: 409, why: 'an API key has no session', when: ({ via }) => via !== 'session' },
   receiveFromIssueTracker: { status: 401, why: 'the caller needs an integration token' },
   deployTags: { status: 409, why: 'no tag manager is connected' },

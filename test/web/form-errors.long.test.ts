@@ -34,6 +34,8 @@ interface FormCase {
   isSignedOut?: boolean
   /** The form sends a request that changes nothing (GET). */
   isRead?: boolean
+  /** The user has a second factor. The page is reloaded, because it may have read that there is none. */
+  hasSecondFactor?: boolean
 }
 
 const button = (name: string) => named('button', name)
@@ -103,6 +105,15 @@ const FORMS: readonly FormCase[] = [
     submit: 'Enable second factor',
     // The form stays open, so that the button that opens it is gone.
     isDestructive: true,
+  },
+  {
+    of: 'pages/settings/recovery-codes.tsx',
+    at: '/settings/preferences',
+    opens: [button('New recovery codes')],
+    submit: 'Create recovery codes',
+    // The form stays open, so that the button that opens it is gone.
+    isDestructive: true,
+    hasSecondFactor: true,
   },
   { of: 'pages/settings/digest-page.tsx', at: '/settings/digest', submit: 'Save' },
   {
@@ -277,7 +288,7 @@ function fieldsOfRequest(request: HTTPRequest): string[] {
 const PREVIEWS = ['/v1/alerts/preview', '/v1/alerts/backtest']
 
 /** Watches the writing requests of a page, and answers them with the error that is set. */
-async function intercept(page: Page, isRead: boolean) {
+async function intercept(page: Page, { isRead, hasSecondFactor }: FormCase) {
   const state = { refusal: null as string | null, sent: [] as HTTPRequest[], answered: 0, errors: [] as string[] }
   const isWrite = (request: HTTPRequest) => {
     const { pathname } = new URL(request.url())
@@ -288,6 +299,10 @@ async function intercept(page: Page, isRead: boolean) {
     // The server of the test is set up, so its set-up page would show the sign-in form.
     if (request.url().endsWith('/v1/auth/methods')) {
       const body = JSON.stringify({ password: true, setUp: page.url().includes('/setup'), oidc: null })
+      return request.respond({ status: 200, contentType: 'application/json', body })
+    }
+    if (hasSecondFactor && request.method() === 'GET' && request.url().endsWith('/v1/auth/totp')) {
+      const body = JSON.stringify({ enabled: true, enabledAt: 1, recoveryCodesLeft: 9 })
       return request.respond({ status: 200, contentType: 'application/json', body })
     }
     if (isWrite(request)) state.sent.push(request)
@@ -339,12 +354,19 @@ const isIdle = (pressed: Button) =>
 const spaced = (text: string) => text.replace(/\s+/g, ' ').trim()
 const withoutField = (error: string) => error.replace(/^`?[\w.[\]-]+`?:? /, '')
 
-async function openForm(screen: Screen, { at, opens = [], submit, given = {}, isSignedOut }: FormCase) {
+async function openForm(
+  screen: Screen,
+  { at, opens = [], submit, given = {}, isSignedOut, hasSecondFactor }: FormCase,
+) {
   const { page } = screen
   if (isSignedOut) {
     await page.goto('about:blank')
     await page.goto(here.server.url + at)
   } else {
+    if (hasSecondFactor) {
+      await page.reload()
+      await waitForPage(page)
+    }
     const isPrefix = /[_/]$/.test(at) && at !== '/'
     const path = itemPaths.get(at) ?? (isPrefix ? paths.find((one) => one.startsWith(at)) : at)
     if (path === undefined) throw new Error(`the server has no page ${at}`)
@@ -384,7 +406,7 @@ for (const form of FORMS) {
     await using _closed = own
     const screen = own ?? signedIn
     const { page } = screen
-    await using watched = await intercept(page, form.isRead ?? false)
+    await using watched = await intercept(page, form)
     const { state } = watched
     /** Presses the button. Returns what is wrong with the result; null if nothing is. */
     const faultOf = async (pressed: Button): Promise<string | null> => {

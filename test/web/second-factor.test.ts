@@ -63,6 +63,17 @@ test('a user sets up a second factor, signs in with it, and removes it', async (
   await screen.press('Sign in')
   await screen.reads('9 recovery codes left.')
 
+  await screen.press('New recovery codes')
+  await screen.type('Code', codeNow(secret))
+  await screen.press('Create recovery codes')
+  await screen.sees('button', 'I have stored them')
+  const replaced = await page.evaluate(() =>
+    [...document.querySelectorAll('ul[aria-labelledby=recovery-codes] li')].map(({ textContent }) => textContent ?? ''),
+  )
+  expect(new Set([...codes, ...replaced]).size).toBe(20)
+  await screen.press('I have stored them')
+  await screen.reads('10 recovery codes left.')
+
   await screen.press('Remove second factor')
   await screen.sees('dialog', 'Remove second factor')
   await screen.press('Remove')

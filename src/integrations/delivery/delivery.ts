@@ -7,7 +7,13 @@ import { Closed, InstantSchema, Int, Nullable, OneOf, type Static, Type } from '
 import type { SecretBox } from '../../core/secret-box.ts'
 import { may } from '../../http/permission.ts'
 import type { Principal } from '../../http/principal.ts'
-import { MESSAGE_KINDS, type Message, type MessageKind, NO_HISTORY } from '../message/message.ts'
+import {
+  type InternalTransition,
+  MESSAGE_KINDS,
+  type Message,
+  type MessageKind,
+  NO_HISTORY,
+} from '../message/message.ts'
 
 export const DeliverySchema = Closed(
   {
@@ -68,8 +74,7 @@ export interface DeliveryRecord {
   orgId: string
   issueId: string | null
   alertId: string | null
-  /** `operator`: a message to the operator, which only the internal organization has. */
-  transition: MessageKind | 'operator'
+  transition: MessageKind | InternalTransition
   noticeKey: string
   channelType: ChannelType
   channelTarget: string
@@ -111,7 +116,9 @@ export function describeDelivery(box: SecretBox, record: DeliveryRecord, princip
   const { id, issueId, alertId, transition, status, attempts, lastAttemptAt, lastError, deliveredAt, createdAt } =
     record
   const channel = { type: record.channelType, target: record.channelTarget }
-  if (transition === 'operator') throw new Error('messages to the operator have no members who could see them')
+  if (transition === 'operator' || transition === 'security') {
+    throw new Error('the internal organization has no members who could see its messages')
+  }
   return {
     id,
     issueId,

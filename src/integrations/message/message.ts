@@ -21,8 +21,11 @@ export const MESSAGE_KINDS = [
 ] as const
 export type MessageKind = (typeof MESSAGE_KINDS)[number]
 
+/** Messages that only the internal organization has: to the operator, and to users about their second factor. */
+export type InternalTransition = 'operator' | 'security'
+
 /** True for a message that reports a state of the issue to the channels of its alert. */
-export const isIssueState = (kind: MessageKind | 'operator'): kind is Transition =>
+export const isIssueState = (kind: MessageKind | InternalTransition): kind is Transition =>
   kind === 'opened' || kind === 'reopened' || kind === 'repeated' || kind === 'resolved'
 
 /** Issue data in a message. */

@@ -2,9 +2,10 @@ import type { OperatorNotice } from '../../../base.ts'
 import { AppError } from '../../../core/error.ts'
 import { Text } from '../../../core/schema.ts'
 import { capitalized } from '../../../core/text.ts'
-import { NO_EXTRAS } from '../../../mail/mail-document.ts'
+import { type MailDocument, NO_EXTRAS } from '../../../mail/mail-document.ts'
 import { renderMailHtml } from '../../../mail/render-mail-html.ts'
 import { renderMailText } from '../../../mail/render-mail-text.ts'
+import { type SecurityMailOptions, type SecurityNotice, securityMail } from '../../../org/security-mail.ts'
 import type { HttpOutbound, MailOutbound } from '../../../transport/transport.ts'
 import { DELIVERED, type Outcome } from '../../delivery-outcome.ts'
 import type { Message } from '../../message/message.ts'
@@ -18,16 +19,14 @@ export interface StoredNotice extends OperatorNotice {
   at: number
 }
 
-interface InternalChannelDeps {
-  /** Public URL of the server, without a trailing slash. */
-  publicUrl: string
+interface InternalChannelDeps extends SecurityMailOptions {
   /** Empty if not configured. */
   operatorMail: string
   operatorWebhookUrl: string
   /** Called when a canary event has passed through the whole pipeline. */
   onCanary(message: Message): void
-  /** Called when a message could not be delivered. The reason contains no secrets. */
-  onFailure(reason: string): void
+  /** Called when a message to the operator or a user could not be delivered. The reason contains no secrets. */
+  onFailure(recipient: 'the operator' | 'a user', reason: string): void
 }
 
 /**
@@ -36,9 +35,9 @@ interface InternalChannelDeps {
  */
 export function internalChannels(deps: InternalChannelDeps): readonly Channel[] {
   const { publicUrl, operatorMail, operatorWebhookUrl, onCanary, onFailure } = deps
-  const reported = async (sending: Promise<Outcome>) => {
+  const reported = async (sending: Promise<Outcome>, recipient: 'the operator' | 'a user' = 'the operator') => {
     const outcome = await sending
-    if (outcome.verdict === 'broken' || outcome.verdict === 'retry') onFailure(outcome.reason)
+    if (outcome.verdict === 'broken' || outcome.verdict === 'retry') onFailure(recipient, outcome.reason)
     return outcome
   }
   return [
@@ -53,6 +52,13 @@ export function internalChannels(deps: InternalChannelDeps): readonly Channel[] 
         ),
       ),
     ),
+    internalChannel('security_mail', {}, (context, message) => {
+      const notice = message as unknown as SecurityNotice
+      return reported(
+        sendOutbound(context, mailOf(securityMail(notice, deps), notice.to, context.deliveryId)),
+        'a user',
+      )
+    }),
     internalChannel('canary', {}, async (_, message) => {
       onCanary(message)
       return DELIVERED
@@ -74,7 +80,7 @@ function internalChannel(type: InternalChannelType, settings: { url?: string }, 
   }
   return channel<{ url?: string }>({
     type,
-    title: 'Operator',
+    title: 'Tagwarden',
     help: '',
     secrets: { ...NO_SECRETS, derived: ({ url }) => (url ? [url] : []) },
     addresses: {
@@ -92,12 +98,16 @@ function internalChannel(type: InternalChannelType, settings: { url?: string }, 
 
 /** The e-mail for a message to the operator. */
 export function operatorMailOf({ subject, text }: OperatorNotice, to: string, messageId: string): MailOutbound {
-  const document = {
+  const document: MailDocument = {
     ...NO_EXTRAS,
     subject: `Tagwarden: ${subject}`,
     headline: `${capitalized(subject)}.`,
-    sections: [{ title: '', blocks: [{ kind: 'text' as const, text }] }],
+    sections: [{ title: '', blocks: [{ kind: 'text', text }] }],
   }
+  return mailOf(document, to, messageId)
+}
+
+function mailOf(document: MailDocument, to: string, messageId: string): MailOutbound {
   return {
     kind: 'mail',
     to: [to],

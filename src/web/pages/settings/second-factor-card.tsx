@@ -1,4 +1,4 @@
-import { Button, Stack, Text } from '@mantine/core'
+import { Button, Group, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { lazy, Suspense, useState } from 'react'
 import { getSecondFactorOptions } from '#client/@tanstack/react-query.gen'
@@ -10,12 +10,13 @@ import { QueryState } from '../../components/query-state.tsx'
 import { TimeAgo } from '../../components/time-ago.tsx'
 import { messages } from '../../messages.ts'
 import { notices } from '../../state/notices.ts'
+import { NewRecoveryCodes } from './recovery-codes.tsx'
 
 const SecondFactorSetup = lazy(async () => ({
   default: (await import('./second-factor-setup.tsx')).SecondFactorSetup,
 }))
 
-/** The user's second factor, with buttons to set it up and to remove it. */
+/** The user's second factor, with buttons to set it up, to replace the recovery codes, and to remove it. */
 export function SecondFactorCard() {
   const query = useQuery(getSecondFactorOptions())
   return (
@@ -50,6 +51,7 @@ function Disabled() {
 
 function Enabled({ state }: { state: SecondFactor }) {
   const [isRemoving, remove] = useState(false)
+  const [isReplacing, replace] = useState(false)
   const t = messages.settings.secondFactor
   const act = async () => {
     await removeSecondFactor()
@@ -63,9 +65,18 @@ function Enabled({ state }: { state: SecondFactor }) {
         <br />
         {t.codesLeft(state.recoveryCodesLeft)}
       </Text>
-      <Button variant="default" w="fit-content" onClick={() => remove(true)}>
-        {t.remove}
-      </Button>
+      {isReplacing ? (
+        <NewRecoveryCodes close={() => replace(false)} />
+      ) : (
+        <Group>
+          <Button variant="default" onClick={() => replace(true)}>
+            {t.replaceCodes}
+          </Button>
+          <Button variant="default" onClick={() => remove(true)}>
+            {t.remove}
+          </Button>
+        </Group>
+      )}
       <ConfirmDialog
         close={() => remove(false)}
         confirmation={

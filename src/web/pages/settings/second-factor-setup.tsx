@@ -1,16 +1,16 @@
-import { Button, Stack, Text, TextInput } from '@mantine/core'
+import { Text, TextInput } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
 import { generate } from 'lean-qr'
 import { useEffect } from 'react'
 import { beginSecondFactor, confirmSecondFactor } from '#client/sdk.gen'
 import type { NewSecondFactor } from '#client/types.gen'
 import { invalidate } from '../../api/queries.ts'
-import { copyText } from '../../components/copy-text.ts'
-import { Code, Data } from '../../components/data-text.tsx'
+import { Data } from '../../components/data-text.tsx'
 import { Form } from '../../components/form.tsx'
 import { useFormFields } from '../../components/use-form-fields.ts'
 import { messages } from '../../messages.ts'
 import { notices } from '../../state/notices.ts'
+import { AppCodeInput, RecoveryCodes } from './recovery-codes.tsx'
 
 /** Shows a new secret and its recovery codes, and enables the second factor with a first code. */
 export function SecondFactorSetup({ close }: { close(): void }) {
@@ -36,43 +36,13 @@ function FirstCode({ made, close }: { made: NewSecondFactor; close(): void }) {
     notices.say(t.enabled)
     close()
   })
-  const codes = made.recoveryCodes.join('\n')
   return (
     <Form submission={sending} button={t.enable}>
       <Text>{t.scan}</Text>
       <QrCode text={made.uri} label={t.qrCode} />
       <TextInput label={t.secret} description={t.secretHint} value={made.secret} readOnly translate="no" />
-      <Stack gap="xs">
-        <Text fw={600} fz="sm" id="recovery-codes">
-          {t.recoveryCodes}
-        </Text>
-        <Text fz="sm" c="dimmed">
-          {t.recoveryCodesHint}
-        </Text>
-        <Stack component="ul" gap={4} m={0} p={0} style={{ listStyle: 'none' }} aria-labelledby="recovery-codes">
-          {made.recoveryCodes.map((code) => (
-            <li key={code}>
-              <Code>{code}</Code>
-            </li>
-          ))}
-        </Stack>
-        <Button
-          variant="default"
-          w="fit-content"
-          onClick={() => void copyText(codes).then(() => notices.say(messages.shell.copied))}
-        >
-          {t.copyCodes}
-        </Button>
-      </Stack>
-      <TextInput
-        label={t.code}
-        description={t.codeHint}
-        {...field('code')}
-        required
-        maxLength={50}
-        inputMode="numeric"
-        autoComplete="one-time-code"
-      />
+      <RecoveryCodes codes={made.recoveryCodes} />
+      <AppCodeInput field={field('code')} />
     </Form>
   )
 }
