@@ -159,6 +159,8 @@ export async function openApp(options: AppOptions): Promise<App> {
     maskOf: (orgId) => compileMask([], privacyOf(orgId)),
     maskTextOf,
     storageOf: async (orgId) => useOf(await warehouse.pieces(), orgId),
+    waitingDeletions: () =>
+      dataFolder.waitingDeletions().map(({ events, ...waiting }) => ({ ...waiting, events: events?.events ?? null })),
   })
   const evaluation = openEvaluation(base, { ingest, signals, enqueue })
   const issues = openIssues(base, { enqueue, checkChannels: channelCheck(base) })

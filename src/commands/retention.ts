@@ -1,4 +1,4 @@
-import { waitingDeletions } from '../data-folder/waiting-deletions.ts'
+import { waitingDeletionTexts } from '../data-folder/waiting-deletions.ts'
 import { confirmLimits, waitingLimits } from '../store/retention-limits.ts'
 import type { Command } from './command.ts'
 import { DATA_FLAG } from './command-line-settings.ts'
@@ -19,7 +19,7 @@ export const retention: Command = {
   async run(invocation) {
     const confirmed = invocation.flags.confirm === true
     const waiting = await withDatabase(retention, invocation, (db) => {
-      const says = waitingDeletions(db)
+      const says = waitingDeletionTexts(db)
       const limits = confirmed ? confirmLimits(db) : waitingLimits(db)
       return limits.map((limit, index) => ({ ...limit, says: says[index] ?? '' }))
     })

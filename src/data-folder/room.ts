@@ -8,11 +8,12 @@ import { IdleDetector } from '../native/idle-detector.ts'
 import { releaseFilePages } from '../native/release-mapped-memory.ts'
 import type { SignalsRoom } from '../signals/room.ts'
 import { limitInForce } from '../store/retention-limits.ts'
+import { eventsOfParts } from '../warehouse/inspect-warehouse-folder.ts'
 import { deleteExpired } from './delete-expired.ts'
 import { ClockWatch, clockNotice } from './detect-clock-steps.ts'
 import { DiskBudget } from './disk-budget.ts'
 import { type FlushDeps, finalFlush, flush, SEGMENT_AGE_MS } from './flush-spool.ts'
-import { waitingDeletions } from './waiting-deletions.ts'
+import { type WaitingDeletion, waitingDeletions, waitingDeletionTexts } from './waiting-deletions.ts'
 
 const EVERY_SECOND = '* * * * * *'
 
@@ -21,6 +22,8 @@ export interface DataFolderRoom extends Room {
   diskBudget: DiskBudget
   /** Returns the time of the last successful flush; null before the first flush since startup. */
   lastFlushAt(): Instant | null
+  /** Returns the shorter limits that wait, with the data that they will delete. */
+  waitingDeletions(): WaitingDeletion[]
 }
 
 interface Deps {
@@ -55,7 +58,7 @@ export function openDataFolder(base: HistoryBase, { signals, ingest, integration
     },
     warn: log.warn,
   })
-  const waiting = waitingDeletions(db)
+  const waiting = waitingDeletionTexts(db)
   if (waiting.length > 0) notifyOperator({ subject: 'a shorter retention will delete data', text: waiting.join('. ') })
   const flushing: FlushDeps = { db, spool, warehouse, batches: ingest.batches, collector: ingest.collector }
   const idleDetector = new IdleDetector(() => process.cpuUsage(), releaseFilePages)
@@ -63,6 +66,7 @@ export function openDataFolder(base: HistoryBase, { signals, ingest, integration
   return {
     diskBudget,
     lastFlushAt: () => lastFlushAt,
+    waitingDeletions: () => waitingDeletions(db, (before) => eventsOfParts(warehouse.storage(), before)),
     jobs: [
       {
         name: 'heartbeat',

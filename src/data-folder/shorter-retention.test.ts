@@ -43,6 +43,17 @@ describe('a shorter retention', () => {
       /TAGWARDEN_RETENTION_DAYS=3 is shorter than before \(TAGWARDEN_RETENTION_DAYS=10\): it deletes 4 events \(.+\), received from 2026-01-05 12:00 UTC to 2026-01-08 12:00 UTC, at 2026-01-11 12:00 UTC or when you run "tagwarden retention --confirm"/,
     )
     expect(await daysLeft(world)).toEqual(all)
+    expect((await world.call('GET', '/v1/usage')).body.waitingDeletions).toEqual([
+      {
+        name: 'retentionDays',
+        inForce: 10,
+        requested: 3,
+        appliesAt: Date.UTC(2026, 0, 11, 12, 0, 30),
+        before: Date.UTC(2026, 0, 8, 12, 0, 30),
+        events: 4,
+        bytes: expect.any(Number),
+      },
+    ])
     world.clock.advance(23 * HOUR_MS)
     await world.restart()
     expect(await daysLeft(world)).toEqual(all)
@@ -57,6 +68,7 @@ describe('a shorter retention', () => {
     )
     await world.restart()
     expect(await daysLeft(world)).toEqual(['day 4', 'day 5'])
+    expect((await world.call('GET', '/v1/usage')).body.waitingDeletions).toEqual([])
   })
 
   test('is cancelled by the longer one', async () => {
@@ -114,6 +126,9 @@ test('a smaller disk budget waits as well', async () => {
   expect(world.warnings.at(-1)).toContain(
     'TAGWARDEN_DISK_BUDGET=10 MB is shorter than before (TAGWARDEN_DISK_BUDGET=none)',
   )
+  expect((await world.call('GET', '/v1/usage')).body.waitingDeletions).toMatchObject([
+    { name: 'diskBudget', inForce: 0, requested: 10 * 2 ** 20, before: null, events: null, bytes: 0 },
+  ])
   world.clock.advance(DAY_MS)
   expect(limitInForce(world.app.db, 'diskBudget', world.clock.now())).toBe(10 * 2 ** 20)
 })

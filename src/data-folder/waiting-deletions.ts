@@ -1,24 +1,52 @@
-import { DAY_MS } from '../core/clock.ts'
+import { DAY_MS, type Instant } from '../core/clock.ts'
 import { eventsText, sizeText, timeText } from '../core/text.ts'
 import type { Db } from '../store/database.ts'
 import { limitText, type WaitingLimit, waitingLimits } from '../store/retention-limits.ts'
 import { type StoredEvents, storedEvents } from '../warehouse/inspect-warehouse-folder.ts'
 
-/** Sentences about the shorter limits that wait: what they will delete, when, and how to confirm them. */
-export function waitingDeletions(db: Db): string[] {
+/** A shorter limit that waits, with the data that it will delete. */
+export interface WaitingDeletion extends WaitingLimit {
+  /** Data from before this time is deleted; null for the disk budget, which deletes the oldest data. */
+  before: Instant | null
+  /** Stored events that are deleted; null for the files of runs and for the disk budget. */
+  events: StoredEvents | null
+  /** Bytes that are deleted, approximately; null for the files of runs. */
+  bytes: number | null
+}
+
+/**
+ * Returns the shorter limits that wait. `eventsBefore` returns the events in files that end before a time; the default
+ * reads the manifest.
+ */
+export function waitingDeletions(
+  db: Db,
+  eventsBefore: (before: Instant) => StoredEvents = (before) => storedEvents(db, before),
+): WaitingDeletion[] {
   return waitingLimits(db).map((limit) => {
-    const { name, inForce, requested, appliesAt } = limit
-    return `${limitText(name, requested)} is shorter than before (${limitText(name, inForce)}): ${deletedText(db, limit)}, at ${timeText(appliesAt)} or when you run "tagwarden retention --confirm". To keep the data, restore the longer setting and restart the server`
+    const { name, requested, appliesAt } = limit
+    if (name === 'diskBudget') {
+      const { bytes } = eventsBefore(Number.POSITIVE_INFINITY)
+      return { ...limit, before: null, events: null, bytes: Math.max(0, bytes - requested) }
+    }
+    const before = appliesAt - requested * DAY_MS
+    if (name === 'runRetentionDays') return { ...limit, before, events: null, bytes: null }
+    const events = eventsBefore(before)
+    return { ...limit, before, events, bytes: events.bytes }
   })
 }
 
-function deletedText(db: Db, { name, requested, appliesAt }: WaitingLimit): string {
-  const before = appliesAt - requested * DAY_MS
-  if (name === 'retentionDays') return `it deletes ${eventsIn(storedEvents(db, before))}`
-  if (name === 'runRetentionDays') return `it deletes screenshots and HARs of runs from before ${timeText(before)}`
-  const { bytes } = storedEvents(db, Number.POSITIVE_INFINITY)
-  const over = Math.max(0, bytes - requested)
-  return over === 0 ? 'event files fit into it' : `it deletes about ${sizeText(over)} of the oldest data`
+/** Sentences about the shorter limits that wait: what they will delete, when, and how to confirm them. */
+export function waitingDeletionTexts(db: Db): string[] {
+  return waitingDeletions(db).map((waiting) => {
+    const { name, inForce, requested, appliesAt } = waiting
+    return `${limitText(name, requested)} is shorter than before (${limitText(name, inForce)}): ${deletedText(waiting)}, at ${timeText(appliesAt)} or when you run "tagwarden retention --confirm". To keep the data, restore the longer setting and restart the server`
+  })
+}
+
+function deletedText({ before, events, bytes }: WaitingDeletion): string {
+  if (events) return `it deletes ${eventsIn(events)}`
+  if (before !== null) return `it deletes screenshots and HARs of runs from before ${timeText(before)}`
+  return bytes ? `it deletes about ${sizeText(bytes)} of the oldest data` : 'event files fit into it'
 }
 
 function eventsIn({ events, bytes, firstAt, lastAt }: StoredEvents): string {

@@ -63,7 +63,7 @@ export const PERMISSIONS = {
     from: 'owner',
     writes: false,
     secret: true,
-    meaning: 'View the backups of a server with one organization',
+    meaning: 'View the backups and waiting deletions of a server with one organization',
   },
   operate: {
     from: 'owner',

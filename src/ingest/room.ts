@@ -42,7 +42,7 @@ interface IngestBase extends Base {
 
 interface Deps
   extends Pick<LiveRouteDeps, 'maskOf'>,
-    Pick<UsageRouteDeps, 'storageOf' | 'maskTextOf'>,
+    Pick<UsageRouteDeps, 'storageOf' | 'waitingDeletions' | 'maskTextOf'>,
     Required<Pick<CollectorDeps, 'storing' | 'isOverBudget' | 'countryOf' | 'answered'>> {
   directory: DomainDirectory
   scripts: ScriptFiles
@@ -110,7 +110,10 @@ export function openIngest(base: IngestBase, deps: Deps): IngestRoom {
     counts,
     violated,
     metrics: () => [...refused.metrics(), ...senderClocks.metrics()],
-    routes: [...usageRoutes({ db, clock, storageOf, maskTextOf }), ...liveRoutes({ db, live, maskOf })],
+    routes: [
+      ...usageRoutes({ db, clock, storageOf, waitingDeletions: deps.waitingDeletions, maskTextOf }),
+      ...liveRoutes({ db, live, maskOf }),
+    ],
     // Pending batches are evaluated after the next start.
     async close() {
       const closed = late.close()

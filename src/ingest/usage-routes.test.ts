@@ -3,22 +3,26 @@ import fc from 'fast-check'
 import { CALLERS, type Caller, cast, client, credentialsOf, memoryDb, testClock } from '../../test/fixtures.ts'
 import { DAY_MS, HOUR_MS, type Instant } from '../core/clock.ts'
 import { createDomain } from '../domains/store.ts'
-import { usageRoutes } from './usage-routes.ts'
+import { type UsageRouteDeps, usageRoutes } from './usage-routes.ts'
 
 function setUp() {
   const [db, clock] = [memoryDb(), testClock()]
   const people = cast(db, clock)
   const disk = new Map<string, { diskBytes: number; oldestEventAt: Instant | null }>()
   const storageOf = async (orgId: string) => disk.get(orgId) ?? { diskBytes: 0, oldestEventAt: null }
+  const waiting: ReturnType<UsageRouteDeps['waitingDeletions']> = []
   const maskTextOf = () => (text: string) => text.replaceAll('jane@a.example', '***')
-  const call = client({ db, clock }, ...usageRoutes({ db, clock, storageOf, maskTextOf }))
+  const call = client(
+    { db, clock },
+    ...usageRoutes({ db, clock, storageOf, waitingDeletions: () => waiting, maskTextOf }),
+  )
   const use = (domainId: string, hour: Instant, events: number, orgId = people.orgId) =>
     db.prepare('INSERT INTO usage VALUES (?, ?, ?, ?)').run(domainId, orgId, hour, events)
   const refuse = (domainId: string, reason: string, lastSeenAt: Instant, orgId = people.orgId) =>
     db
       .prepare('INSERT INTO rejection VALUES (?, ?, ?, 3, ?, ?, ?)')
       .run(domainId, orgId, reason, 'sample', lastSeenAt - 1000, lastSeenAt)
-  return { db, clock, people, call, use, refuse, disk }
+  return { db, clock, people, call, use, refuse, disk, waiting }
 }
 
 describe('the permissions of the routes', () => {
@@ -63,6 +67,7 @@ describe('the usage of an organization', () => {
       totalEvents: 31,
       diskBytes: 0,
       oldestEventAt: null,
+      waitingDeletions: [],
     })
   })
 
@@ -93,6 +98,29 @@ describe('the usage of an organization', () => {
     expect((await call('GET', '/v1/usage', { as: people.alice.key })).body).toMatchObject(disk.get(people.orgId) ?? {})
     const { body } = await call('GET', '/v1/usage', { as: people.mallory.key })
     expect(body).toMatchObject({ diskBytes: 1100, oldestEventAt: 3000 })
+  })
+})
+
+describe('shorter limits that wait', () => {
+  const WAITING = {
+    name: 'retentionDays',
+    inForce: 90,
+    requested: 30,
+    appliesAt: DAY_MS,
+    before: 0,
+    events: 7,
+    bytes: 700,
+  } as const
+
+  test('are shown to owners of a server with one organization', async () => {
+    const { db, people, call, waiting } = setUp()
+    waiting.push(WAITING)
+    const seen = async (as: string) => (await call('GET', '/v1/usage', { as })).body.waitingDeletions
+    // The numbers include the events of other organizations.
+    expect(await seen(people.alice.key)).toEqual([])
+    db.prepare('DELETE FROM org WHERE id = ?').run(people.mallory.orgId)
+    expect(await seen(people.alice.key)).toEqual([WAITING])
+    for (const { key } of [people.ada, people.bob, people.vera]) expect(await seen(key)).toEqual([])
   })
 })
 

@@ -1,9 +1,30 @@
 import { type Clock, DAY_MS, type Instant } from '../core/clock.ts'
-import { Closed, InstantSchema, Int, Nullable, type Static, Type } from '../core/schema.ts'
+import { Closed, InstantSchema, Int, Nullable, OneOf, type Static, Type } from '../core/schema.ts'
 import { domainIdsNamed } from '../domains/project-store.ts'
 import { DEFAULT_LIMIT, decodeCursor, NextCursorSchema, page, pagingFields } from '../http/paging.ts'
+import { may } from '../http/permission.ts'
 import { type Route, route } from '../http/route.ts'
+import { isOnlyOrg } from '../org/store.ts'
 import type { Db } from '../store/database.ts'
+import { LIMIT_NAMES } from '../store/retention-limits.ts'
+
+const WaitingDeletionSchema = Closed(
+  {
+    name: OneOf(LIMIT_NAMES, { description: 'Setting of the server that was shortened' }),
+    inForce: Int({ description: 'Limit that still applies: days, or bytes for `diskBudget`, with 0 for no budget' }),
+    requested: Int({ description: 'Shorter limit, in the same unit' }),
+    appliesAt: Type.Number({
+      ...InstantSchema,
+      description: 'Time from which data is deleted, unless the longer limit is restored or the shorter one confirmed',
+    }),
+    before: Nullable(
+      Type.Number({ ...InstantSchema, description: 'Data from before this time is deleted; null for `diskBudget`' }),
+    ),
+    events: Nullable(Int({ description: 'Number of stored events that are deleted; null except for `retentionDays`' })),
+    bytes: Nullable(Int({ description: 'Approximate size of the deleted event files; null for `runRetentionDays`' })),
+  },
+  { $id: 'WaitingDeletion' },
+)
 
 const UsageSchema = Closed(
   {
@@ -15,6 +36,11 @@ const UsageSchema = Closed(
       description: 'Size of events, counts and page timings, including the organization’s part of shared files',
     }),
     oldestEventAt: Nullable(InstantSchema),
+    waitingDeletions: Type.Array(WaitingDeletionSchema, {
+      description:
+        'Shorter limits of stored data that apply after a day. Empty if there are none, for callers who are not owners, and on ' +
+        'servers with several organizations',
+    }),
   },
   {
     $id: 'Usage',
@@ -24,6 +50,17 @@ const UsageSchema = Closed(
         totalEvents: 1200,
         diskBytes: 48_000,
         oldestEventAt: 1_767_614_400_000,
+        waitingDeletions: [
+          {
+            name: 'retentionDays',
+            inForce: 90,
+            requested: 30,
+            appliesAt: 1_767_700_800_000,
+            before: 1_765_108_800_000,
+            events: 1200,
+            bytes: 48_000,
+          },
+        ],
       },
     ],
   },
@@ -98,12 +135,14 @@ export interface UsageRouteDeps {
    * events).
    */
   storageOf(orgId: string): Promise<{ diskBytes: number; oldestEventAt: Instant | null }>
+  /** Returns the shorter limits that wait, with the data of the whole server that they will delete. */
+  waitingDeletions(): Static<typeof WaitingDeletionSchema>[]
   /** Returns a function that masks personal data in a string. */
   maskTextOf(orgId: string): (text: string) => string
 }
 
 /** Routes for usage, storage, and the ledger of rejected items. */
-export function usageRoutes({ db, clock, storageOf, maskTextOf }: UsageRouteDeps): Route[] {
+export function usageRoutes({ db, clock, storageOf, waitingDeletions, maskTextOf }: UsageRouteDeps): Route[] {
   return [
     route({
       id: 'getUsage',
@@ -118,11 +157,13 @@ export function usageRoutes({ db, clock, storageOf, maskTextOf }: UsageRouteDeps
       query: UsageQuery,
       answer: UsageSchema,
       exports: 'days',
-      async handle({ principal: { orgId }, query: { days = 30, projectId } }) {
+      async handle({ principal, query: { days = 30, projectId } }) {
+        const { orgId } = principal
         const today = Math.floor(clock.now() / DAY_MS) * DAY_MS
         const used = usageOf(db, orgId, today - (days - 1) * DAY_MS, domainIdsNamed(db, orgId, { projectId }))
         const totalEvents = used.reduce((sum, { events }) => sum + events, 0)
-        return { days: used, totalEvents, ...(await storageOf(orgId)) }
+        const waiting = may(principal, 'seeBackups') && isOnlyOrg(db) ? waitingDeletions() : []
+        return { days: used, totalEvents, ...(await storageOf(orgId)), waitingDeletions: waiting }
       },
     }),
     route({

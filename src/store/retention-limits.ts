@@ -3,7 +3,8 @@ import { countText, sizeText } from '../core/text.ts'
 import { type Db, tx } from './database.ts'
 
 /** Settings that limit how long, or how much, data is stored: numbers of days, and bytes with 0 for no limit. */
-export type LimitName = 'retentionDays' | 'runRetentionDays' | 'diskBudget'
+export const LIMIT_NAMES = ['retentionDays', 'runRetentionDays', 'diskBudget'] as const
+export type LimitName = (typeof LIMIT_NAMES)[number]
 
 /** A shorter limit that does not delete anything yet. */
 export interface WaitingLimit {
@@ -23,7 +24,6 @@ const VARIABLES: Record<LimitName, string> = {
   runRetentionDays: 'TAGWARDEN_RUN_RETENTION_DAYS',
   diskBudget: 'TAGWARDEN_DISK_BUDGET',
 }
-const NAMES = Object.keys(VARIABLES) as LimitName[]
 
 /** Returns the name and value of a limit as `TAGWARDEN_RETENTION_DAYS=30`. */
 export function limitText(name: LimitName, value: number): string {
@@ -43,7 +43,7 @@ interface Row {
  */
 export function requestLimits(db: Db, settings: Record<LimitName, number>, now: Instant): void {
   tx(db, () => {
-    for (const name of NAMES) {
+    for (const name of LIMIT_NAMES) {
       const value = settings[name]
       const row = rowOf(db, name)
       if (!row || sizeOf(name, value) >= sizeOf(name, row.inForce)) write(db, name, { inForce: value })
@@ -65,7 +65,7 @@ export function limitInForce(db: Db, name: LimitName, now: Instant): number {
 
 /** Returns the shorter limits that are waiting. */
 export function waitingLimits(db: Db): WaitingLimit[] {
-  return NAMES.flatMap((name) => {
+  return LIMIT_NAMES.flatMap((name) => {
     const { inForce, requested, requestedAt } = rowOf(db, name) ?? { inForce: 0, requested: null, requestedAt: null }
     if (requested === null || requestedAt === null) return []
     return [{ name, inForce, requested, appliesAt: requestedAt + WAITING_MS }]

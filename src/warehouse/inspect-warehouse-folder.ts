@@ -19,6 +19,7 @@ import {
   selectListable,
 } from './duckdb/rebuild-manifest.ts'
 import { filesOnDisk, findDifferences, isManifestOlder, listedPaths } from './duckdb/unlisted-files.ts'
+import type { StoredPart } from './warehouse.ts'
 
 /* Checks and examines the files of a warehouse that is not open, and rebuilds its manifest. */
 
@@ -69,18 +70,29 @@ export interface StoredEvents {
   lastAt: Instant
 }
 
+type SizedPart = Pick<StoredPart, 'kind' | 'rows' | 'bytes' | 'firstAt' | 'lastAt'>
+
 /** Returns the events in files that end before this time. Throws `ListError` if the manifest is unreadable. */
 export function storedEvents(db: Db, before: Instant): StoredEvents {
-  const files = listOf(db)
+  const parts = listOf(db)
     .files()
-    .filter(({ maxReceivedAt }) => maxReceivedAt < before)
-  if (files.length === 0) return { events: 0, bytes: 0, firstAt: 0, lastAt: 0 }
-  return {
-    events: files.reduce((sum, { rows }) => sum + rows, 0),
-    bytes: files.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0),
-    firstAt: Math.min(...files.map(({ minReceivedAt }) => minReceivedAt)),
-    lastAt: Math.max(...files.map(({ maxReceivedAt }) => maxReceivedAt)),
+    .map(({ rows, sizeBytes: bytes, minReceivedAt: firstAt, maxReceivedAt: lastAt }) => {
+      return { kind: 'events' as const, rows, bytes, firstAt, lastAt }
+    })
+  return eventsOfParts(parts, before)
+}
+
+/** Returns the events in parts that end before this time. */
+export function eventsOfParts(parts: readonly SizedPart[], before: Instant): StoredEvents {
+  const found: StoredEvents = { events: 0, bytes: 0, firstAt: 0, lastAt: 0 }
+  for (const { kind, rows, bytes, firstAt, lastAt } of parts) {
+    if (kind !== 'events' || lastAt >= before) continue
+    found.firstAt = found.events === 0 ? firstAt : Math.min(found.firstAt, firstAt)
+    found.lastAt = Math.max(found.lastAt, lastAt)
+    found.events += rows
+    found.bytes += bytes
   }
+  return found
 }
 
 /** Differences between the files on disk and the manifest. Paths are relative to the folder. */

@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { DAY_MS, HOUR_MS, type Instant, MINUTE_MS } from '../../src/core/clock.ts'
+import { requestLimits } from '../../src/store/retention-limits.ts'
 import { axeFindings } from './axe.ts'
 import { named } from './screen.ts'
 import { create, openAs, sharedTestServer } from './test-server.ts'
@@ -158,6 +159,23 @@ test('usage has a chart and the total of each domain', async () => {
   await screen.sees('table', 'Events by domain, last 30 days')
   await screen.reads('100')
   expect(await axeFindings(screen.page)).toEqual([])
+})
+
+test('usage shows owners the shorter limits that will delete data', async () => {
+  const { screen, server } = here
+  const { db } = server.app.app
+  const limits = { retentionDays: 90, runRetentionDays: 30, diskBudget: 0 }
+  requestLimits(db, { retentionDays: 30, runRetentionDays: 7, diskBudget: 10_000_000 }, server.app.clock.now())
+  await openAs(screen, server.app.owner.apiKey, '/settings/usage')
+  await screen.sees('alert', 'Data will be deleted')
+  await screen.reads('TAGWARDEN_RETENTION_DAYS was shortened from 90 days to 30 days. So far, this deletes nothing.')
+  await screen.reads('This deletes screenshots and HARs of runs from before')
+  await screen.reads('TAGWARDEN_DISK_BUDGET was shortened from no limit to 10\u00a0MB.')
+  expect(await axeFindings(screen.page)).toEqual([])
+  requestLimits(db, limits, server.app.clock.now())
+  await openAs(screen, server.app.owner.apiKey, '/settings/usage')
+  await screen.sees('table', 'Events by domain, last 30 days')
+  expect(await screen.has('alert', 'Data will be deleted')).toBe(false)
 })
 
 test('a matching event names the period in which it was counted', async () => {

@@ -3,7 +3,7 @@ import type { Config } from '../../config.ts'
 import type { Clock } from '../../core/clock.ts'
 import { examine, type Finding } from '../../data-folder/examine-folder.ts'
 import type { ExaminedFolder } from '../../data-folder/folder-access.ts'
-import { waitingDeletions } from '../../data-folder/waiting-deletions.ts'
+import { waitingDeletionTexts } from '../../data-folder/waiting-deletions.ts'
 import { type RecordedState, readRecordedState } from '../../health/recorded-state.ts'
 import { openToRead } from '../../store/inspect-database.ts'
 import { hintsOf } from '../serve.ts'
@@ -63,7 +63,7 @@ export async function runChecks(examined: ExaminedFolder, { config, clock, progr
       const now = clock.now()
       const found = readRecordedState(db, now)
       findings.push(...checkWork(found, server, now), checkDeliveries(found), checkBackup(db, config, now))
-      findings.push(...waitingDeletions(db).map((says): Finding => ({ check: 'settings', state: 'note', says })))
+      findings.push(...waitingDeletionTexts(db).map((says): Finding => ({ check: 'settings', state: 'note', says })))
       return found
     } finally {
       db.close()

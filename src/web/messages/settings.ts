@@ -184,6 +184,24 @@ export const settings = {
     events: 'Events',
     none: 'No events yet.',
     deleted: 'Deleted domain',
+    waiting: {
+      title: 'Data will be deleted',
+      /** `limit`: name of a setting. */
+      shortened: (limit: string, inForce: string, requested: string) =>
+        `${limit} was shortened from ${inForce} to ${requested}.`,
+      days: (days: number) => `${days} ${days === 1 ? 'day' : 'days'}`,
+      noBudget: 'no limit',
+      deletes: {
+        retentionDays: (events: string, size: string, before: string) =>
+          `This deletes ${events} events (${size}) received before ${before}.`,
+        runRetentionDays: (before: string) => `This deletes screenshots and HARs of runs from before ${before}.`,
+        diskBudget: (size: string) => `This deletes about ${size} of the oldest data.`,
+        nothing: 'So far, this deletes nothing.',
+      },
+      appliesAt: 'Applies:',
+      keep: 'To keep the data, restore the longer setting and restart the server. To delete it now, run this command:',
+      command: 'tagwarden retention --confirm',
+    },
   },
   auditLog: {
     restrictedAction: 'Viewing the audit log',

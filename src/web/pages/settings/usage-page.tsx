@@ -16,6 +16,7 @@ import { useNow } from '../../components/use-now.ts'
 import { messages } from '../../messages.ts'
 import { SettingsLayout } from './settings-layout.tsx'
 import { usageByDay, usageByDomain } from './usage-summary.ts'
+import { WaitingDeletions } from './waiting-deletions.tsx'
 
 const Bars = lazy(async () => ({ default: (await import('../../charts/bar-chart.tsx')).BarChart }))
 
@@ -39,6 +40,7 @@ export function UsagePage() {
       <Text c="dimmed" mb="md">
         {t.intro}
       </Text>
+      <WaitingDeletions waiting={query.data?.waitingDeletions ?? []} />
       <QueryState
         query={query}
         isEmpty={({ totalEvents }) => totalEvents === 0}
