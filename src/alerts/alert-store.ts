@@ -4,6 +4,7 @@ import { AppError } from '../core/error.ts'
 import { newId } from '../core/id.ts'
 import { hasDomain } from '../domains/store.ts'
 import { type Page, type PageRequest, readPage } from '../http/paging.ts'
+import { timezoneOf } from '../org/store.ts'
 import { type Db, likePattern, prepared, tx } from '../store/database.ts'
 import { findOrgRow, type OrgRowKey } from '../store/org-rows.ts'
 import type { Alert, AlertChannel, AlertInput, AlertKind, Escalation } from './alert.ts'
@@ -423,5 +424,9 @@ export function restartAlert(db: Db, id: string, { evaluatedThrough, windowStart
 
 /** Returns all domains of an organization as `WatchedDomain`s. */
 export function watchedDomains(db: Db, orgId: string): WatchedDomain[] {
-  return db.prepare<[string], WatchedDomain>('SELECT id, createdAt FROM domain WHERE orgId = ? ORDER BY id').all(orgId)
+  const timezone = timezoneOf(db, orgId)
+  return db
+    .prepare<[string], WatchedDomain>('SELECT id, createdAt FROM domain WHERE orgId = ? ORDER BY id')
+    .all(orgId)
+    .map((domain) => ({ ...domain, timezone }))
 }

@@ -190,9 +190,9 @@ describe('the consent check of generated sessions', () => {
         .map(({ kind, example }) => `${kind}: ${example}`)
         .sort(),
     ).toEqual([
-      'after_denial: On 2026-01-05, 100 % of 1 requests to Meta Pixel were sent although ad_storage was denied or GPC was on; first seen 2026-01-05 12:00 UTC.',
-      'no_signal: On 2026-01-06, 14.3 % of 7 requests to Google Analytics 4 carried no consent signal (neither gcs nor gcd); first seen 2026-01-05 12:00 UTC.',
-      'not_set: On 2026-01-06, 85.7 % of 7 requests to Google Analytics 4 reported that consent was not set (every letter of gcd is l); first seen 2026-01-06 12:00 UTC.',
+      'after_denial: On 5 Jan 2026 (UTC), 100 % of 1 requests to Meta Pixel were sent although ad_storage was denied or GPC was on; first seen 5 Jan 2026, 12:00 UTC.',
+      'no_signal: On 6 Jan 2026 (UTC), 14.3 % of 7 requests to Google Analytics 4 carried no consent signal (neither gcs nor gcd); first seen 5 Jan 2026, 12:00 UTC.',
+      'not_set: On 6 Jan 2026 (UTC), 85.7 % of 7 requests to Google Analytics 4 reported that consent was not set (every letter of gcd is l); first seen 6 Jan 2026, 12:00 UTC.',
     ])
     for (const { example } of watched.findings()) expect(example.length).toBeLessThanOrEqual(200)
   })

@@ -1,7 +1,9 @@
 import type { Privacy } from '../conditions/privacy-settings.ts'
 import { DAY_MS, HOUR_MS, type Instant } from '../core/clock.ts'
-import { countText, timeText } from '../core/text.ts'
+import { dayText, momentText, periodText } from '../core/moment-text.ts'
+import { countText } from '../core/text.ts'
 import type { Spool } from '../ingest/spool.ts'
+import { timezoneOf } from '../org/store.ts'
 import { type Db, tx } from '../store/database.ts'
 import type { Warehouse } from '../warehouse/warehouse.ts'
 import type { ConsentKind } from './compliance-finding.ts'
@@ -131,7 +133,7 @@ function sightingsOf(db: Db, found: readonly Found[]): Sighting[] {
       key: CONSENT_KEY,
       kind,
       count,
-      example: sentenceOf(about),
+      example: sentenceOf(about, timezoneOf(db, orgId)),
       paths: group.map(({ path }) => path),
       firstSeenAt: first,
       lastSeenAt: Math.max(...group.map(({ lastSeenAt }) => lastSeenAt)),
@@ -143,7 +145,9 @@ async function checkChoices({ db, warehouse, privacyOf }: ConsentCheckDeps, span
   const rows = await warehouse.query<ChoiceRow>(choicesQuery(span))
   tx(db, () => {
     putHours(db, rows)
-    const falls = hoursBetween(db, span.from - REMEMBERED_MS, span.to).flatMap((domain) => fallsIn(domain, span))
+    const falls = hoursBetween(db, span.from - REMEMBERED_MS, span.to).flatMap((domain) =>
+      fallsIn(domain, span, timezoneOf(db, domain.orgId)),
+    )
     recordSightings(db, falls, { privacyOf })
     moveConsentCursor(db, { ...consentCursor(db), hoursTo: span.to })
   })
@@ -152,7 +156,7 @@ async function checkChoices({ db, warehouse, privacyOf }: ConsentCheckDeps, span
 /**
  * Returns a sighting for each hour whose end shows a drop in the rate. Each session is included in only one `count`.
  */
-function fallsIn({ orgId, domainId, hours }: CountedDomain, { from, to }: Span): Sighting[] {
+function fallsIn({ orgId, domainId, hours }: CountedDomain, { from, to }: Span, timezone: string): Sighting[] {
   let wasFallen = rateDropAt(hours, from) !== null
   const sightings: Sighting[] = []
   for (let end = from + HOUR_MS; end <= to; end += HOUR_MS) {
@@ -168,7 +172,7 @@ function fallsIn({ orgId, domainId, hours }: CountedDomain, { from, to }: Span):
       key: CONSENT_KEY,
       kind: 'update_rate',
       count,
-      example: rateDropSentence(fall),
+      example: rateDropSentence(fall, timezone),
       firstSeenAt: began,
       lastSeenAt: end,
     })
@@ -211,18 +215,19 @@ interface Seen {
 }
 
 /**
- * Returns a sentence such as `On 2026-01-05, 12.5 % of 1,234 requests to Google Ads …; first seen 2026-01-03 10:12 UTC.`
+ * Returns a sentence such as `On 5 Jan 2026 (UTC), 12.5 % of 1,234 requests to Google Ads …; first seen 3 Jan 2026,
+ * 11:12 CET.`
  */
-function sentenceOf({ vendor, kind, day, count, requests, since }: Seen): string {
-  const date = new Date(day).toISOString().slice(0, 10)
+function sentenceOf({ vendor, kind, day, count, requests, since }: Seen, timezone: string): string {
+  const date = `${dayText(day, 'UTC')} (UTC)`
   const all = countText(Math.max(1, Math.round(requests)))
-  return `On ${date}, ${shareText(count / requests)} of ${all} requests to ${vendor} ${WORDS[kind]}; first seen ${timeText(since)}.`
+  return `On ${date}, ${shareText(count / requests)} of ${all} requests to ${vendor} ${WORDS[kind]}; first seen ${momentText(since, timezone)}.`
 }
 
-function rateDropSentence({ from, to, sessions, rate, rateBefore }: RateDrop): string {
+function rateDropSentence({ from, to, sessions, rate, rateBefore }: RateDrop, timezone: string): string {
   return (
-    `${shareText(rate)} of ${countText(sessions)} sessions denied by default answered the banner from ${timeText(from)} ` +
-    `to ${timeText(to)}, compared with ${shareText(rateBefore)} in the previous seven days.`
+    `${shareText(rate)} of ${countText(sessions)} sessions denied by default answered the banner from ` +
+    `${periodText(from, to, timezone)}, compared with ${shareText(rateBefore)} in the previous seven days.`
   )
 }
 

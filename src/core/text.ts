@@ -16,13 +16,12 @@ export function pascalCase(snake: string): string {
   return snake.replaceAll(/(?:^|_)(\w)/g, (_, letter: string) => letter.toUpperCase())
 }
 
-/** Returns a time as `2026-01-05 12:07`, in UTC. */
-export function minuteText(instant: Instant): string {
-  return new Date(instant).toISOString().slice(0, 16).replace('T', ' ')
-}
-
-/** Returns a time as `2026-01-05 12:07 UTC`. */
-export const timeText = (instant: Instant): string => `${minuteText(instant)} UTC`
+/**
+ * Returns a time as `2026-01-05 12:07 UTC`, for operators and error messages. Texts for the members of an organization
+ * use `momentText`.
+ */
+export const timeText = (instant: Instant): string =>
+  `${new Date(instant).toISOString().slice(0, 16).replace('T', ' ')} UTC`
 
 /**
  * Returns a pattern that matches `text` as a whole word, case-sensitively. `Shop` matches in `on Shop.`, but not in

@@ -120,7 +120,7 @@ test('a quiet day is summarized in one line', () => {
   expect(digest).toMatchObject({
     subject: 'Acme: a quiet day: no events, issues or changes in 24 hours',
     sections: [],
-    others: ['The last event was received on 2026-01-06 06:59 UTC.', '1 older issue still open.'],
+    others: ['The last event was received on 6 Jan 2026, 07:59 CET.', '1 older issue still open.'],
   })
   expect(renderMailText(digest)).toContain('A quiet day')
 })

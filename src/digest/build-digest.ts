@@ -1,4 +1,5 @@
-import { oneLine, timeText } from '../core/text.ts'
+import { momentText } from '../core/moment-text.ts'
+import { oneLine } from '../core/text.ts'
 import { type MailDocument, NO_EXTRAS, type Tone } from '../mail/mail-document.ts'
 import { type DigestFacts, durationText, hasData } from './digest-facts.ts'
 import { countOf } from './format-figures.ts'
@@ -63,7 +64,7 @@ export function buildDigest(facts: DigestFacts, options: BuildOptions): MailDocu
   const shared = {
     ...NO_EXTRAS,
     about: `digest for ${facts.orgName}`,
-    kicker: `24 hours to ${timeText(facts.span.window.to)}, compared with the same hours a week earlier`,
+    kicker: `24 hours to ${momentText(facts.span.window.to, facts.timezone)}, compared with the same hours a week earlier`,
     notes: notesOf(facts, because),
     links: [
       { text: 'Open Tagwarden', url: `${publicUrl}/` },
@@ -126,11 +127,11 @@ function toneOf({ weight }: Lead): Tone {
 }
 
 /** Text of a digest without activity. It shows that digests work, and reports the last event and open issues. */
-function quietText({ orgName, lastEventAt, issues: { open } }: DigestFacts) {
+function quietText({ orgName, timezone, lastEventAt, issues: { open } }: DigestFacts) {
   const last =
     lastEventAt === null
       ? 'No events have been received yet.'
-      : `The last event was received on ${timeText(lastEventAt)}.`
+      : `The last event was received on ${momentText(lastEventAt, timezone)}.`
   const openIssues =
     open.length === 0 ? 'There are no open issues.' : `${countOf(open.length, 'older issue')} still open.`
   const text = 'A quiet day: no events, issues or changes in 24 hours'

@@ -59,6 +59,8 @@ export interface DigestFacts {
   orgName: string
   /** Currency of values (ISO 4217); null if none is configured. */
   currency: string | null
+  /** Time zone of the organization. */
+  timezone: string
   domainNames: ReadonlyMap<string, string>
   traffic: Traffic
   newParameters: readonly NewParameter[]

@@ -1,4 +1,6 @@
+import { DAY_MS, HOUR_MS } from '../core/clock.ts'
 import { AppError, messageOf } from '../core/error.ts'
+import { clockText } from '../core/moment-text.ts'
 import type { SecretBox } from '../core/secret-box.ts'
 import { RETRY_DELAYS_MS, retryDelayMs } from '../integrations/delivery/delivery.ts'
 import type { Dispatcher } from '../integrations/delivery/dispatcher.ts'
@@ -127,7 +129,7 @@ export class DigestSender {
     const { box, publicUrl } = this.deps
     const { address, context, hourUtc, unsubscription } = reader
     const unsubscribeUrl = `${publicUrl}${UNSUBSCRIBE_PATH}?t=${unsubscribeToken(box, unsubscription)}`
-    const hour = `${String(hourUtc).padStart(2, '0')}:00 UTC`
+    const hour = clockText(mail.day * DAY_MS + hourUtc * HOUR_MS, facts.timezone)
     const because = `You receive this daily after ${hour} if there was activity, and every Monday.`
     const document = buildDigest(facts, { context, publicUrl, unsubscribeUrl, because })
     return {

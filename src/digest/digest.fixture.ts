@@ -137,6 +137,7 @@ export function aDay(values: Partial<DigestFacts> = {}): DigestFacts {
     span: digestPeriod(at),
     orgName: 'Acme',
     currency: null,
+    timezone: 'Europe/Berlin',
     domainNames: new Map([
       ['dom_shop', 'Shop'],
       ['dom_blog', 'Blog'],

@@ -19,7 +19,7 @@ import { issueValueOf } from '../issues/issue-value.ts'
 import { unresolvedIssues } from '../issues/list-issues.ts'
 import { listLabels } from '../labels/store.ts'
 import { ordersSince } from '../orders/store.ts'
-import { currencyOf, requireOrg } from '../org/store.ts'
+import { currencyOf, requireOrg, timezoneOf } from '../org/store.ts'
 import { coveredMs, mergeGaps } from '../signals/gap.ts'
 import { gapsBetween } from '../signals/gap-store.ts'
 import {
@@ -90,6 +90,7 @@ export async function gatherFacts(
     leftOut: leftOut.sort(),
     orgName: mask(requireOrg(db, orgId).name),
     currency: currencyOf(db, orgId),
+    timezone: timezoneOf(db, orgId),
     domainNames: domains.names,
     newParameters: parameters.map((one) => ({
       ...one,

@@ -59,7 +59,7 @@ async function validationStory(): Promise<{ alert: Alert; issueId: string; expec
       alert: { id: alert.id },
       summary:
         'Purchase has a value: Shop purchase events break the rule on Shop (shop.example and 1 more host), 9 times ' +
-        'from 2026-01-05 12:10 to 2026-01-05 12:16 UTC.',
+        'from 5 Jan 2026, 12:10 to 12:16 UTC.',
       explainedBy: null,
       grain: 'hour',
       series: hours,
@@ -114,7 +114,7 @@ async function volumeStory(): Promise<{ alert: Alert; issueId: string; expected:
       alert: { id: alert.id },
       summary:
         'Too few Pro purchases: 0 events, expected more than 2 (Shop purchase) on Shop, in 2 windows ' +
-        'from 2026-01-05 12:15 to 2026-01-05 12:44 UTC.',
+        'from 5 Jan 2026, 12:15 to 12:44 UTC.',
       grain: 'hour',
       series: windows,
       badSample: null,
@@ -259,7 +259,7 @@ test('a drop is explained by a drop in total traffic', async () => {
   const { explainedBy, summary } = await world.ask(issueId)
   const title = 'Automatic signals: Shop: all traffic dropped to 3 events, expected about 90'
   expect(explainedBy).toEqual({ issueId: world.issueOf({ id: 'alr_auto' }), title })
-  expect(summary).toEndWith(` to 2026-01-05 12:44 UTC; explained by "${title}".`)
+  expect(summary).toEndWith(` to 12:44 UTC; explained by "${title}".`)
 })
 
 describe('evidence of an alert that was deleted or changed to another type contains only stored data', () => {

@@ -3,9 +3,10 @@ import { AlertSchema } from '../alerts/alert-schema.ts'
 import { ChangeNameSchema, maskedNames } from '../changes/change.ts'
 import { changesOfIssue } from '../changes/store.ts'
 import { HOUR_MS, type Instant } from '../core/clock.ts'
+import { momentText, periodText } from '../core/moment-text.ts'
 import { Closed, Nullable, Type } from '../core/schema.ts'
 import type { SecretBox } from '../core/secret-box.ts'
-import { countText, minuteText, oneLine } from '../core/text.ts'
+import { countText, oneLine } from '../core/text.ts'
 import { may } from '../http/permission.ts'
 import { causeOfIssue, IssueCauseSchema } from '../insights/causes.ts'
 import { EventSchema } from '../insights/event-search.ts'
@@ -20,6 +21,7 @@ import { issueKindOf } from '../issues/issue-kinds.ts'
 import { describeIssue } from '../issues/routes.ts'
 import { findIssue } from '../issues/store.ts'
 import { specialFields, specialPeriods } from '../maintenance/special-periods.ts'
+import { timezoneOf } from '../org/store.ts'
 import type { Db } from '../store/database.ts'
 import { MAX_EVENTS, samplesOf } from './event-samples.ts'
 import { type SeriesSources, seriesFields, seriesOf } from './evidence-series.ts'
@@ -84,7 +86,7 @@ function example() {
     alert,
     summary:
       'Purchases have a value: Google Analytics 4 purchase events break the rule on Shop (shop.example), 42 times from ' +
-      '2026-01-05 12:00 to 2026-01-05 12:30 UTC.',
+      '5 Jan 2026, 13:00 to 13:30 CET.',
     explainedBy: null,
     cause: { kind: 'tag', title: 'Google Analytics 4 on Shop', changeId: null },
     run: null,
@@ -135,7 +137,7 @@ export const issueEvidence = (box: SecretBox) =>
       return {
         issue: describeIssue(box, detail, principal),
         alert: alert && describeAlert(box, alert, principal),
-        summary: summaryOf(problem.issue, { domain: detail.domain, explainedBy }),
+        summary: summaryOf(problem.issue, { domain: detail.domain, explainedBy, timezone: timezoneOf(db, orgId) }),
         explainedBy,
         cause: cause?.cause ?? null,
         run: runOfIssue(db, problem.issue, sources.privacy(), may(principal, 'seePersonal')),
@@ -171,12 +173,14 @@ const MAX_NAME_LENGTH = 200
 /** Input for the summary in addition to the issue. */
 interface SummaryContext extends Pick<IssueDetail, 'domain'> {
   explainedBy: Explanation | null
+  /** Time zone of the organization. */
+  timezone: string
 }
 
 /**
- * Summarises the issue in one sentence: the problem, its hosts, its frequency, its start in UTC, and its explanation.
+ * Summarises the issue in one sentence: the problem, its hosts, its frequency, its period, and its explanation.
  */
-export function summaryOf(issue: IssueRecord, { domain, explainedBy }: SummaryContext): string {
+export function summaryOf(issue: IssueRecord, { domain, explainedBy, timezone }: SummaryContext): string {
   const { alertName, status } = issue
   const state = status === 'open' ? '' : `; the issue is ${status}`
   const cause = explainedBy === null ? '' : `; explained by "${name(explainedBy.title)}"`
@@ -184,7 +188,7 @@ export function summaryOf(issue: IssueRecord, { domain, explainedBy }: SummaryCo
   const hosts = issue.hosts ?? []
   // Audit findings already contain the URL.
   const isPlaced = hosts.some((host) => what.includes(`//${host}/`))
-  return `${name(alertName)}: ${what}${placeOf(domain, isPlaced ? [] : hosts)}, ${timesOf(issue)} ${spanOf(issue)} UTC${state}${cause}.`
+  return `${name(alertName)}: ${what}${placeOf(domain, isPlaced ? [] : hosts)}, ${timesOf(issue)} ${spanOf(issue, timezone)}${state}${cause}.`
 }
 
 const name = (text: string) => oneLine(text, MAX_NAME_LENGTH)
@@ -211,11 +215,10 @@ function timesOf({ alertType, occurrences }: IssueRecord): string {
 }
 
 /**
- * Returns `from 2026-01-05 12:00 to 2026-01-05 12:30`. Within one minute, returns `at …`, or `since …` for several
- * occurrences.
+ * Returns `from 5 Jan 2026, 12:00 to 12:30 UTC`. Within one minute, returns `at …`, or `since …` for several occurrences.
  */
-function spanOf({ firstSeenAt, lastSeenAt, occurrences }: IssueRecord): string {
-  const [first, last] = [minuteText(firstSeenAt), minuteText(lastSeenAt)]
-  if (first !== last) return `from ${first} to ${last}`
+function spanOf({ firstSeenAt, lastSeenAt, occurrences }: IssueRecord, timezone: string): string {
+  const first = momentText(firstSeenAt, timezone)
+  if (first !== momentText(lastSeenAt, timezone)) return `from ${periodText(firstSeenAt, lastSeenAt, timezone)}`
   return `${occurrences === 1 ? 'at' : 'since'} ${first}`
 }

@@ -5,6 +5,7 @@ import type { Privacy } from '../conditions/privacy-settings.ts'
 import type { Severity } from '../contract/severities.ts'
 import type { Instant } from '../core/clock.ts'
 import { newId } from '../core/id.ts'
+import { timezoneOf } from '../org/store.ts'
 import { type Db, tx } from '../store/database.ts'
 import { type Change, type Enqueue, incidentKey, MAX_HOSTS } from './issue.ts'
 import type { IssueKind } from './issue-kinds.ts'
@@ -86,6 +87,7 @@ export function applyRunFindings(
     const known = presentIssues(db, subject.id, now)
     const changes = reconcile({
       alert: { ...subject, alertType: kind.kind, periodMs: 0 },
+      timezone: timezoneOf(db, subject.orgId),
       issues: run.isWhole ? known : known.filter((issue) => found.has(incidentKey(issue))),
       findings,
       // A run is evaluated as a whole when it ends.

@@ -86,6 +86,7 @@ export function evaluationOf(values: Partial<Evaluation> = {}): Evaluation {
   let made = 0
   return {
     alert: volumeAlert,
+    timezone: 'UTC',
     issues: [],
     findings: [],
     window,

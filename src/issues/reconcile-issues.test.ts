@@ -281,6 +281,13 @@ describe('validation and journey issues', () => {
   })
 })
 
+test('the history says since when there has been no violation, in the time zone of the organization', () => {
+  const alert = { ...validationAlert, periodMs: HOUR_MS }
+  const issue = issueOfAlert(alert, { lastSeenAt: NOON - 2 * DAY_MS })
+  const [, entry] = reconcile(evaluationOf({ alert, issues: [issue], timezone: 'Europe/Berlin' }))
+  expect(entry).toMatchObject({ payload: { reason: 'no violation since 30 Mar 2026, 14:00 CEST' } })
+})
+
 describe('an issue that is muted on one host', () => {
   const muted = { status: 'muted', statusBy: 'usr_1', mutedHosts: ['old.example'], mutedUntil: NOON + DAY_MS } as const
   const reopened = { ...muted, status: 'open', statusBy: null } as const

@@ -2,6 +2,7 @@ import type { AlertChannel } from '../alerts/alert.ts'
 import { causesNotification, type Finding, type Window } from '../alerts/finding.ts'
 import type { Severity } from '../contract/severities.ts'
 import { DAY_MS, HOUR_MS, type Instant } from '../core/clock.ts'
+import { momentText } from '../core/moment-text.ts'
 import {
   type Change,
   type HistoryKind,
@@ -35,6 +36,8 @@ export interface AlertFacts {
 /** One evaluation of one alert, to be compared with the alert's issues. */
 export interface Evaluation {
   alert: AlertFacts
+  /** Time zone of the organization, for times in the history. */
+  timezone: string
   /** The alert's latest issue for each domain and subject: unresolved, or resolved within `REOPEN_WITHIN_MS`. */
   issues: readonly IssueRecord[]
   /** The findings of this evaluation. Each violation is included in the findings of only one evaluation. */
@@ -259,14 +262,14 @@ function reopen(evaluation: Evaluation, issue: IssueRecord, finding: Finding): C
   ]
 }
 
-function resolve({ alert, now }: Evaluation, issue: IssueRecord, window: Window): Change[] {
+function resolve({ alert, timezone, now }: Evaluation, issue: IssueRecord, window: Window): Change[] {
   const { clearsAtOnce, messages } = issueKindOf(alert.alertType)
   const { countsFirings, unit } = messages
   const reason = clearsAtOnce
     ? `not found in the latest ${unit.one}`
     : countsFirings
       ? `${CLEAR_WINDOWS} windows without a violation`
-      : `no violation since ${new Date(issue.lastSeenAt).toISOString()}`
+      : `no violation since ${momentText(issue.lastSeenAt, timezone)}`
   return [
     {
       kind: 'update',

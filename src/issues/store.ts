@@ -5,6 +5,7 @@ import { Yielder } from '../core/yield-to-event-loop.ts'
 import { windowsInForce } from '../maintenance/store.ts'
 import { INTERNAL_ORG_ID } from '../org/internal-org.ts'
 import { isActiveMember } from '../org/member-store.ts'
+import { timezoneOf } from '../org/store.ts'
 import { activeClockStep } from '../store/clock-step.ts'
 import { type Db, prepared, tx } from '../store/database.ts'
 import { findOrgRow } from '../store/org-rows.ts'
@@ -154,11 +155,20 @@ export function issuesOfAlert(db: Db, alertId: string, now: Instant): IssueRecor
  * Compares an evaluation with the alert's issues and stores the changes in one transaction (or in the caller's), so
  * that two evaluations cannot both open an issue. Returns the changes.
  */
-export function applyFindings(db: Db, evaluation: Omit<Evaluation, 'issues' | 'newId'>, enqueue: Enqueue): Change[] {
+export function applyFindings(
+  db: Db,
+  evaluation: Omit<Evaluation, 'issues' | 'timezone' | 'newId'>,
+  enqueue: Enqueue,
+): Change[] {
   const { alert, now } = evaluation
   return tx(db, () => {
     const issues = presentIssues(db, alert.id, now)
-    const changes = reconcile({ ...evaluation, issues, newId: () => newId('iss', now) })
+    const changes = reconcile({
+      ...evaluation,
+      issues,
+      timezone: timezoneOf(db, alert.orgId),
+      newId: () => newId('iss', now),
+    })
     applyChanges(db, changes, enqueue)
     return changes
   })

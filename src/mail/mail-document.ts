@@ -66,7 +66,7 @@ export type PlainBlock =
   | { kind: 'text'; text: string; tone?: Tone }
   | { kind: 'figures'; figures: readonly Figure[] }
   /** Number of events by hour; `before` is null if the counts a week earlier are unknown. */
-  | { kind: 'hours'; from: Instant; now: readonly number[]; before: readonly number[] | null }
+  | { kind: 'hours'; from: Instant; timezone: string; now: readonly number[]; before: readonly number[] | null }
   /** The first column contains names, the other columns numbers. `more`: describes the omitted rows; may be empty. */
   | { kind: 'table'; head: readonly string[]; rows: readonly (readonly Cell[])[]; more: string }
   | { kind: 'items'; items: readonly Item[]; more: string }

@@ -1,4 +1,5 @@
 import { type Html, html, type Part } from '../core/html.ts'
+import { clockText } from '../core/moment-text.ts'
 import type { Badge, Block, Cell, Fact, Field, Figure, Item, MailDocument, Tone } from './mail-document.ts'
 import { CODE, LAYOUT, type ThemeClass, themed } from './mail-theme.ts'
 
@@ -112,7 +113,7 @@ const BARS_HEIGHT = 56
  * Bar chart of events by hour. Next to each bar is the bar for the same hour a week earlier. The chart consists of
  * coloured table cells, because many clients block images.
  */
-function hours({ from, now, before }: BlockOf<'hours'>): Html {
+function hours({ from, timezone, now, before }: BlockOf<'hours'>): Html {
   const most = Math.max(...now, ...(before ?? []), 1)
   const bar = (count: number, name: ThemeClass, width: number) => {
     const height = count > 0 ? Math.max(2, Math.round((count / most) * BARS_HEIGHT)) : 1
@@ -124,10 +125,9 @@ function hours({ from, now, before }: BlockOf<'hours'>): Html {
   })
   const key = (name: ThemeClass, text: string) =>
     html`<span ${themed(name, 'display:inline-block;width:9px;height:9px;border-radius:2px')}></span> ${text}`
-  const at = new Date(from).toISOString().slice(11, 16)
   const earlier = before && html` &nbsp; ${key('barBefore', 'a week earlier')}`
   return html`<table ${LAYOUT} aria-hidden="true" style="table-layout:fixed;border-collapse:collapse;margin-top:4px"><tr>${cells}</tr></table>
-<table ${LAYOUT} style="margin:0 0 12px"><tr><td ${themed('muted', `padding:4px 0 0;${TINY}`)}>${key('bar', 'last 24 hours')}${earlier}</td><td ${themed('muted', `padding:4px 0 0;${TINY};text-align:right;white-space:nowrap`)}>hourly from ${at} UTC</td></tr></table>
+<table ${LAYOUT} style="margin:0 0 12px"><tr><td ${themed('muted', `padding:4px 0 0;${TINY}`)}>${key('bar', 'last 24 hours')}${earlier}</td><td ${themed('muted', `padding:4px 0 0;${TINY};text-align:right;white-space:nowrap`)}>hourly from ${clockText(from, timezone)}</td></tr></table>
 `
 }
 

@@ -1,4 +1,4 @@
-import { HOUR_MS } from '../core/clock.ts'
+import { clockText } from '../core/moment-text.ts'
 import { barsText } from '../core/text.ts'
 import type { Cell, Item, MailDocument, PlainBlock, Section } from './mail-document.ts'
 
@@ -43,10 +43,9 @@ function blockOf(block: PlainBlock): string {
 
 const withMore = (text: string, more: string) => (more === '' ? text : `${text}\n  ${more}`)
 
-function hoursOf({ from, now, before }: Extract<PlainBlock, { kind: 'hours' }>): string {
+function hoursOf({ from, timezone, now, before }: Extract<PlainBlock, { kind: 'hours' }>): string {
   const most = Math.max(...now, ...(before ?? []), 1)
-  const at = (hours: number) => new Date(from + hours * HOUR_MS).toISOString().slice(11, 16)
-  const lines = [`Hourly, ${at(0)} to ${at(24)} UTC: ${barsText(now, most)}`]
+  const lines = [`Hourly from ${clockText(from, timezone)}: ${barsText(now, most)}`]
   if (before) lines.push(`${'A week earlier:'.padEnd((lines[0]?.length ?? 0) - now.length)}${barsText(before, most)}`)
   return lines.join('\n')
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { type Block, type MailDocument, NO_EXTRAS } from './mail-document.ts'
+import { type Block, type MailDocument, NO_EXTRAS, type PlainBlock } from './mail-document.ts'
 import { MAX_HTML_BYTES, renderMailHtml } from './render-mail-html.ts'
 import { renderMailText } from './render-mail-text.ts'
 
@@ -42,7 +42,7 @@ const evil = `<img src=x onerror=alert(1)> "'&</style><script>`
 const all: Block[] = [
   { kind: 'text', text: evil },
   { kind: 'figures', figures: [{ label: evil, value: evil, note: evil, tone: 'bad' }] },
-  { kind: 'hours', from: 0, now: [1, 2], before: [2, 1] },
+  { kind: 'hours', from: 0, timezone: 'Asia/Kolkata', now: [1, 2], before: [2, 1] },
   { kind: 'table', head: [evil, evil], rows: [[{ text: evil, note: evil }, { text: evil }]], more: evil },
   {
     kind: 'items',
@@ -74,6 +74,13 @@ const all: Block[] = [
     })),
   },
 ]
+
+test('the hours of a chart are in the time zone of the organization', () => {
+  const hours: PlainBlock = { kind: 'hours', from: 0, timezone: 'Asia/Kolkata', now: [1, 8], before: null }
+  const mail = { ...NO_EXTRAS, subject: 's', headline: 'h', sections: [{ title: '', blocks: [hours] }] }
+  expect(renderMailHtml(mail)).toContain('hourly from 05:30 GMT+5:30')
+  expect(renderMailText(mail)).toContain('Hourly from 05:30 GMT+5:30: ▂█')
+})
 
 test('every element escapes external text', () => {
   const link = { text: evil, url: evil }

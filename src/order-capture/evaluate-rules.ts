@@ -2,7 +2,7 @@ import type { Finding } from '../alerts/finding.ts'
 import { type Clock, HOUR_MS, type Instant, MINUTE_MS } from '../core/clock.ts'
 import { messageOf } from '../core/error.ts'
 import { newId } from '../core/id.ts'
-import { minuteText } from '../core/text.ts'
+import { momentText } from '../core/moment-text.ts'
 import { Yielder } from '../core/yield-to-event-loop.ts'
 import { findDomain } from '../domains/store.ts'
 import type { Enqueue } from '../issues/issue.ts'
@@ -10,7 +10,7 @@ import { ORDER_CAPTURE } from '../issues/issue-kinds.ts'
 import { reconcile } from '../issues/reconcile-issues.ts'
 import { applyChanges, presentIssues } from '../issues/store.ts'
 import { lastArrival } from '../orders/store.ts'
-import { currencyOf } from '../org/store.ts'
+import { currencyOf, timezoneOf } from '../org/store.ts'
 import { tx } from '../store/database.ts'
 import type { CaptureCount } from './capture-count.ts'
 import { type CountDeps, countOrders, HISTORY_MS, missingOrders, settlingMs } from './count-orders.ts'
@@ -141,6 +141,7 @@ function applyTo(
         impactValue: value === null ? null : Math.round(value),
         periodMs: 0,
       },
+      timezone: timezoneOf(db, orgId),
       issues: known.filter((issue) => issue.subject === subject),
       findings: own,
       window: { from: windowStartAt, to, complete: true },
@@ -172,7 +173,7 @@ function evaluateFeed(deps: EvaluateDeps, rules: readonly StoredRule[]): void {
           domainId,
           subject: 'feed',
           vendor: null,
-          summary: `No orders have arrived from the shop since ${minuteText(last.postedAt)} UTC`,
+          summary: `No orders have arrived from the shop since ${momentText(last.postedAt, timezoneOf(db, orgId))}`,
           firstAt: last.postedAt,
           lastAt: now - 1,
         },

@@ -46,7 +46,10 @@ export const OrganizationSchema = Closed(
     consentOptIn: Type.Boolean({
       description: 'True when visitors must opt in, so that consent granted by default is a finding',
     }),
-    timezone: Type.String({ description: 'IANA time zone in which the days of calendars begin and end' }),
+    timezone: Type.String({
+      description:
+        'IANA time zone in which the days of calendars begin and end, and in which notifications, digests and summaries show times',
+    }),
     requireSecondFactor: Type.Boolean({
       description: 'True when members need a second factor. Users of single sign-on use that of their provider',
     }),

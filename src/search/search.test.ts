@@ -83,7 +83,7 @@ test('search finds all kinds of objects by name, with their type and page', asyn
       detail: 'Volume threshold, disabled',
       path: `/alerts/${off}`,
     },
-    { kind: 'change', id: 'chg_1', title: 'Zebra release', detail: 'Zebra shop, 2026-01-05', path: '/changes/chg_1' },
+    { kind: 'change', id: 'chg_1', title: 'Zebra release', detail: 'Zebra shop, 5 Jan 2026', path: '/changes/chg_1' },
     { kind: 'domain', id: shop, title: 'Zebra shop', detail: 'https://shop.example/', path: `/domains/${shop}` },
     {
       kind: 'vendor',

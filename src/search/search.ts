@@ -3,8 +3,10 @@ import { maskPersonal } from '../conditions/mask-personal-data.ts'
 import type { Privacy } from '../conditions/privacy-settings.ts'
 import { PAGE_PATHS, pagePath } from '../contract/page-paths.ts'
 import type { Instant } from '../core/clock.ts'
+import { dayText } from '../core/moment-text.ts'
 import { may } from '../http/permission.ts'
 import type { Principal } from '../http/principal.ts'
+import { timezoneOf } from '../org/store.ts'
 import { type Db, prepared } from '../store/database.ts'
 
 /** Kinds of search results. Equally good matches are sorted in this order. */
@@ -47,6 +49,13 @@ interface Row {
   rank: number
 }
 
+interface ShownContext {
+  /** Masks personal data. */
+  mask(text: string): string
+  /** Time zone of the organization. */
+  timezone: string
+}
+
 /**
  * Parts of the SQL statement for one kind. `title` and `more` are SQL expressions for a row. Both are searched for the
  * words.
@@ -63,7 +72,7 @@ interface Source<R extends Row> {
   /** Sort order for results with the same rank. */
   order: string
   /** Returns the detail and path of a result; null for a result that must not be shown. */
-  shown(row: R, mask: (text: string) => string): Pick<Found, 'detail' | 'path'> | null
+  shown(row: R, context: ShownContext): Pick<Found, 'detail' | 'path'> | null
 }
 
 /** Hides the row type of a source, so that all sources can be in one list. */
@@ -120,7 +129,7 @@ const SOURCES: readonly Source<Row>[] = [
     id: 'vendor',
     title: 'vendor',
     order: 'max(lastSeenAt) DESC',
-    shown: ({ title: vendor, ...seen }, mask) =>
+    shown: ({ title: vendor, ...seen }, { mask }) =>
       mask(vendor) === vendor ? { detail: on(seen), path: pagePath.dictionary({ vendor }) } : null,
   }),
   source<Row & { vendor: string; domains: number; domain: string }>({
@@ -133,7 +142,7 @@ const SOURCES: readonly Source<Row>[] = [
     title: 'event',
     more: 'vendor',
     order: 'max(lastDay) DESC, max(events) DESC',
-    shown: ({ title: event, vendor, ...seen }, mask) =>
+    shown: ({ title: event, vendor, ...seen }, { mask }) =>
       mask(vendor) === vendor && mask(event) === event
         ? { detail: `${vendor} ${on(seen)}`, path: pagePath.dictionary({ vendor, event }) }
         : null,
@@ -146,8 +155,8 @@ const SOURCES: readonly Source<Row>[] = [
     title: 'title',
     more: 'ref',
     order: 'occurredAt DESC',
-    shown: ({ id, occurredAt, domain }) => ({
-      detail: `${domain}, ${new Date(occurredAt).toISOString().slice(0, 10)}`,
+    shown: ({ id, occurredAt, domain }, { timezone }) => ({
+      detail: `${domain}, ${dayText(occurredAt, timezone)}`,
       path: pagePath.change(id),
     }),
   }),
@@ -194,12 +203,13 @@ export function search({ db, privacyOf }: SearchDeps, principal: Principal, q: s
   }
   const privacy = privacyOf(orgId)
   const mask = (name: string) => maskPersonal(name, '', privacy)
+  const timezone = timezoneOf(db, orgId)
   const seesAll = may(principal, 'seePersonal')
   const found = [...SOURCES, membersFor(principal)].flatMap((from) =>
     prepared<[object], Row>(db, statementOf(from, words.length, seesAll))
       .all(values)
       .flatMap((row) => {
-        const shown = from.shown(row, mask)
+        const shown = from.shown(row, { mask, timezone })
         if (!shown) return []
         const one = { kind: from.kind, id: row.id, title: mask(row.title), ...shown }
         if (seesAll) return [{ rank: row.rank, ...one }]

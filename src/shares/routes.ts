@@ -8,6 +8,7 @@ import type { RateLimit } from '../http/rate-limit.ts'
 import { ById, publicRoute, type Route, route } from '../http/route.ts'
 import { writeAuditEntry } from '../org/audit-log.ts'
 import { networkOf } from '../org/sign-in.ts'
+import { timezoneOf } from '../org/store.ts'
 import type { Db } from '../store/database.ts'
 import { SHARE_HEADERS, sharePage } from './page/share-page.ts'
 import { publicReport } from './public-report.ts'
@@ -65,7 +66,7 @@ const Page = Type.String({ description: 'HTML page without scripts', examples: [
 
 /** Routes for sharing runs: creating, revoking and showing links. */
 export function shareRoutes(deps: ShareRoutesDeps): Route[] {
-  const { db, clock, publicUrl, limit, findRun, privacyOf } = deps
+  const { db, clock, publicUrl, limit, findRun } = deps
   return [
     route({
       id: 'shareRun',
@@ -133,7 +134,7 @@ export function shareRoutes(deps: ShareRoutesDeps): Route[] {
         const run = share && findRun(share)
         // Requests for images on a valid page are not counted, because a page can have many images.
         if (!run || step === undefined) limit.take(networkOf(origin.address))
-        const shown = run && (step === undefined ? pageOf(share, run, privacyOf) : await pictureOf(share, run, step))
+        const shown = run && (step === undefined ? pageOf(share, run, deps) : await pictureOf(share, run, step))
         if (!shown) throw new AppError('notFound', 'token: the page does not exist or is no longer shared')
         return shown as string
       },
@@ -159,13 +160,14 @@ function chosenScreenshots(
   throw new AppError('invalid', `screenshotSteps[${missing}]: step ${screenshotSteps[missing]} has no screenshot`)
 }
 
-function pageOf(share: SharedRun, run: ShareableRun, privacyOf: ShareRoutesDeps['privacyOf']) {
+function pageOf(share: SharedRun, run: ShareableRun, { db, privacyOf }: ShareRoutesDeps) {
   const report = run.report()
   if (report?.kind === 'flow') {
     const isShown = new Set(share.screenshots)
     report.steps = report.steps.map((step) => ({ ...step, screenshot: step.screenshot && isShown.has(step.index) }))
   }
-  return report && sharePage(publicReport(report, privacyOf(share.orgId)), share.expiresAt)
+  const { orgId, expiresAt } = share
+  return report && sharePage(publicReport(report, privacyOf(orgId)), { expiresAt, timezone: timezoneOf(db, orgId) })
 }
 
 /** Returns the screenshot of a step; null if the link does not show it. */

@@ -96,7 +96,7 @@ describe('the gap coverage limit', () => {
 
 test('the notice contains the time and the cause', () => {
   expect(gapNotice(gap(AT, AT + HOUR_MS)).subject).toBe(
-    'nothing was collected from 2026-01-05T12:00:00.000Z to 2026-01-05T13:00:00.000Z',
+    'nothing was collected from 2026-01-05 12:00 UTC to 2026-01-05 13:00 UTC',
   )
-  expect(gapNotice(gap(AT, AT + 1, 'refused')).subject).toContain('rejecting events since 2026-01-05T12:00')
+  expect(gapNotice(gap(AT, AT + 1, 'refused')).subject).toContain('rejecting events since 2026-01-05 12:00 UTC')
 })

@@ -1,4 +1,5 @@
 import { DAY_MS, type Instant, MINUTE_MS } from '../core/clock.ts'
+import { timeText } from '../core/text.ts'
 
 /**
  * `down`: the program was not running. `refused`: the collector could not store events and rejected them. `clock`: the
@@ -27,7 +28,7 @@ const MAX_COVERED_SHARE = 0.05
 
 /** Returns the one-time message to the operator about a gap. */
 export function gapNotice({ fromAt, toAt, cause }: Gap): { subject: string; text: string } {
-  const since = new Date(fromAt).toISOString()
+  const since = timeText(fromAt)
   if (cause === 'refused') {
     return {
       subject: `the collector has been rejecting events since ${since}`,
@@ -35,7 +36,7 @@ export function gapNotice({ fromAt, toAt, cause }: Gap): { subject: string; text
     }
   }
   return {
-    subject: `nothing was collected from ${since} to ${new Date(toAt).toISOString()}`,
+    subject: `nothing was collected from ${since} to ${timeText(toAt)}`,
     text: 'Tagwarden was stopped or suspended, or the clock was set forward; check that the clock is correct. Counts from this period are not evaluated, and only the operator is notified. For 7 days, the period does not count towards the age of stored data, so that a wrong clock does not cause data to be deleted.',
   }
 }

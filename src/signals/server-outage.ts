@@ -1,4 +1,5 @@
 import { HOUR_MS, type Instant } from '../core/clock.ts'
+import { timeText } from '../core/text.ts'
 import type { SeriesState } from '../detector/detector.ts'
 import { type Query, query } from '../warehouse/query.ts'
 import type { History } from '../warehouse/warehouse.ts'
@@ -138,7 +139,7 @@ export function trafficQuery(domainIds: readonly string[], window: Span): Query 
 /** Returns the message to the operator. */
 export function serverOutageNotice(at: Instant): { subject: string; text: string } {
   return {
-    subject: `traffic on all domains dropped at once, before ${new Date(at).toISOString()}`,
+    subject: `traffic on all domains dropped at once, before ${timeText(at)}`,
     text: 'The cause is probably in front of this server, not in the tags: check that the collector can be reached from outside. Only the operator is notified of these drops until traffic returns.',
   }
 }

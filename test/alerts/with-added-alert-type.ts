@@ -119,7 +119,7 @@ test('it is saved, judged, reported and shown with its own texts', async () => {
   expect(evidence).toMatchObject({
     alert: { limit: limited.limit },
     summary:
-      'Orders: order values exceed the limit, most recently 2 orders above 100 on Shop, 2 times since 2026-01-05 12:05 UTC.',
+      'Orders: order values exceed the limit, most recently 2 orders above 100 on Shop, 2 times since 5 Jan 2026, 12:05 UTC.',
     badSample: { params: { value: '2500' } },
     goodSample: { params: { value: '50' } },
     events: [{ params: { value: '2500' } }, { params: { value: '150' } }],

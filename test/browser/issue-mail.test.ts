@@ -155,5 +155,5 @@ test('e-mails are readable on narrow and wide screens, in light and dark mode, w
   await page.setContent((await received(mailOf(purchaseMessage(), { to: ['ann@example.com'] }, 'dlv_1'))).html)
   const marked = await page.$$eval('.pair .bad, .pair .good', (cells) => cells.map(({ textContent }) => textContent))
   expect(marked).toEqual(['empty', '89.90'])
-  expect(await page.$eval('img', ({ alt }) => alt)).toContain('Violating events per hour, 2026-01-04 13:00')
+  expect(await page.$eval('img', ({ alt }) => alt)).toContain('Violating events per hour, 4 Jan 2026, 14:00')
 })

@@ -122,7 +122,10 @@ async function guidePictures(page: Page, folder: string): Promise<void> {
 
 test('a shared page is readable on phones, desktops and paper, and loads only its own images', async () => {
   await using program = await testApp()
-  const auditPage = sharePage(publicReport(audit, PLAIN_PRIVACY), TEST_START + 86_400_000)
+  const auditPage = sharePage(publicReport(audit, PLAIN_PRIVACY), {
+    expiresAt: TEST_START + 86_400_000,
+    timezone: 'UTC',
+  })
   const server = Bun.serve({
     hostname: '127.0.0.1',
     port: 0,

@@ -292,6 +292,7 @@ describe('a digest', () => {
   test('is sent once a day across restarts, with the same message ID for every attempt', async () => {
     const { world, mails, taken, buy } = await shop()
     await using _ = world
+    await world.call('PATCH', '/v1/org', { body: { timezone: 'Europe/Berlin' } })
     expect((await subscribe(world, { context: 'marketing' })).status).toBe(200)
     taken.answer = () => GREYLISTED
     await world.run('send digests')
@@ -308,6 +309,7 @@ describe('a digest', () => {
     const [mail] = mails
     expect(mail).toMatchObject({ to: ['alice@example.com'], subject: expect.stringContaining('30 events') })
     expect(mail?.text).toContain('DATA SENT BY YOUR TAGS')
+    expect(mail?.text).toContain('daily after 13:00 CET')
     expect(linkOf(mail)).toStartWith(`${world.app.publicUrl}${PATH}/unsubscribe?t=`)
     await world.crash()
     world.clock.advance(HOUR_MS)

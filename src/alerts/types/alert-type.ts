@@ -31,6 +31,8 @@ export interface Configuration {
 export interface WatchedDomain {
   id: string
   createdAt: Instant
+  /** Time zone of the organization, for times in summaries. Default: that of the alert. */
+  timezone?: string
 }
 
 /** The form of an alert of this type: its input, examples and descriptions. */

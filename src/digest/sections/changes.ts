@@ -1,5 +1,5 @@
 import type { ChangeStatus } from '../../contract/statuses.ts'
-import { timeText } from '../../core/text.ts'
+import { momentText } from '../../core/moment-text.ts'
 import type { Item, Tone } from '../../mail/mail-document.ts'
 import type { DigestChange } from '../digest-facts.ts'
 import { moreText } from '../format-figures.ts'
@@ -21,7 +21,7 @@ const ORDER: readonly ChangeStatus[] = ['regressed', 'watching', 'unclear', 'cle
 export const changesSection: DigestSection = {
   id: 'changes',
   title: 'Releases and changes',
-  write({ changes }, reader) {
+  write({ changes, timezone }, reader) {
     if (changes.length === 0) return null
     const place = (change: DigestChange) =>
       Math.min(
@@ -32,13 +32,14 @@ export const changesSection: DigestSection = {
     const shown = changes
       .toSorted((a, b) => place(a) - place(b) || ORDER.indexOf(a.status) - ORDER.indexOf(b.status))
       .slice(0, MAX_CHANGES)
-    const items = shown.map((change) => itemOf(change, reader))
+    const items = shown.map((change) => itemOf(change, timezone, reader))
     return { blocks: [{ kind: 'items', items, more: moreText(changes.length, shown.length) }], lead: leadOf(shown) }
   },
 }
 
 function itemOf(
   { title, domain, occurredAt, source, status, effects }: DigestChange,
+  timezone: string,
   { audience }: SectionContext,
 ): Item {
   const told =
@@ -46,7 +47,7 @@ function itemOf(
   return {
     title,
     badge: VERDICT[status],
-    note: [domain, source, timeText(occurredAt)].join(' · '),
+    note: [domain, source, momentText(occurredAt, timezone)].join(' · '),
     lines: told.map(({ harmful, detail }) => ({ text: detail, tone: harmful ? ('bad' as const) : ('plain' as const) })),
     rows: [],
     url: null,

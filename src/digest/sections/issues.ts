@@ -1,5 +1,6 @@
 import { pagePath } from '../../contract/page-paths.ts'
-import { amountText, capitalized, timeText } from '../../core/text.ts'
+import { momentText } from '../../core/moment-text.ts'
+import { amountText, capitalized } from '../../core/text.ts'
 import type { Item, PlainBlock } from '../../mail/mail-document.ts'
 import { type DigestFacts, type DigestIssue, SEVERITY_RANK } from '../digest-facts.ts'
 import { countOf, moreText, SEVERITY_TONE } from '../format-figures.ts'
@@ -57,7 +58,7 @@ function listOf(
 
 function itemOf(
   issue: DigestIssue,
-  { currency }: DigestFacts,
+  { currency, timezone }: DigestFacts,
   { audience, publicUrl }: SectionContext,
   word: 'New' | 'Open' | 'Resolved',
 ): Item {
@@ -66,7 +67,7 @@ function itemOf(
   const place = domain === null || title.includes(domain) ? [] : [domain]
   const worth = value === null ? [] : [`value ${amountText(value, currency)}`]
   const state = status === 'acknowledged' ? ['acknowledged'] : []
-  const note = [...place, occurrences, `since ${timeText(firstSeenAt)}`, ...worth, ...state].join(' · ')
+  const note = [...place, occurrences, `since ${momentText(firstSeenAt, timezone)}`, ...worth, ...state].join(' · ')
   const forDeveloper = audience === 'developer'
   return {
     title,

@@ -33,7 +33,7 @@ export const trafficSection: DigestSection = {
     const moves = notableNames(names)
     const blocks: PlainBlock[] = [
       { kind: 'text', text: `${capitalized(eventsOf(total.now))}, ${againstText(total)}.` },
-      { kind: 'hours', from: facts.span.window.from, ...hours },
+      { kind: 'hours', from: facts.span.window.from, timezone: facts.timezone, ...hours },
       vendorTable(names, reader),
       ...(moves.length > 0 ? [moveTable(moves, facts, reader)] : []),
       ...(reader.audience === 'executive' ? [] : [eventTable(names, facts, reader)]),

@@ -48,12 +48,14 @@ function setUp() {
 }
 
 test("a notification is sent to the alert's channels with the issue's data", () => {
-  const { notify, send, deliveries } = setUp()
+  const { db, orgId, notify, send, deliveries } = setUp()
+  db.prepare('UPDATE org SET timezone = ? WHERE id = ?').run('Europe/Berlin', orgId)
   notify('opened')
   expect(send()).toEqual(['opened webhook', 'opened email'])
   expect(JSON.parse(deliveries()[0]?.message ?? '')).toMatchObject({
     sentence: 'Purchase has a value: 3 events broke the rule (GA4 purchase).',
     openNow: 1,
+    timezone: 'Europe/Berlin',
     url: 'https://watch.example/issues/iss_1',
   })
 })

@@ -8,7 +8,7 @@ import { startEscalation } from '../../issues/escalation-store.ts'
 import type { Enqueue, NotificationRequest } from '../../issues/issue.ts'
 import { ruleOf } from '../../issues/ownership-store.ts'
 import { type IssueFacts, issueFacts, lastOpening } from '../../issues/store.ts'
-import { currencyOf } from '../../org/store.ts'
+import { currencyOf, timezoneOf } from '../../org/store.ts'
 import { type Db, prepared } from '../../store/database.ts'
 import { buildMessage, type MessageChange, type MessageFacts, memberMessage } from '../message/message.ts'
 import type { Throttle } from './delivery.ts'
@@ -132,6 +132,7 @@ function messageFacts(
     changes: changesOf?.(issue) ?? [],
     firstBadAt: transition === 'reopened' ? (finding?.firstAt ?? at) : firstBadOf(db, issue),
     currency: currencyOf(db, issue.orgId),
+    timezone: timezoneOf(db, issue.orgId),
     openNow,
   }
 }

@@ -133,24 +133,24 @@ test('the plain text contains all parts of the message', () => {
 
 Expected: 0
 Observed: 128
-Since: 2026-01-05 09:34 UTC
-Last seen: 2026-01-05 12:33 UTC
+Since: 5 Jan 2026, 10:34 CET
+Last seen: 5 Jan 2026, 13:33 CET
 Domain: Shop
 Vendor: Google Analytics 4
 Event: purchase
 Probable cause: The issue began in the watch window of a change: Release 42 of the checkout.
-Change: Release 42 of the checkout, 2026-01-05 09:29 UTC
+Change: Release 42 of the checkout, 5 Jan 2026, 10:29 CET
 Hosts: shop.example, m.shop.example
 Severity: critical
 Impact value: 2,500
 Open now: 3 issues
 
-Violating events per hour, 2026-01-04 13:00 to 2026-01-05 13:00 UTC; highest 48:
+Violating events per hour, 4 Jan 2026, 14:00 to 5 Jan 2026, 14:00 CET; highest 48:
 ▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▃▇█▅
 
 Violating vs. valid event (personal data masked); * marks relevant differences
 * params.value: empty (valid: 89.90)
-  time: 2026-01-05 12:33 UTC (valid: 2026-01-05 12:31 UTC)
+  time: 5 Jan 2026, 13:33 CET (valid: 5 Jan 2026, 13:31 CET)
   env: prod
   vendor: Google Analytics 4
   event: purchase
@@ -176,6 +176,6 @@ test('a message says who is affected', () => {
 
 test('a reopened issue shows the start of the current incident and when it was first seen', () => {
   const message = buildMessage({ ...PURCHASE_FACTS, transition: 'reopened', firstBadAt: NOTIFIED_AT - HOUR_MS })
-  expect(rowsOf(message)).toContainEqual(['Since', '2026-01-05 11:34 UTC'])
-  expect(rowsOf(message)).toContainEqual(['First seen', '2026-01-05 09:34 UTC'])
+  expect(rowsOf(message)).toContainEqual(['Since', '5 Jan 2026, 12:34 CET'])
+  expect(rowsOf(message)).toContainEqual(['First seen', '5 Jan 2026, 10:34 CET'])
 })

@@ -89,7 +89,7 @@ describe('a text chart', () => {
 
   test('has a time range and a sparkline', () => {
     const some = drawn([0, 1, 4, 8])
-    expect(chartSpan(some)).toBe('2026-01-05 06:00 to 2026-01-05 10:00 UTC')
+    expect(chartSpan(some)).toBe('5 Jan 2026, 07:00 to 11:00 CET')
     expect(sparkline(some)).toBe('▁▂▅█')
     expect(sparkline(drawn([0, 0]))).toBe('▁▁')
     expect(sparkline(drawn(Array.from({ length: 100 }, () => 1)))).toHaveLength(60)

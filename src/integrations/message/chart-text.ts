@@ -1,8 +1,9 @@
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../core/clock.ts'
-import { barsText, capitalized, minuteText } from '../../core/text.ts'
+import { periodText } from '../../core/moment-text.ts'
+import { barsText, capitalized } from '../../core/text.ts'
 import { issueKindOf } from '../../issues/issue-kinds.ts'
 import { stepOf } from './chart-png.ts'
-import type { Message } from './message.ts'
+import { type Message, zoneOf } from './message.ts'
 
 /** Title of the chart: `Violating events per hour`. */
 export function chartTitle({ issue, series }: Message): string {
@@ -23,11 +24,12 @@ function everyText(ms: number): string {
   return count <= 1 ? `per ${unit}` : `per ${count} ${unit}s`
 }
 
-/** Time range of the chart: `2026-01-05 06:00 to 2026-01-05 14:00 UTC`. Empty without a series. */
-export function chartSpan({ series }: Message): string {
+/** Time range of the chart: `5 Jan 2026, 06:00 to 14:00 UTC`. Empty without a series. */
+export function chartSpan(message: Message): string {
+  const { series } = message
   const [first, last] = [series?.[0], series?.at(-1)]
   if (!series || !first || !last) return ''
-  return `${minuteText(first.at)} to ${minuteText(last.at + stepOf(series))} UTC`
+  return periodText(first.at, last.at + stepOf(series), zoneOf(message))
 }
 
 /** Largest value of the series. 0 without a series. */

@@ -88,7 +88,7 @@ function eventSections(message: Message): Section<Block>[] {
     return [{ title: COMPARED_TITLE, blocks: [{ kind: 'event', head: ['Violating', 'Valid'], fields }] }]
   }
   const [title, sample] = message.sample ? [SAMPLE_TITLE, message.sample] : [GOOD_TITLE, message.goodSample]
-  const fields = sampleRowsOf({ sample }).map(([key, value]) => fieldOf(key, [value]))
+  const fields = sampleRowsOf({ ...message, sample }).map(([key, value]) => fieldOf(key, [value]))
   return fields.length > 0 ? [{ title, blocks: [{ kind: 'event', head: null, fields }] }] : []
 }
 

@@ -1,9 +1,11 @@
+import type { Instant } from '../../core/clock.ts'
 import { DERIVED_SEGMENTS, NO_SEGMENTS, type Segments, type StoredEvent } from '../../core/event.ts'
-import { amountText, namesMissingIn, numberText, oneLine, timeText } from '../../core/text.ts'
+import { momentText } from '../../core/moment-text.ts'
+import { amountText, namesMissingIn, numberText, oneLine } from '../../core/text.ts'
 import { issueKindOf } from '../../issues/issue-kinds.ts'
 import { hasChart } from './chart-png.ts'
 import { chartMax, chartSpan, chartTitle, sparkline } from './chart-text.ts'
-import type { Message, MessageEscalation, MessageKind } from './message.ts'
+import { type Message, type MessageEscalation, type MessageKind, zoneOf } from './message.ts'
 
 /** Headings by message kind. */
 const KIND_TITLES: Record<MessageKind, string> = {
@@ -40,21 +42,23 @@ export function subjectOf(message: Message): string {
 export function rowsOf(message: Message): MessageRow[] {
   const { issue, domain, vendor, event, openNow, heldBack } = message
   if (!issue) return []
-  const since = message.firstBadAt ?? issue.firstSeenAt
+  const timeOf = (instant: Instant) => momentText(instant, zoneOf(message))
+  const since = timeOf(message.firstBadAt ?? issue.firstSeenAt)
+  const firstSeen = timeOf(issue.firstSeenAt)
   const rows: (MessageRow | null)[] = [
     message.escalation ? [ESCALATION, escalationText(message.escalation)] : null,
     message.comment ? ['Comment', message.comment] : null,
     ...comparisonOf(message),
     ...lossRowsOf(message),
-    ['Since', timeText(since)],
-    timeText(issue.firstSeenAt) === timeText(since) ? null : ['First seen', timeText(issue.firstSeenAt)],
-    ['Last seen', timeText(issue.lastSeenAt)],
+    ['Since', since],
+    firstSeen === since ? null : ['First seen', firstSeen],
+    ['Last seen', timeOf(issue.lastSeenAt)],
     domain && ['Domain', domain.name],
     vendor ? ['Vendor', vendor] : null,
     event ? ['Event', event] : null,
     message.cause && ['Probable cause', message.cause.sentence],
     message.affected ? ['Who is affected', message.affected.sentence] : null,
-    ...(message.changes ?? []).map(({ title, occurredAt }) => ['Change', `${title}, ${timeText(occurredAt)}`] as const),
+    ...(message.changes ?? []).map(({ title, occurredAt }) => ['Change', `${title}, ${timeOf(occurredAt)}`] as const),
     issue.hosts?.length ? ['Hosts', issue.hosts.join(', ')] : null,
     ['Severity', issue.severity],
     issue.assignee ? ['Assigned to', issue.assignee.name] : null,
@@ -136,11 +140,11 @@ const isTime = (value: unknown) => typeof value === 'number' && !Number.isNaN(ne
  * Returns the fields to show. `ts` is renamed to `time`. The weight is included only if the event counts more than
  * once. Segments are shown as fields, except those that repeat another field and an unknown consent.
  */
-function forPeople(sample: Record<string, unknown>): Record<string, unknown> {
+function forPeople(sample: Record<string, unknown>, timezone: string): Record<string, unknown> {
   const fields = Object.entries(sample).flatMap(([key, value]) => {
     if (TECHNICAL.includes(key) || (key === 'weight' && value === 1)) return []
     if (key === 'segments') return Object.entries(value as Segments).filter(isShown)
-    return [key === 'ts' && isTime(value) ? ['time', timeText(Number(value))] : [key, value]]
+    return [key === 'ts' && isTime(value) ? ['time', momentText(Number(value), timezone)] : [key, value]]
   })
   return Object.fromEntries(fields)
 }
@@ -161,19 +165,19 @@ export interface ComparedRow {
   isMarked: boolean
 }
 
-/** Rows for a sample, with dotted keys and string values. Empty fields are omitted, and times are in UTC. */
-export function sampleRowsOf(message: Pick<Message, 'sample'>): MessageRow[] {
-  return flat(message.sample).slice(0, MAX_SAMPLE_ROWS)
+/** Rows for a sample, with dotted keys and string values. Empty fields are omitted. */
+export function sampleRowsOf(message: Pick<Message, 'sample' | 'timezone'>): MessageRow[] {
+  return flat(message.sample, zoneOf(message)).slice(0, MAX_SAMPLE_ROWS)
 }
 
-function flat(sample: Record<string, unknown> | null): MessageRow[] {
+function flat(sample: Record<string, unknown> | null, timezone: string): MessageRow[] {
   const rows: MessageRow[] = []
   const walk = (value: unknown, key: string) => {
     if (typeof value === 'object' && value !== null) {
       for (const [name, item] of Object.entries(value)) walk(item, key ? `${key}.${name}` : name)
     } else if (value !== null && value !== undefined) rows.push([key, oneLine(String(value), 300)])
   }
-  walk(forPeople(sample ?? {}), '')
+  walk(forPeople(sample ?? {}, timezone), '')
   return rows
 }
 
@@ -182,9 +186,11 @@ function flat(sample: Record<string, unknown> | null): MessageRow[] {
  * the violating event in their order, then fields that only the valid event has. At most 30 rows. Empty unless the
  * message contains both events.
  */
-export function comparedRowsOf({ sample, goodSample, fields }: Message): ComparedRow[] {
+export function comparedRowsOf(message: Message): ComparedRow[] {
+  const { sample, goodSample, fields } = message
   if (!sample || !goodSample) return []
-  const [bad, good] = [new Map(flat(sample)), new Map(flat(goodSample))]
+  const rowsByKey = (event: Record<string, unknown>) => new Map(flat(event, zoneOf(message)))
+  const [bad, good] = [rowsByKey(sample), rowsByKey(goodSample)]
   const keys = [...new Set([...bad.keys(), ...good.keys()])]
   const named = keys.filter((key) => fields?.some((field) => rowKeyOf(field) === key) && bad.get(key) !== good.get(key))
   // If a value is masked in only one event, only that event contained personal data.
@@ -245,7 +251,7 @@ function eventsBlock(message: Message): TextBlock | null {
   if (compared.length > 0)
     return { title: `${COMPARED_TITLE}; * marks relevant differences`, lines: compared.map(comparedText) }
   const [title, sample] = message.sample ? [SAMPLE_TITLE, message.sample] : [GOOD_TITLE, message.goodSample]
-  const rows = sampleRowsOf({ sample })
+  const rows = sampleRowsOf({ ...message, sample })
   return rows.length > 0 ? { title, lines: linesOf(rows) } : null
 }
 

@@ -48,6 +48,7 @@ export const PURCHASE_FACTS: MessageFacts = {
     },
   },
   changes: [{ id: 'chg_1', title: 'Release 42 of the checkout', occurredAt: NOTIFIED_AT - 3 * HOUR_MS - 300_000 }],
+  timezone: 'Europe/Berlin',
   openNow: 3,
 }
 

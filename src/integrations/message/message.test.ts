@@ -37,6 +37,7 @@ const facts: MessageFacts = {
     event: 'purchase',
     sample: { event: 'purchase', host: 'shop.example', params: { value: '', email: 'a…@…' } },
   },
+  timezone: 'UTC',
   openNow: 3,
 }
 const tooFew = {
@@ -65,8 +66,8 @@ test('every message has a summary, expected and observed values, start, location
 
 Expected: no event that breaks the rule
 Observed: 12 events so far
-Since: 2026-01-05 11:34 UTC
-Last seen: 2026-01-05 12:34 UTC
+Since: 5 Jan 2026, 11:34 UTC
+Last seen: 5 Jan 2026, 12:34 UTC
 Domain: Shop
 Vendor: GA4
 Event: purchase
@@ -154,7 +155,7 @@ test('a sample shows the known fields and only one timestamp', () => {
   const rows = (more: object) =>
     sampleRowsOf(stored({ ...facts, finding: { ...tooFew, sample: { ...sample, ...more } } }))
   expect(rows({})).toEqual([
-    ['time', '2026-01-05 12:34 UTC'],
+    ['time', '5 Jan 2026, 12:34 UTC'],
     ['env', 'prod'],
     ['vendor', 'Google Analytics 4'],
     ['event', 'purchase'],
@@ -292,6 +293,7 @@ const nastyFacts: fc.Arbitrary<MessageFacts> = fc.record({
       ),
     }),
   ),
+  timezone: fc.constantFrom('UTC', 'Asia/Kolkata'),
   openNow: fc.nat(),
 })
 
@@ -374,6 +376,15 @@ describe('a message with hostile alert, event and page names', () => {
       parameters,
     )
   })
+})
+
+test('times are in the time zone of the organization, and in UTC in messages of earlier versions', () => {
+  const { timezone, ...earlier } = buildMessage({ ...facts, timezone: 'America/New_York' })
+  const since = (message: Message) => rowsOf(message).find(([label]) => label === 'Since')?.[1]
+  expect(since({ ...earlier, ...(timezone && { timezone }) })).toBe('5 Jan 2026, 06:34 EST')
+  expect(since(earlier)).toBe('5 Jan 2026, 11:34 UTC')
+  const sample = { ts: at }
+  expect(sampleRowsOf({ sample, timezone: 'Asia/Tokyo' })).toEqual([['time', '5 Jan 2026, 21:34 GMT+9']])
 })
 
 test('a sample is complete if it fits, and is truncated otherwise', () => {

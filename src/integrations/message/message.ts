@@ -135,6 +135,8 @@ export interface Message extends MessageHistory {
   changes?: MessageChange[]
   /** Currency of the impact value (ISO 4217). Absent if the organization has no currency. */
   currency?: string
+  /** Time zone of the organization, for times in texts. Absent in messages stored by earlier versions, shown in UTC. */
+  timezone?: string
   /** Comment that mentions the recipient. Absent unless the kind is `mentioned`. */
   comment?: string
   /** Number of open issues in the organization, including this one. Null for a test. */
@@ -146,6 +148,9 @@ export interface Message extends MessageHistory {
   /** URL of the issue or of a page with details. */
   url: string
 }
+
+/** Returns the time zone for times in texts. */
+export const zoneOf = ({ timezone = 'UTC' }: Pick<Message, 'timezone'>): string => timezone
 
 /** Input of `buildMessage`. Its sample must already be masked. */
 export interface MessageFacts {
@@ -166,6 +171,8 @@ export interface MessageFacts {
   firstBadAt?: Instant
   /** Currency of the organization. Null or absent if it has none. */
   currency?: string | null
+  /** Time zone of the organization. */
+  timezone: string
   openNow: number
   /** Absent if the message is not an escalation. */
   escalation?: MessageEscalation
@@ -233,6 +240,7 @@ export function buildMessage(facts: MessageFacts): Message {
     ...(finding?.orderCapture ? { orderCapture: shownLoss(finding.orderCapture) } : {}),
     firstBadAt: facts.firstBadAt ?? issue.firstSeenAt,
     ...(facts.currency ? { currency: facts.currency } : {}),
+    timezone: facts.timezone,
     ...(changes.length > 0 ? { changes: changes.slice(0, MAX_CHANGES).map(shownChange) } : {}),
     openNow,
     ...(facts.escalation ? { escalation: escalationOf(facts.escalation) } : {}),

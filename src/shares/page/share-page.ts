@@ -2,21 +2,21 @@ import { createHash } from 'node:crypto'
 import { LOGO_SVG } from '../../contract/logo.ts'
 import type { Instant } from '../../core/clock.ts'
 import { Html, html, type Part } from '../../core/html.ts'
-import { timeText } from '../../core/text.ts'
+import { momentText } from '../../core/moment-text.ts'
 import type { Report } from '../public-report.ts'
 import { durationText } from './format-text.ts'
 import { auditPageContent } from './shared-audit-page.ts'
 import { flowPageContent } from './shared-flow-page.ts'
 
 /**
- * Renders the page for a run, without scripts. `expiresAt`: expiry of the page's link. All strings must be safe to
- * publish.
+ * Renders the page for a run, without scripts. All strings must be safe to publish.
+ * @param link Expiry of the page's link, and the time zone of the organization.
  */
-export function sharePage(report: Report, expiresAt: Instant): string {
+export function sharePage(report: Report, { expiresAt, timezone }: { expiresAt: Instant; timezone: string }): string {
   const { kicker, verdict, headline, facts, body } =
     report.kind === 'flow' ? flowPageContent(report) : auditPageContent(report)
   const all: [string, Part][] = [
-    ['Finished', timeText(report.finishedAt)],
+    ['Finished', momentText(report.finishedAt, timezone)],
     ['Duration', durationText(report.finishedAt - report.startedAt)],
     ...facts,
     ['Region', report.region],
@@ -44,7 +44,7 @@ ${report.error && html`<p class="says trouble">Ended early: ${report.error}</p>`
 ${body}
 </main>
 <footer>
-<p><span class="logo">${new Html(LOGO_SVG)}</span> Created with Tagwarden. This page shows a single run with personal data masked. The link expires on ${timeText(expiresAt)}.</p>
+<p><span class="logo">${new Html(LOGO_SVG)}</span> Created with Tagwarden. This page shows a single run with personal data masked. The link expires on ${momentText(expiresAt, timezone)}.</p>
 </footer>
 </body>
 </html>

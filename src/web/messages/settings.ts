@@ -30,7 +30,8 @@ export const settings = {
     phoneRegionsHint:
       'Two-letter country codes, for example DE or US. National phone numbers of these countries count as personal data.',
     timezone: 'Time zone',
-    timezoneHint: 'Holidays begin and end at midnight in this time zone.',
+    timezoneHint:
+      'Notifications, digests and summaries show times in this time zone. Holidays begin and end at midnight in it.',
     requireSecondFactor: 'Require a second factor',
     requireSecondFactorHint:
       'Members without one, and their API keys, are locked out until they set it up. Single sign-on is not affected.',

@@ -114,7 +114,7 @@ describe('a finding of a volume anomaly alert', () => {
         vendor: 'ga4',
         event: 'purchase',
         occurrences: 1,
-        summary: '13 events from 2026-04-01 11:00 UTC to 12:00, about 95 expected',
+        summary: '13 events from 1 Apr 2026, 11:00 to 12:00 UTC, about 95 expected',
         observed: 13,
         expected: 95,
         firstAt: NOON - HOUR_MS,
@@ -131,36 +131,42 @@ describe('a finding of a volume anomaly alert', () => {
     [
       'silent',
       { ...low, state: 'silent', silentSince: NOON - 90 * MINUTE_MS, observed: 0, expected: 28.4, low: null },
-      'no event since 2026-04-01 10:30 UTC, about 28 expected',
+      'no event since 1 Apr 2026, 10:30 UTC, about 28 expected',
     ],
     [
       'high',
       { state: 'high', alarm: true, observed: 1400 },
-      '1,400 events from 2026-04-01 11:00 UTC to 12:00, about 95 expected',
+      '1,400 events from 1 Apr 2026, 11:00 to 12:00 UTC, about 95 expected',
     ],
     [
       'one event',
       { ...low, observed: 1, expected: 6.26 },
-      '1 event from 2026-04-01 11:00 UTC to 12:00, about 6.3 expected',
+      '1 event from 1 Apr 2026, 11:00 to 12:00 UTC, about 6.3 expected',
     ],
     [
       'low over several hours',
       { ...low, observed: 70 },
-      '70 events from 2026-04-01 11:00 UTC to 12:00, about 95 expected; too few over recent hours',
+      '70 events from 1 Apr 2026, 11:00 to 12:00 UTC, about 95 expected; too few over recent hours',
     ],
     [
       'still ongoing',
       { ...low, alarm: false, observed: 90 },
-      '90 events from 2026-04-01 11:00 UTC to 12:00, about 95 expected; still ongoing',
+      '90 events from 1 Apr 2026, 11:00 to 12:00 UTC, about 95 expected; still ongoing',
     ],
     [
       'no expected count',
       { state: 'high', alarm: true, observed: 900, expected: null, low: null, high: 300 },
-      '900 events from 2026-04-01 11:00 UTC to 12:00, expected count unknown',
+      '900 events from 1 Apr 2026, 11:00 to 12:00 UTC, expected count unknown',
     ],
   ])('has the expected summary: %s', (_, values, expected) => {
     expect(summaryOf(values)).toBe(expected)
   })
+})
+
+test('a summary shows times in the time zone of the organization', () => {
+  const domains = domainsNamed('dom_a').map((domain) => ({ ...domain, timezone: 'Europe/Berlin' }))
+  const [finding] = volumeAnomaly.judge(alertOf(anomaly()), [rowOf({ open: true, ...low })], HOUR_BEFORE_NOON, domains)
+  expect(finding?.summary).toStartWith('13 events from 1 Apr 2026, 13:00 to 14:00 CEST, ')
 })
 
 describe('an anomaly alert for all signals', () => {
@@ -207,7 +213,7 @@ describe('an anomaly alert for all signals', () => {
       rowOf({ ...low, explained: true }),
     ])
     expect(cause?.summary).toBe(
-      'all traffic of the domain dropped: 13 events from 2026-04-01 11:00 UTC to 12:00, about 95 expected',
+      'all traffic of the domain dropped: 13 events from 1 Apr 2026, 11:00 to 12:00 UTC, about 95 expected',
     )
     expect(finding?.summary).toEndWith('about 95 expected; all traffic of the domain dropped')
     expect(cause).toMatchObject({ vendor: null, event: null })

@@ -1,8 +1,9 @@
 import { SENSITIVITY } from '../../../contract/limits.ts'
-import { DAY_MS, type Instant } from '../../../core/clock.ts'
+import { DAY_MS } from '../../../core/clock.ts'
 import { AppError } from '../../../core/error.ts'
+import { momentText, periodText } from '../../../core/moment-text.ts'
 import { Closed, parser, Type } from '../../../core/schema.ts'
-import { countText, eventsText, timeText } from '../../../core/text.ts'
+import { countText, eventsText } from '../../../core/text.ts'
 import { ALL_SIGNALS, type SeriesScope, SIGNAL_STEP_MS, stepMsFor } from '../../../signals/series.ts'
 import type { VerdictRow } from '../../../signals/verdict-row.ts'
 import type { Alert, AlertInput } from '../../alert.ts'
@@ -126,9 +127,10 @@ export const volumeAnomaly: SeriesType<VerdictRow> = {
     )
   },
 
-  judge(alert, rows) {
+  judge(alert, rows, _window, domains) {
+    const timezone = domains[0]?.timezone ?? alert.timezone
     const isEvery = readAnomaly(alert.volume, 'volume').vendor === ALL_SIGNALS
-    return isEvery ? findingsIn(rows) : rows.filter(({ open }) => open).map(findingOf)
+    return isEvery ? findingsIn(rows, timezone) : rows.filter(({ open }) => open).map((row) => findingOf(row, timezone))
   },
 }
 
@@ -157,21 +159,22 @@ function offsetOf(period: Period, timezone: string, stepMs: number): number {
  * Returns the findings. When all traffic of a domain drops, one finding for the domain explains the drops of its
  * signals.
  */
-function findingsIn(rows: readonly VerdictRow[]): Finding[] {
+function findingsIn(rows: readonly VerdictRow[], timezone: string): Finding[] {
   const causes = rows.filter(({ explains }) => explains)
   const signals = rows.filter(({ vendor, open, muted }) => vendor !== null && open && !muted)
-  return [...causes.map(domainDropFinding), ...signals.map(findingOf)]
+  return [...causes.map((row) => domainDropFinding(row, timezone)), ...signals.map((row) => findingOf(row, timezone))]
 }
 
-function findingOf(row: VerdictRow): Finding {
+function findingOf(row: VerdictRow, timezone: string): Finding {
   const { domainId, vendor, event, alarm, explained, observed, expected, since, at } = row
+  const summary = summaryOf(row, timezone)
   return {
     domainId,
     subject: [vendor, event].filter(Boolean).join(' '),
     vendor,
     event: event || null,
     occurrences: 1,
-    summary: explained ? `${summaryOf(row)}; all traffic of the domain dropped` : summaryOf(row),
+    summary: explained ? `${summary}; all traffic of the domain dropped` : summary,
     observed: Math.round(observed),
     expected: expected === null ? null : rounded(expected),
     firstAt: since,
@@ -184,15 +187,15 @@ function findingOf(row: VerdictRow): Finding {
   }
 }
 
-function domainDropFinding(row: VerdictRow): Finding {
-  return { ...findingOf(row), summary: `all traffic of the domain dropped: ${summaryOf(row)}` }
+function domainDropFinding(row: VerdictRow, timezone: string): Finding {
+  return { ...findingOf(row, timezone), summary: `all traffic of the domain dropped: ${summaryOf(row, timezone)}` }
 }
 
-function summaryOf(row: VerdictRow): string {
+function summaryOf(row: VerdictRow, timezone: string): string {
   const { state, observed, expected, silentSince, since, at } = row
   const about = expected === null ? 'expected count unknown' : `about ${countText(rounded(expected))} expected`
-  if (state === 'silent' && silentSince !== null) return `no event since ${timeText(silentSince)}, ${about}`
-  return `${eventsText(Math.round(observed))} from ${timeText(since)} to ${clockOf(at)}, ${about}${noteOn(row)}`
+  if (state === 'silent' && silentSince !== null) return `no event since ${momentText(silentSince, timezone)}, ${about}`
+  return `${eventsText(Math.round(observed))} from ${periodText(since, at, timezone)}, ${about}${noteOn(row)}`
 }
 
 /** Explains why a row within its band is reported; empty for other rows. */
@@ -203,5 +206,3 @@ function noteOn({ alarm, down, observed, low, high }: VerdictRow): string {
 
 /** Rounds to whole numbers from 10 upwards, and to one decimal below 10. */
 const rounded = (count: number) => (count >= 10 ? Math.round(count) : Math.round(count * 10) / 10)
-
-const clockOf = (instant: Instant) => new Date(instant).toISOString().slice(11, 16)

@@ -29,6 +29,7 @@ function messageOf(text: string, fields = 3): Message {
     domain: { id: 'dom_1', name: text },
     finding: { summary: text, observed: 1, expected: 2, expectation: text, vendor: text, event: text, sample },
     changes: [{ id: 'chg_1', title: text, occurredAt: 0 }],
+    timezone: 'UTC',
     openNow: 3,
   })
 }

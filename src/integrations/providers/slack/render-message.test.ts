@@ -19,7 +19,7 @@ test('a message contains everything both as blocks and as text', () => {
     'New issue',
     'critical',
     '128 of 340 purchase events',
-    '2026-01-05 09:34 UTC',
+    '5 Jan 2026, 10:34 CET',
     'Shop',
     'Google Analytics 4',
     'purchase',

@@ -88,7 +88,7 @@ function facts(rows: readonly MessageRow[], most: number): Block[] {
 function sampleBlocks(message: Message, cut: SizeLimits): Block[] {
   const compared = comparedRowsOf(message)
   const [title, sample] = message.sample ? [SAMPLE_TITLE, message.sample] : [GOOD_TITLE, message.goodSample]
-  const rows = compared.length > 0 ? compared.map(comparedRow) : sampleRowsOf({ sample })
+  const rows = compared.length > 0 ? compared.map(comparedRow) : sampleRowsOf({ ...message, sample })
   const shown = rows.slice(0, cut.rows)
   if (shown.length === 0) return []
   const left = rows.length - shown.length
