@@ -2,6 +2,7 @@ import { type Clock, DAY_MS, type Instant, MINUTE_MS, SECOND_MS } from '../core/
 import { AppError, messageOf } from '../core/error.ts'
 import type { Principal } from '../http/principal.ts'
 import { type InsightRouteDeps, sourcesFor } from '../insights/routes.ts'
+import { LOGO_DATA_URL } from '../mail/mail-logo.ts'
 import { renderMailHtml } from '../mail/render-mail-html.ts'
 import { withSignal } from '../warehouse/warehouse.ts'
 import { buildDigest } from './build-digest.ts'
@@ -66,7 +67,7 @@ export class DigestComposer {
     const composed = {
       hasData: hasData(facts),
       subject: document.subject,
-      html: renderMailHtml(document),
+      html: renderMailHtml(document, LOGO_DATA_URL),
       composedAt: at,
     }
     this.previews.delete(key)

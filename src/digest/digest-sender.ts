@@ -7,8 +7,7 @@ import type { Dispatcher } from '../integrations/delivery/dispatcher.ts'
 import type { Lane } from '../integrations/delivery/lane-scheduler.ts'
 import { type Outcome, outcomeOf } from '../integrations/delivery-outcome.ts'
 import { updateIntegrationStatus } from '../integrations/store.ts'
-import { renderMailHtml } from '../mail/render-mail-html.ts'
-import { renderMailText } from '../mail/render-mail-text.ts'
+import { renderMail } from '../mail/render-mail.ts'
 import type { Db } from '../store/database.ts'
 import type { MailOutbound } from '../transport/transport.ts'
 import { buildDigest } from './build-digest.ts'
@@ -135,9 +134,7 @@ export class DigestSender {
     return {
       kind: 'mail',
       to: [address],
-      subject: document.subject,
-      text: renderMailText(document),
-      html: renderMailHtml(document),
+      ...renderMail(document),
       messageId: messageIdOf(mail),
       threadId: null,
       headers: oneClick(unsubscribeUrl),

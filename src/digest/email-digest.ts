@@ -9,8 +9,7 @@ import { connector } from '../integrations/providers/connector.ts'
 import type { IntegrationContext } from '../integrations/providers/provider-context.ts'
 import { sendOutbound } from '../integrations/providers/send-outbound.ts'
 import { NO_EXTRAS } from '../mail/mail-document.ts'
-import { renderMailHtml } from '../mail/render-mail-html.ts'
-import { renderMailText } from '../mail/render-mail-text.ts'
+import { renderMail } from '../mail/render-mail.ts'
 import type { MailOutbound } from '../transport/transport.ts'
 
 export interface EmailDigestConfig {
@@ -125,9 +124,7 @@ const TEST_MAIL = { ...NO_EXTRAS, subject: 'Tagwarden: test digest', headline: T
 const testMail = (address: string): MailOutbound => ({
   kind: 'mail',
   to: [address],
-  subject: TEST_MAIL.subject,
-  text: renderMailText(TEST_MAIL),
-  html: renderMailHtml(TEST_MAIL),
+  ...renderMail(TEST_MAIL),
   messageId: randomUUID(),
   threadId: null,
 })

@@ -5,6 +5,7 @@ import { Closed, parser, Text, Type } from '../core/schema.ts'
 import type { SecretBox } from '../core/secret-box.ts'
 import { type OwnCredential, publicRoute, type Route } from '../http/route.ts'
 import { header } from '../mail/mail-elements.ts'
+import { LOGO_DATA_URL } from '../mail/mail-logo.ts'
 import { mailPage, themed } from '../mail/mail-theme.ts'
 import { writeAuditEntry } from '../org/audit-log.ts'
 import { findOrg } from '../org/store.ts'
@@ -34,7 +35,7 @@ const CREDENTIAL: OwnCredential = {
 /** Allows inline styles, and the page's only form, which posts to the page itself. */
 const HEADERS = {
   'content-security-policy':
-    "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+    "default-src 'none'; img-src data:; style-src 'unsafe-inline'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
   'referrer-policy': 'no-referrer',
   'x-robots-tag': 'noindex',
 }
@@ -114,7 +115,7 @@ const page = (title: string, content: Html) =>
   mailPage({
     title: `${title} - Tagwarden`,
     preview: '',
-    above: header({ about: '', badge: null }),
+    above: header({ about: '', badge: null }, LOGO_DATA_URL),
     body: html`<h1 style="margin:0 0 12px;font-size:20px;line-height:1.35">${title}</h1>\n${content}`,
     below: null,
   })

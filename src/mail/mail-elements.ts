@@ -9,10 +9,18 @@ const INK: Readonly<Record<Tone, ThemeClass>> = { plain: 'ink', good: 'goodInk',
 const SMALL = 'font-size:13px;line-height:1.45'
 const TINY = 'font-size:12px;line-height:1.4'
 
-/** Renders the product name, what the e-mail is about, and the badge. */
-export function header({ about, badge }: Pick<MailDocument, 'about' | 'badge'>): Html {
+/** Displayed size of the logo in pixels. The image has twice as many, for high-density screens. */
+const LOGO_SIZE = 24
+
+/**
+ * Renders the logo, the product name, what the e-mail is about, and the badge. Screen readers announce the name once,
+ * as the text of the logo. Clients that block images show only the name next to it.
+ */
+export function header({ about, badge }: Pick<MailDocument, 'about' | 'badge'>, logoUrl: string): Html {
+  const size = html`width="${LOGO_SIZE}" height="${LOGO_SIZE}"`
   return html`<table ${LAYOUT}><tr>
-<td ${themed('ink', 'font-weight:700')}>Tagwarden${about !== '' && html` <span ${themed('muted', 'font-size:13px;font-weight:400')}>${about}</span>`}</td>
+<td style="width:${LOGO_SIZE + 8}px;line-height:0"><img src="${logoUrl}" ${size} alt="Tagwarden" style="display:block;border:0;font-size:0"></td>
+<td ${themed('ink', 'font-weight:700')}><span aria-hidden="true">Tagwarden</span>${about !== '' && html` <span ${themed('muted', 'font-size:13px;font-weight:400')}>${about}</span>`}</td>
 ${badge && html`<td align="right">${pill(badge)}</td>`}
 </tr></table>`
 }

@@ -94,8 +94,8 @@ test('every element escapes external text', () => {
     notes: [evil],
     links: [link],
   })
-  // The only image is the chart, and the only style sheet is the one of the theme.
-  expect(page.match(/<(?:img|script|style)/g)).toEqual(['<style', '<img'])
+  // The only images are the logo and the chart, and the only style sheet is the one of the theme.
+  expect(page.match(/<(?:img|script|style)/g)).toEqual(['<style', '<img', '<img'])
   expect(page.match(/<\/style>/g)).toHaveLength(1)
   expect(page).not.toMatch(/onerror=alert\(1\)>/)
 })

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { MailDocument } from '../mail/mail-document.ts'
-import { renderMailHtml } from '../mail/render-mail-html.ts'
-import { renderMailText } from '../mail/render-mail-text.ts'
+import { renderMail } from '../mail/render-mail.ts'
 import { type MailOutbound, SEND_TIMEOUT_MS, type Transport } from './transport.ts'
 
 interface DirectMailDeps {
@@ -19,9 +18,7 @@ export function directMail({ transport, warn }: DirectMailDeps): SendMail {
     const mail: MailOutbound = {
       kind: 'mail',
       to: [to],
-      subject: document.subject,
-      text: renderMailText(document),
-      html: renderMailHtml(document),
+      ...renderMail(document),
       messageId: randomUUID(),
       threadId: null,
     }

@@ -8,6 +8,7 @@ import { subscribe, subscriptionOf } from '../../src/digest/store.ts'
 import { UNSUBSCRIBE_PATH, unsubscribeRoutes, unsubscribeToken } from '../../src/digest/unsubscribe.ts'
 import { performer } from '../../src/http/perform-call.ts'
 import { router } from '../../src/http/router.ts'
+import { LOGO_DATA_URL } from '../../src/mail/mail-logo.ts'
 import { renderMailHtml } from '../../src/mail/render-mail-html.ts'
 import { cast, memoryDb, testBox, testClock } from '../fixtures.ts'
 import { startBrowser } from './chromium.ts'
@@ -54,6 +55,7 @@ test('a digest is readable on phones and desktops, in light and dark mode, and l
   for (const [name, facts, context] of DAYS) {
     const html = renderMailHtml(
       buildDigest(facts, { context, publicUrl, unsubscribeUrl: `${publicUrl}/u`, because: 'Daily.' }),
+      LOGO_DATA_URL,
     )
     for (const width of [320, 800]) {
       for (const scheme of ['light', 'dark'] as const) {

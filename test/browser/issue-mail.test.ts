@@ -10,6 +10,7 @@ import {
 import { failureMessage, type Message, testMessage } from '../../src/integrations/message/message.ts'
 import { groupHtml } from '../../src/integrations/message/message-mail.ts'
 import { mailOf } from '../../src/integrations/providers/email/email.ts'
+import { LOGO_PICTURE } from '../../src/mail/mail-logo.ts'
 import { mailTransport } from '../../src/transport/mail-transport.ts'
 import { mailbox } from '../../src/transport/receiver.fixture.ts'
 import type { MailOutbound } from '../../src/transport/transport.ts'
@@ -66,6 +67,7 @@ function groupMail(): MailOutbound {
     html: groupHtml(words),
     messageId: 'dlv_group',
     threadId: null,
+    pictures: [LOGO_PICTURE],
   }
 }
 
@@ -155,5 +157,6 @@ test('e-mails are readable on narrow and wide screens, in light and dark mode, w
   await page.setContent((await received(mailOf(purchaseMessage(), { to: ['ann@example.com'] }, 'dlv_1'))).html)
   const marked = await page.$$eval('.pair .bad, .pair .good', (cells) => cells.map(({ textContent }) => textContent))
   expect(marked).toEqual(['empty', '89.90'])
-  expect(await page.$eval('img', ({ alt }) => alt)).toContain('Violating events per hour, 4 Jan 2026, 14:00')
+  const images = await page.$$eval('img', (all) => all.map(({ alt }) => alt))
+  expect(images).toEqual(['Tagwarden', expect.stringContaining('Violating events per hour, 4 Jan 2026, 14:00')])
 })

@@ -1,6 +1,7 @@
 import { CHANNEL_TITLES } from '../../../contract/products.ts'
 import { AppError } from '../../../core/error.ts'
 import { Text } from '../../../core/schema.ts'
+import { LOGO_PICTURE } from '../../../mail/mail-logo.ts'
 import type { MailOutbound } from '../../../transport/transport.ts'
 import { chartOf, hasChart } from '../../message/chart-png.ts'
 import { groupText, summarizeGroup } from '../../message/grouped-message-text.ts'
@@ -99,6 +100,7 @@ export const email = channel<EmailConfig>({
         subject: words.subject,
         text: groupText(words),
         html: groupHtml(words),
+        pictures: [LOGO_PICTURE],
         // Uses the first member's id because it is the same for every attempt.
         messageId: members[0]?.deliveryId ?? '',
         threadId: null,
@@ -110,7 +112,7 @@ export const email = channel<EmailConfig>({
 const deliver = (context: DeliveryContext<EmailConfig>, message: Message) =>
   sendOutbound(context, mailOf(message, context.settings, context.deliveryId))
 
-/** The e-mail for a message, including its chart if it has one. */
+/** The e-mail for a message, including the logo, and its chart if it has one. */
 export function mailOf(message: Message, { to }: EmailConfig, deliveryId: string): MailOutbound {
   const chartId = hasChart(message) ? `chart.${deliveryId}@tagwarden` : null
   return {
@@ -121,6 +123,7 @@ export function mailOf(message: Message, { to }: EmailConfig, deliveryId: string
     html: htmlOf(message, { chartId }),
     messageId: deliveryId,
     threadId: message.issue?.id ?? null,
-    ...(chartId === null ? {} : { pictures: [{ id: chartId, name: 'chart.png', png: chartOf(message) }] }),
+    pictures:
+      chartId === null ? [LOGO_PICTURE] : [LOGO_PICTURE, { id: chartId, name: 'chart.png', png: chartOf(message) }],
   }
 }

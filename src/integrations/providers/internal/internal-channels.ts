@@ -3,8 +3,7 @@ import { AppError } from '../../../core/error.ts'
 import { Text } from '../../../core/schema.ts'
 import { capitalized } from '../../../core/text.ts'
 import { type MailDocument, NO_EXTRAS } from '../../../mail/mail-document.ts'
-import { renderMailHtml } from '../../../mail/render-mail-html.ts'
-import { renderMailText } from '../../../mail/render-mail-text.ts'
+import { renderMail } from '../../../mail/render-mail.ts'
 import { type SecurityMailOptions, type SecurityNotice, securityMail } from '../../../org/security-mail.ts'
 import type { HttpOutbound, MailOutbound } from '../../../transport/transport.ts'
 import { DELIVERED, type Outcome } from '../../delivery-outcome.ts'
@@ -111,9 +110,7 @@ function mailOf(document: MailDocument, to: string, messageId: string): MailOutb
   return {
     kind: 'mail',
     to: [to],
-    subject: document.subject,
-    text: renderMailText(document),
-    html: renderMailHtml(document),
+    ...renderMail(document),
     messageId,
     threadId: null,
   }
