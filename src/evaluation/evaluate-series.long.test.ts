@@ -133,7 +133,7 @@ describe('a dead tag', () => {
     // Five silent hours, and the hour of recovery.
     expect(world.issues()).toMatchObject([{ subject: 'Shop view', status: 'resolved', occurrences: 6 }])
     expect(world.issues()[0]?.title).toMatch(
-      /^\w+ \(Shop view\): no event since 2026-03-09 12:0\d UTC, about \d+ expected$/,
+      /^\w+ \(Shop view\): no event since 9 Mar 2026, 12:0\d UTC, about \d+ expected$/,
     )
   })
 
