@@ -3,6 +3,7 @@ import type { Clock } from '../core/clock.ts'
 import { AppError, checkAll } from '../core/error.ts'
 import { Closed, Int, SeveralOf, SeveralTexts, type Static, Type } from '../core/schema.ts'
 import type { SecretBox } from '../core/secret-box.ts'
+import { timeText } from '../core/text.ts'
 import { domainIdsNamed } from '../domains/project-store.ts'
 import { NextCursorSchema, type PageRequest, pagingFields, sortField } from '../http/paging.ts'
 import type { Principal } from '../http/principal.ts'
@@ -270,7 +271,7 @@ const BACKTEST = {
   say(answer: unknown) {
     const { buckets, from } = answer as AlertBacktest
     const fired = buckets.filter(({ wouldFire }) => wouldFire).length
-    return `The rule would have fired in ${fired} of ${buckets.length} buckets since ${new Date(from).toISOString()}.`
+    return `The rule would have fired in ${fired} of ${buckets.length} buckets since ${timeText(from)}.`
   },
 }
 
