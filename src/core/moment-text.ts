@@ -24,7 +24,7 @@ const FORMAT = {
   timeZoneName: 'short',
 } as const
 
-/** British and American formats by time zone. Creating one takes longer than formatting 100 times. */
+/** British and American formats by time zone, cached because creating one is slow. */
 const formats = new Map<string, readonly [Intl.DateTimeFormat, Intl.DateTimeFormat]>()
 /** Maximum number of cached zones. Names are case-insensitive, so a zone has many spellings. */
 const MAX_ZONES = 1000
@@ -44,7 +44,7 @@ function partsOf(instant: Instant, timezone: string): MomentParts {
   return {
     day: `${day} ${month} ${year}`,
     clock: `${hour}:${minute}`,
-    // British English abbreviates European zones only, American English only American ones.
+    // British English has abbreviations of European zones, American English those of American ones.
     zone: /^GMT[+-]/.test(zone) ? (namedParts(american, instant).timeZoneName ?? zone) : zone,
   }
 }

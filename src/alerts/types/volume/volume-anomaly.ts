@@ -128,6 +128,7 @@ export const volumeAnomaly: SeriesType<VerdictRow> = {
   },
 
   judge(alert, rows, _window, domains) {
+    // All domains belong to the same organization.
     const timezone = domains[0]?.timezone ?? alert.timezone
     const isEvery = readAnomaly(alert.volume, 'volume').vendor === ALL_SIGNALS
     return isEvery ? findingsIn(rows, timezone) : rows.filter(({ open }) => open).map((row) => findingOf(row, timezone))
