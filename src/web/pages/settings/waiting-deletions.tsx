@@ -22,7 +22,7 @@ export function WaitingDeletions({ waiting }: { waiting: readonly WaitingDeletio
   const t = messages.settings.usage.waiting
   if (waiting.length === 0) return null
   return (
-    <Alert color="yellow" title={t.title} mb="md" maw="72ch">
+    <Alert variant="default" title={t.title} mb="md" maw="72ch">
       <Stack gap="xs">
         {waiting.map((one) => (
           <Text key={one.name} fz="sm">
