@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { addResults, plantedResults, type Results, rightShares } from './planted-causes.fixture.ts'
 
 const SHOPS = 200
-/** Last shop of each part. The largest shops take longest, and each part has a time limit of its own. */
+/** Last shop of each part. Each part has its own time limit, and the largest shops take longest. */
 const ENDS = [100, 150, 175, 190, SHOPS]
 
 describe.each([
