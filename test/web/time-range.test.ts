@@ -41,7 +41,7 @@ async function requestsOf(route: string, path: string): Promise<URL[]> {
   }
   screen.page.on('request', note)
   await openAs(screen, here.server.app.owner.apiKey, path)
-  await screen.sees('heading', await screen.page.$eval('main h1', (h1) => h1.textContent ?? ''))
+  await screen.page.waitForSelector('main h1')
   await screen.page.waitForFunction(() => !document.querySelector('main [aria-busy=true]'))
   screen.page.off('request', note)
   return found
