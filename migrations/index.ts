@@ -59,6 +59,7 @@ import people from './0053_people.sql' with { type: 'text' }
 import gateRuns from './0054_gate_runs.sql' with { type: 'text' }
 import managedItems from './0055_managed_items.sql' with { type: 'text' }
 import operatorAlarms from './0056_operator_alarms.sql' with { type: 'text' }
+import collectors from './0059_collectors.sql' with { type: 'text' }
 
 /** Migrations in the order in which they run. Released statements never change; new migrations are appended. */
 export const migrations: readonly { name: string; sql: string }[] = [
@@ -118,4 +119,5 @@ export const migrations: readonly { name: string; sql: string }[] = [
   { name: '0054_gate_runs', sql: gateRuns },
   { name: '0055_managed_items', sql: managedItems },
   { name: '0056_operator_alarms', sql: operatorAlarms },
+  { name: '0059_collectors', sql: collectors },
 ]
