@@ -1,4 +1,5 @@
 import type { Log, OperatorNotice } from '../base.ts'
+import { ClusterWatermark } from '../collectors/cluster-watermark.ts'
 import { maskPersonal } from '../conditions/mask-personal-data.ts'
 import { privacyFrom } from '../conditions/privacy-settings.ts'
 import { type Config, retentionMs } from '../config.ts'
@@ -53,6 +54,7 @@ export async function openBase({ config, clock, log, transport: given }: AppOpti
   if (quiet) log.warn(quietNotice(quiet.reason))
   const transport = mutedTransport(given ?? outboundTransport(config, guard), () => quietState(db))
   const privacyOf = (orgId: string) => privacyFrom(privacySettings(db, orgId))
+  const watermark = new ClusterWatermark(db, () => spool.watermark())
   const stopping = new AbortController()
   return {
     config,
@@ -72,7 +74,7 @@ export async function openBase({ config, clock, log, transport: given }: AppOpti
     stopping: stopping.signal,
     spool,
     warehouse,
-    watermark: () => spool.watermark(),
+    watermark: () => watermark.now(),
     retentionMs: retentionMs(config),
     privacyOf,
     maskTextOf(orgId) {

@@ -33,7 +33,7 @@ class Watched implements AsyncDisposable {
 
   get parts(): ConsentCheckDeps {
     const { db, warehouse, spool } = this.fixture
-    return { db, warehouse, spool, privacyOf: () => PLAIN_PRIVACY }
+    return { db, warehouse, watermark: () => spool.watermark(), privacyOf: () => PLAIN_PRIVACY }
   }
 
   /** Sends events in order, one second apart. */
@@ -414,7 +414,7 @@ describe('answers to the banner on eight days', () => {
     await fixture.flush()
     const { parts } = bitByBit
     for (let at = fixture.events[0]?.receivedAt ?? 0; at < fixture.clock.now(); at += 5 * HOUR_MS + 7 * MINUTE_MS) {
-      await checkConsent({ ...parts, spool: { watermark: () => at } })
+      await checkConsent({ ...parts, watermark: () => at })
     }
     await bitByBit.check()
     expect(bitByBit.found()).toEqual(atOnce.found())

@@ -1,7 +1,6 @@
 import type { Privacy } from '../conditions/privacy-settings.ts'
 import { DAY_MS, HOUR_MS, type Instant } from '../core/clock.ts'
 import { countText, timeText } from '../core/text.ts'
-import type { Spool } from '../ingest/spool.ts'
 import { type Db, tx } from '../store/database.ts'
 import type { Warehouse } from '../warehouse/warehouse.ts'
 import type { ConsentKind } from './compliance-finding.ts'
@@ -34,7 +33,8 @@ import { recordSightings } from './store.ts'
 export interface ConsentCheckDeps {
   db: Db
   warehouse: Pick<Warehouse, 'query' | 'hasEvents' | 'storage'>
-  spool: Pick<Spool, 'watermark'>
+  /** Returns the time up to which all events are in the history. */
+  watermark(): Instant
   privacyOf(orgId: string): Privacy
 }
 
@@ -51,8 +51,8 @@ const REMEMBERED_MS = 8 * DAY_MS + HOUR_MS
  * cursor are stored in one transaction, so each request is counted once. Returns early on shutdown.
  */
 export async function checkConsent(parts: ConsentCheckDeps, stopping?: AbortSignal): Promise<void> {
-  const { db, spool } = parts
-  const watermark = spool.watermark()
+  const { db } = parts
+  const watermark = parts.watermark()
   const from = consentCursor(db).requestsTo || firstKnown(parts, watermark)
   for (const span of stepsOf(from, watermark)) {
     if (stopping?.aborted) return

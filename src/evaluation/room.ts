@@ -24,7 +24,8 @@ interface Deps {
 }
 
 export function openEvaluation(base: HistoryBase, { ingest, signals, enqueue }: Deps): EvaluationRoom {
-  const { db, clock, spool, warehouse, privacyOf } = base
+  const { db, clock, warehouse, privacyOf, watermark } = base
+  const spool = { watermark, isWritten: (seq: number) => base.spool.isWritten(seq) }
   const { gaps, seriesMonitor, serverOutage } = signals
   const woken = new WokenAlerts()
   ingest.violated.subscribe(({ alertIds, domainId, receivedAt }) => woken.add(alertIds, domainId, receivedAt))
