@@ -3,11 +3,11 @@ import { availableParallelism } from 'node:os'
 import { DuckDBInstance } from '@duckdb/node-api'
 import { filtersSql } from '../../src/conditions/condition-sql.ts'
 import { HOUR_MS } from '../../src/core/clock.ts'
+import { messageOf } from '../../src/core/error.ts'
+import { clickhouseDialect } from '../../src/warehouse/clickhouse/clickhouse-dialect.ts'
 import type { Dialect } from '../../src/warehouse/dialect.ts'
 import { duckdbDialect, quoteText } from '../../src/warehouse/duckdb/duckdb-dialect.ts'
 import { Binder } from '../../src/warehouse/query.ts'
-import { loadClickhouse } from '../../test/engine/clickhouse.ts'
-import { clickhouseDialect } from '../../test/engine/clickhouse-dialect.ts'
 import { PAST_KEYS } from './past-events.ts'
 
 /**
@@ -98,6 +98,16 @@ export async function writePlain(month: string, path: string): Promise<number> {
   connection.closeSync()
   engine.closeSync()
   return statSync(path).size
+}
+
+/** Returns a function that opens sessions of ClickHouse, or the reason why it can't be loaded on this machine. */
+async function loadClickhouse(): Promise<{ open(): import('chdb').Session } | string> {
+  try {
+    const { Session } = await import('chdb')
+    return { open: () => new Session() }
+  } catch (error) {
+    return messageOf(error)
+  }
 }
 
 /** Opens ClickHouse in this process, with parameters in its JSON type. Returns null if ClickHouse can't be loaded. */

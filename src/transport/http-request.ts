@@ -9,7 +9,7 @@ interface HttpRequest {
   method: string
   headers: Readonly<Record<string, string>>
   /** Request body. Empty for no body. */
-  body: string
+  body: string | Buffer
   /** Time limit for connecting, in ms. */
   within: number
 }
@@ -26,7 +26,7 @@ export async function sendRequest<T>(
 ): Promise<T> {
   const socket = await open(url, { within, signal })
   const isAbsolute = proxy !== null && url.protocol === 'http:'
-  const bytes = Buffer.from(body)
+  const bytes = typeof body === 'string' ? Buffer.from(body) : body
   const headers = {
     ...own,
     host: url.host,

@@ -70,11 +70,8 @@ export interface ScanResult<T> {
  */
 export type Lane = 'search' | 'insights' | 'signals'
 
-/**
- * The event history, independent of the engine. Its methods are asynchronous, so they must not be used inside a SQLite
- * transaction.
- */
-export interface Warehouse {
+/** Answers to queries on the stored events. */
+export interface History {
   /**
    * Runs a query. Returns one object per row: columns are named as in the SQL, and 64-bit integers are numbers. If the
    * query has `read`, returns the results of `read` instead. Throws `unavailable` if the engine fails, the signal
@@ -84,16 +81,14 @@ export interface Warehouse {
    * @param lane default for callers: `search`
    */
   query<T>(query: Query, signal?: AbortSignal, lane?: Lane): Promise<T[]>
-  /**
-   * True if any events may have been received in the window. The check is cheap, so jobs can use it to skip queries.
-   */
-  hasEvents(window: Query['window']): boolean
-  /** Number of running queries, including those of jobs. */
-  readonly runningQueries: number
+}
 
+/** Takes in events. */
+interface Intake {
   /**
    * Loads a sealed segment. `account` writes in the transaction that adds the segment's files to the manifest.
-   * `release` is called as soon as queries find the events here instead of in the spool. Idempotent and crash-safe.
+   * `release` is called as soon as the segment's events are stored elsewhere than in the spool. Idempotent and
+   * crash-safe.
    */
   load(segment: SealedSegment, account: (content: SegmentContent) => void, release: () => void): Promise<void>
   /** Deletes the file of a loaded segment once no query reads it any more. */
@@ -108,7 +103,10 @@ export interface Warehouse {
    * spool are scanned after they are loaded.
    */
   scanNewEvents<T>(query: Query): Promise<ScanResult<T> | null>
+}
 
+/** Keeps the stored events in order: their size, age and integrity. */
+interface Storage {
   /**
    * Merges many small files into a few sorted files. A failed merge does not affect other merges and is retried in the
    * next round. In this case, the promise rejects once all other merges are done.
@@ -127,6 +125,19 @@ export interface Warehouse {
   pieces(): Promise<Piece[]>
   /** Drops parts, atomically for new queries. Resolves when the parts are deleted. */
   drop(isDropped: (part: StoredPart) => boolean): Promise<void>
+}
+
+/**
+ * The event history, independent of the engine. Its methods are asynchronous, so they must not be used inside a SQLite
+ * transaction.
+ */
+export interface Warehouse extends History, Intake, Storage {
+  /**
+   * True if any events may have been received in the window. The check is cheap, so jobs can use it to skip queries.
+   */
+  hasEvents(window: Query['window']): boolean
+  /** Number of running queries, including those of jobs. */
+  readonly runningQueries: number
 
   /**
    * Checks that the engine answers. Parts of the engine that have not been started yet are not checked. Throws the error
@@ -142,9 +153,6 @@ export interface Warehouse {
   interrupt(): void
   close(): void
 }
-
-/** The event history, for code that only runs queries. */
-export type History = Pick<Warehouse, 'query'>
 
 /** Returns the same history for queries of monitored series. */
 export function forSignals(history: History): History {

@@ -2,7 +2,6 @@ import { estimateOf } from '../../src/insights/distinct-values.ts'
 import type { Query } from '../../src/warehouse/query.ts'
 import { inSql, type WarehouseFixture } from '../../src/warehouse/warehouse.fixture.ts'
 import type { History } from '../../src/warehouse/warehouse.ts'
-import type { ClickhouseHistory } from './clickhouse.ts'
 
 type Row = Record<string, unknown>
 
@@ -46,7 +45,7 @@ export class BothEngines implements History {
 
   constructor(
     private readonly fixture: WarehouseFixture,
-    readonly clickhouse: ClickhouseHistory,
+    readonly clickhouse: History,
   ) {}
 
   async query<T>(query: Query): Promise<T[]> {
@@ -64,8 +63,9 @@ export class BothEngines implements History {
   }
 
   private async other(query: Query): Promise<Row[]> {
+    const { read: _, ...plain } = query
     try {
-      return await this.clickhouse.query(query)
+      return await this.clickhouse.query<Row>(plain as Query)
     } catch (error) {
       throw new Error(
         `${query.name} in ClickHouse: ${String(error).slice(0, 1500)}\n${inSql(query).sql.slice(0, 3000)}`,

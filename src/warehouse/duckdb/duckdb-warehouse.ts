@@ -1,11 +1,12 @@
 import { join } from 'node:path'
 import { attemptEach } from '../../core/attempt-each.ts'
-import { MINUTE_MS, SECOND_MS } from '../../core/clock.ts'
-import { AppError, messageOf } from '../../core/error.ts'
-import { abortedError, FairQueue } from '../../core/fair-queue.ts'
+import { MINUTE_MS } from '../../core/clock.ts'
+import { messageOf } from '../../core/error.ts'
+import { abortedError } from '../../core/fair-queue.ts'
 import type { SegmentContent } from '../../ingest/segment-counts.ts'
 import type { EventImport } from '../event-import.ts'
 import { type Query, type WrittenQuery, writeQuery } from '../query.ts'
+import { type LaneOptions, QueryLanes, queryFailed, tookTooLong } from '../query-lanes.ts'
 import type { Lane, Loaded, Piece, ScanResult, SealedSegment, StoredPart, Warehouse } from '../warehouse.ts'
 import { compactEvents } from './compact-events.ts'
 import { compactPages } from './compact-pages.ts'
@@ -24,22 +25,13 @@ import { ParquetFiles, type ParquetOptions, type Reader } from './parquet-files.
 import { spoolRelation } from './spool-relation.ts'
 import { writeSegment } from './write-segment.ts'
 
-export interface EngineOptions extends ParquetOptions {
-  /** Time limit for a query. */
-  timeoutMs?: number
-  /** Time limit for a query from a caller. */
-  callersTimeoutMs?: number
+export interface EngineOptions extends ParquetOptions, LaneOptions {
   /** Sends a message to the operator. */
   notifyOperator?(notice: { subject: string; text: string }): void
   /** Called with the error of each failed query. */
   report?(error: unknown, where: string): void
 }
 
-const RETRY_AFTER_S = 5
-/** Maximum number of concurrent queries in each lane. */
-const MAX_RUNNING = { search: 4, insights: 2, signals: 2, jobs: 2 }
-const QUERY_TIMEOUT_MS = 20 * SECOND_MS
-const JOB_TIMEOUT_MS = MINUTE_MS
 /** Maximum number of attempts per query. Each attempt excludes files found to be damaged. */
 const MAX_ATTEMPTS = 4
 /**
@@ -64,12 +56,7 @@ function firstOf(files: readonly EventFile[]): EventFile[] {
 
 /** The embedded warehouse: DuckDB on Parquet files and the open spool. */
 export class DuckdbWarehouse implements Warehouse {
-  private readonly queues = {
-    search: new FairQueue(MAX_RUNNING.search),
-    insights: new FairQueue(MAX_RUNNING.insights),
-    signals: new FairQueue(MAX_RUNNING.signals),
-    jobs: new FairQueue(MAX_RUNNING.jobs),
-  }
+  private readonly lanes: QueryLanes
   private readonly use: DiskUse
   private readonly retries = new MergeRetries()
 
@@ -77,6 +64,7 @@ export class DuckdbWarehouse implements Warehouse {
     readonly parquet: ParquetFiles,
     private readonly options: EngineOptions,
   ) {
+    this.lanes = new QueryLanes(options)
     this.use = new DiskUse(parquet, options.report ?? (() => {}))
   }
 
@@ -86,10 +74,11 @@ export class DuckdbWarehouse implements Warehouse {
 
   query<T>(query: Query, signal?: AbortSignal, lane?: Lane): Promise<T[]> {
     const statement = writeQuery(query, duckdbDialect)
-    const queue = lane ?? (signal ? 'search' : 'jobs')
-    const reader = queue === 'signals' ? 'jobs' : queue
-    const work = () => this.parquet.track(this.read<T>(query, statement, { signal, reader }))
-    return this.queues[queue].run(work, { signal })
+    const work = (own: Lane | 'jobs') => {
+      const reader = own === 'signals' ? 'jobs' : own
+      return this.parquet.track(this.read<T>(query, statement, { signal, reader }))
+    }
+    return this.lanes.run(work, signal, lane)
   }
 
   hasEvents(window: Query['window']): boolean {
@@ -210,8 +199,8 @@ export class DuckdbWarehouse implements Warehouse {
   ): Promise<T[]> {
     const { over = 'events', read, orgId, window, stepMs, masking } = query
     const { signal, reader } = asked
-    const { report, timeoutMs: forAll, callersTimeoutMs = forAll ?? QUERY_TIMEOUT_MS } = this.options
-    const timeoutMs = signal ? callersTimeoutMs : (forAll ?? JOB_TIMEOUT_MS)
+    const { report } = this.options
+    const timeoutMs = this.lanes.timeoutMs(signal)
     const late = new AbortController()
     const timer = setTimeout(() => late.abort(), timeoutMs)
     const sources = this.parquet.sources(window)
@@ -245,7 +234,7 @@ export class DuckdbWarehouse implements Warehouse {
         return this.read(query, { params, ...statement }, asked, attempts + 1)
       // The engine's message may quote SQL, paths and values, so it is shown to the operator only.
       if (!this.parquet.isInterrupted) report?.(error, 'query')
-      throw new AppError('unavailable', `the query failed; try again in ${RETRY_AFTER_S} s`, RETRY_AFTER_S)
+      throw queryFailed()
     } finally {
       clearTimeout(timer)
     }
@@ -262,13 +251,6 @@ export class DuckdbWarehouse implements Warehouse {
     return check.excludeDamaged(files, this.options.clock.now() - RECHECK_MS)
   }
 }
-
-const tookTooLong = (timeoutMs: number) =>
-  new AppError(
-    'unavailable',
-    `the query exceeded its limit of ${timeoutMs / SECOND_MS} s; use a shorter time range or a single domain`,
-    RETRY_AFTER_S,
-  )
 
 /**
  * The relation `names` as one SELECT that returns each parameter name once. Names with columns come from the manifest,

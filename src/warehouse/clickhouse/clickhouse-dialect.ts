@@ -1,8 +1,8 @@
-import type { Dialect, SqlValue } from '../../src/warehouse/dialect.ts'
+import type { Dialect, SqlValue } from '../dialect.ts'
 
 /** The SQL dialect of ClickHouse: https://clickhouse.com/docs/sql-reference/functions */
 export const clickhouseDialect: Dialect = {
-  placeholder: (name, value) => `{${name}:${typeOf(value)}}`,
+  placeholder: (name, value) => (isBindable(name, value) ? `{${name}:${typeOf(value)}}` : literal(value)),
   name: quoteName,
 
   key: (key) => quoteName(columnName(key)),
@@ -98,6 +98,7 @@ export const clickhouseDialect: Dialect = {
   inlined: '',
 }
 
+/** Column of a parameter in the relation `events`. */
 export const columnName = (key: string) => `p:${key}`
 
 export function quoteName(name: string): string {
@@ -109,6 +110,21 @@ export function quoteText(text: string): string {
 }
 
 const escaped = (text: string) => text.replaceAll('\\', '\\\\')
+
+/** Bound values are part of the address of a request, which servers limit to 1 MiB. */
+const MAX_BOUND = 200
+const MAX_BOUND_LENGTH = 400
+
+/** True if a value is bound. Other values are written as literals. */
+export function isBindable(name: string, value: SqlValue): boolean {
+  if (typeof value === 'string' && value.length > MAX_BOUND_LENGTH) return false
+  return Number(/\d+$/.exec(name)?.[0] ?? 0) < MAX_BOUND
+}
+
+function literal(value: SqlValue): string {
+  if (typeof value === 'string') return quoteText(value)
+  return value === null ? 'NULL' : `CAST(${quoteText(String(value))}, '${typeOf(value)}')`
+}
 
 function typeOf(value: SqlValue): string {
   if (typeof value === 'string') return 'String'

@@ -1,0 +1,138 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { messageOf } from '../../src/core/error.ts'
+import { ClickhouseClient } from '../../src/warehouse/clickhouse/clickhouse-client.ts'
+import { schemaOf } from '../../src/warehouse/clickhouse/clickhouse-schema.ts'
+import { clickhouseLibrary } from './clickhouse-library.ts'
+
+/*
+ * ClickHouse servers as child processes, from the package `chdb`: `clickhouse local` listens on HTTP and on the native
+ * protocol. Shards of a cluster find each other. Replicated tables and `ON CLUSTER` don't work.
+ */
+
+const USER = 'tagwarden'
+const PASSWORD = 'p:ss/wörd'
+const CLUSTER = 'shards'
+const LISTEN =
+  'SYSTEM START LISTEN HTTP; SYSTEM START LISTEN TCP; SELECT sleepEachRow(1) FROM numbers(864000) ' +
+  'SETTINGS max_block_size = 1, function_sleep_max_microseconds_per_block = 0 FORMAT Null'
+
+/** Returns why ClickHouse can't be run on this machine; null if it can. */
+export function clickhouseProblem(): string | null {
+  try {
+    clickhouseLibrary()
+    return null
+  } catch (error) {
+    return messageOf(error)
+  }
+}
+
+export class ClickhouseServer {
+  private child: Bun.Subprocess | null = null
+
+  private constructor(
+    private readonly folder: string,
+    private readonly ports: { http: number; tcp: number },
+    readonly client: ClickhouseClient,
+  ) {}
+
+  /** Starts servers that form a cluster if there is more than one, and creates the tables. */
+  static async open(count = 1): Promise<ClickhouseServer[]> {
+    const ports = await Promise.all(
+      Array.from({ length: count }, async () => ({ http: await freePort(), tcp: await freePort() })),
+    )
+    const servers = ports.map((own) => {
+      const folder = mkdtempSync(join(tmpdir(), 'clickhouse-'))
+      configure(
+        folder,
+        ports.map(({ tcp }) => tcp),
+      )
+      const address = { url: `http://127.0.0.1:${own.http}`, user: USER, password: PASSWORD, database: 'default' }
+      return new ClickhouseServer(
+        folder,
+        own,
+        new ClickhouseClient({ ...address, cluster: count > 1 ? CLUSTER : null }),
+      )
+    })
+    for (const server of servers) await server.start()
+    for (const { client } of servers) for (const sql of schemaOf(client.address)) await client.run(sql)
+    return servers
+  }
+
+  /** Value of the setting `--warehouse`. */
+  get url(): string {
+    return `clickhouse://${USER}:${encodeURIComponent(PASSWORD)}@127.0.0.1:${this.ports.http}/default`
+  }
+
+  async start(): Promise<void> {
+    const { folder, ports } = this
+    const flags = [
+      '--config-file',
+      join(folder, 'config.xml'),
+      '--path',
+      join(folder, 'data'),
+      '--listen_host',
+      '127.0.0.1',
+    ]
+    const listen = ['--tcp_port', `${ports.tcp}`, '--http_port', `${ports.http}`, '--query', LISTEN]
+    const child = Bun.spawn([process.execPath, join(import.meta.dir, 'clickhouse-local.ts'), ...flags, ...listen], {
+      stdin: 'ignore',
+      stdout: Bun.file(join(folder, 'out')),
+      stderr: Bun.file(join(folder, 'stderr')),
+    })
+    this.child = child
+    while (
+      !(await fetch(`${this.client.address.url}/ping`).then(
+        ({ ok }) => ok,
+        () => false,
+      ))
+    ) {
+      if (child.exitCode !== null) throw new Error(`ClickHouse ended: ${await Bun.file(join(folder, 'stderr')).text()}`)
+      await Bun.sleep(20)
+    }
+  }
+
+  /** Ends the process as if it had crashed. `start` continues with the same data. */
+  async kill(): Promise<void> {
+    this.child?.kill('SIGKILL')
+    await this.child?.exited
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.kill()
+    rmSync(this.folder, { recursive: true })
+  }
+}
+
+function configure(folder: string, shards: readonly number[]): void {
+  const data = join(folder, 'data')
+  mkdirSync(data)
+  const rest = '<networks><ip>127.0.0.1</ip></networks><profile>default</profile><quota>default</quota>'
+  const users = `<clickhouse><users><default><password></password>${rest}</default>
+    <${USER}><password>${PASSWORD}</password>${rest}</${USER}></users>
+    <profiles><default></default></profiles><quotas><default></default></quotas></clickhouse>`
+  const cluster = shards.map(
+    (
+      port,
+    ) => `<shard><internal_replication>true</internal_replication><replica><host>127.0.0.1</host><port>${port}</port>
+      <user>${USER}</user><password>${PASSWORD}</password></replica></shard>`,
+  )
+  writeFileSync(join(folder, 'users.xml'), users)
+  writeFileSync(
+    join(folder, 'config.xml'),
+    `<clickhouse><logger><level>warning</level><log>${folder}/log</log><errorlog>${folder}/errors</errorlog></logger>
+      <path>${data}/</path><remote_servers><${CLUSTER}>${cluster.join('')}</${CLUSTER}></remote_servers>
+      <users_config>${folder}/users.xml</users_config></clickhouse>`,
+  )
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve) => {
+    const server = createServer().listen(0, '127.0.0.1', () => {
+      const { port } = server.address() as { port: number }
+      server.close(() => resolve(port))
+    })
+  })
+}

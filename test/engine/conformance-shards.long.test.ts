@@ -1,0 +1,3 @@
+import { testConformance } from './conformance.ts'
+
+testConformance({ events: 20_000, shards: 2 })
