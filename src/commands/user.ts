@@ -18,7 +18,11 @@ const jsonFlag = (meaning: string) => ({ type: 'boolean', meaning }) as const
  * Runs `work` on the database of the data folder. A running server keeps running, and sees changes at its next request.
  * Throws `UsageError` when there is no database, or when the running server has another version.
  */
-export async function withDatabase<T>(command: Command, invocation: Invocation, work: (db: Db) => T | Promise<T>): Promise<T> {
+export async function withDatabase<T>(
+  command: Command,
+  invocation: Invocation,
+  work: (db: Db) => T | Promise<T>,
+): Promise<T> {
   const { data } = configOf(invocation)
   const { database } = folderPaths(data)
   if (!existsSync(database)) throw new UsageError(`${command.name}: there is no data folder at ${data}`)
