@@ -43,16 +43,21 @@ const RuleSchema = Closed(
 /** A rule as stored. */
 export type CaptureRule = Static<typeof RuleSchema>
 
-const EXAMPLE: CaptureRule = {
-  id: ID,
-  domainId: DOMAIN_ID,
-  vendor: 'Google Analytics 4',
+/** Values of the fields that a request omits. */
+export const CAPTURE_RULE_DEFAULTS: Omit<CaptureRule, 'id' | 'domainId' | 'vendor' | 'managedBy'> = {
   minCapturePct: null,
   maxDuplicates: 0,
   maxValueDeviationPct: null,
   settlingMinutes: 60,
   channels: [{ type: 'email', target: 'owners' }],
   enabled: true,
+}
+
+const EXAMPLE: CaptureRule = {
+  id: ID,
+  domainId: DOMAIN_ID,
+  vendor: 'Google Analytics 4',
+  ...CAPTURE_RULE_DEFAULTS,
 }
 
 export const CaptureRulesSchema = Closed(
@@ -129,16 +134,6 @@ export const CaptureStatusSchema = Closed(
   },
 )
 export type CaptureStatus = Static<typeof CaptureStatusSchema>['rules'][number]
-
-/** Values of the fields that a request omits. */
-export const CAPTURE_RULE_DEFAULTS: Omit<CaptureRule, 'id' | 'domainId' | 'vendor' | 'managedBy'> = {
-  minCapturePct: null,
-  maxDuplicates: 0,
-  maxValueDeviationPct: null,
-  settlingMinutes: 60,
-  channels: [{ type: 'email', target: 'owners' }],
-  enabled: true,
-}
 
 /** Returns a rule with defaults. New rules have no id. */
 export function withDefaults(input: RuleInput): Omit<CaptureRule, 'id'> & { id: string | null } {
