@@ -6,6 +6,7 @@ import { AppError } from './core/error.ts'
 import { type Cidr, parseCidr } from './core/ip-address.ts'
 import { isOfKubernetes, PREFIX, rawSetting, SettingError, type SettingSource, variablesOf } from './setting-source.ts'
 import { addressGuard } from './transport/address-guard.ts'
+import { CLICKHOUSE_URL, type ClickhouseLogin, parseClickhouseUrl } from './transport/clickhouse-url.ts'
 import { readCertificates } from './transport/trusted-certificates.ts'
 
 /** A server setting, given as a flag or as `TAGWARDEN_<NAME>`. */
@@ -117,15 +118,17 @@ function blocks(value: string, name: string): Cidr[] {
   })
 }
 
-/** Returns the content of a PEM file. */
-function certificates(path: string, name: string): string {
-  try {
-    return path === '' ? '' : readCertificates(path)
-  } catch (error) {
-    if (!(error instanceof AppError)) throw error
-    throw new SettingError(`${name}: must be a PEM file of certificates; ${error.message}`)
+/** Reads a value with a function that throws `AppError`. Its message follows `form`. */
+const parsed =
+  <T>(empty: T, read: (text: string) => T, form = '') =>
+  (value: string, name: string) => {
+    try {
+      return value === '' ? empty : read(value)
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error
+      throw new SettingError(`${name}: ${form}${error.message}`)
+    }
   }
-}
 
 const UNITS: Record<string, number> = { '': 1, k: 2 ** 10, m: 2 ** 20, g: 2 ** 30, t: 2 ** 40 }
 
@@ -226,6 +229,15 @@ const SETTINGS = {
     ),
     secret: true,
   },
+  warehouse: {
+    ...setting(
+      'WAREHOUSE',
+      '',
+      `ClickHouse database that stores the events, ${CLICKHOUSE_URL}. Empty: files in the data folder`,
+      parsed<ClickhouseLogin | null>(null, parseClickhouseUrl),
+    ),
+    secret: true,
+  },
   outboundAllow: setting(
     'OUTBOUND_ALLOW',
     '',
@@ -249,7 +261,7 @@ const SETTINGS = {
     'OUTBOUND_CA',
     '',
     'PEM file of additional certificate authorities trusted for all outbound connections. Empty: none',
-    certificates,
+    parsed('', readCertificates, 'must be a PEM file of certificates; '),
   ),
   trustedProxies: setting(
     'TRUSTED_PROXIES',
@@ -485,6 +497,4 @@ export function describeConfig(
 }
 
 /** Returns the retention period of events in milliseconds. */
-export function retentionMs(config: Pick<Config, 'retentionDays'>): number {
-  return config.retentionDays * DAY_MS
-}
+export const retentionMs = ({ retentionDays }: Pick<Config, 'retentionDays'>): number => retentionDays * DAY_MS

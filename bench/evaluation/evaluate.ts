@@ -148,7 +148,7 @@ async function roundMs(name: string, { db, warehouse }: EvaluationFixture): Prom
     db,
     warehouse,
     clock: { now: () => END },
-    spool: { watermark: () => END, isWritten: () => true },
+    visible: { watermark: () => END, isVisible: () => true },
     woken: new WokenAlerts(),
     enqueue: () => undefined,
     privacyOf: () => PLAIN_PRIVACY,

@@ -16,6 +16,7 @@ import { mailTransport } from '../transport/mail-transport.ts'
 import { mutedTransport } from '../transport/muted-transport.ts'
 import { type Transport, transport as transportOf } from '../transport/transport.ts'
 import { webSockets } from '../transport/web-socket.ts'
+import { visibleEvents } from '../warehouse/visible-events.ts'
 import { localUrlOf } from './local-url.ts'
 
 export interface AppOptions {
@@ -48,7 +49,8 @@ export async function openBase({ config, clock, log, transport: given }: AppOpti
   const operatorMessages = new OperatorMessages({ config, clock, log })
   const notifyOperator = (notice: OperatorNotice) => operatorMessages.notify(notice)
   const queryTimeoutMs = config.queryTimeoutS * SECOND_MS
-  const stores = await openAllStores(config.data, clock, { report, log, notifyOperator, queryTimeoutMs })
+  const clickhouse = config.warehouse && { ...config.warehouse, cluster: null, ca: config.outboundCa }
+  const stores = await openAllStores(config.data, clock, { clickhouse, report, log, notifyOperator, queryTimeoutMs })
   const { db, box, spool, warehouse, late: lateFolder, close } = stores
   requestLimits(db, config, clock.now())
   const quiet = checkFolderMark(db, config.data, clock.now())
@@ -74,7 +76,7 @@ export async function openBase({ config, clock, log, transport: given }: AppOpti
     stopping: stopping.signal,
     spool,
     warehouse,
-    watermark: () => spool.watermark(),
+    ...visibleEvents(spool, warehouse),
     retentionMs: limitInForce(db, 'retentionDays', clock.now()) * DAY_MS,
     maxEventsRead: config.maxEventsRead,
     privacyOf,

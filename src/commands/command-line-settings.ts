@@ -12,7 +12,12 @@ export const LISTEN_FLAGS = {
   'collect-listen': { type: 'string', value: 'HOST:PORT', meaning: 'Separate address for the collector' },
 } as const satisfies Record<string, Flag>
 
-const BY_FLAG: Record<string, SettingName> = { data: 'data', listen: 'listen', 'collect-listen': 'collectListen' }
+const BY_FLAG: Record<string, SettingName> = {
+  data: 'data',
+  listen: 'listen',
+  'collect-listen': 'collectListen',
+  warehouse: 'warehouse',
+}
 
 /** Returns the settings given as flags. */
 export function settingsOf({ flags }: Invocation): Partial<Record<SettingName, string>> {

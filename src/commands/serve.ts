@@ -11,8 +11,18 @@ import { logTo } from './json-log.ts'
 export const serve: Command = {
   name: 'serve',
   summary: 'Runs the server: API, collector and background jobs.',
-  flags: { ...DATA_FLAG, ...LISTEN_FLAGS },
+  flags: {
+    ...DATA_FLAG,
+    ...LISTEN_FLAGS,
+    warehouse: { type: 'string', value: 'URL', meaning: 'ClickHouse database that stores the events' },
+    'print-schema': { type: 'boolean', meaning: 'Prints the tables for ClickHouse as SQL, and starts no server' },
+  },
   async run(invocation) {
+    if (invocation.flags['print-schema']) {
+      const { clickhouseSchema } = await import('../warehouse/open-warehouse.ts')
+      console.log(clickhouseSchema())
+      return 0
+    }
     const config = configOf(invocation)
     if (!config.listen) throw new UsageError('serve: --listen is empty')
     const log = logTo(config.logLevel)

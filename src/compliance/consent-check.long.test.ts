@@ -9,6 +9,7 @@ import { type Random, randomOf } from '../detector/series.fixture.ts'
 import { createDomain } from '../domains/store.ts'
 import { updateOrg } from '../org/store.ts'
 import { capturedEvents, capturesFolder } from '../warehouse/captures.fixture.ts'
+import { visibleEvents } from '../warehouse/visible-events.ts'
 import { type EventFields, WarehouseFixture } from '../warehouse/warehouse.fixture.ts'
 import { type ConsentCheckDeps, checkConsent } from './consent-check.ts'
 import { resetConsentCounts } from './consent-store.ts'
@@ -33,7 +34,7 @@ class Watched implements AsyncDisposable {
 
   get parts(): ConsentCheckDeps {
     const { db, warehouse, spool } = this.fixture
-    return { db, warehouse, spool, privacyOf: () => PLAIN_PRIVACY }
+    return { db, warehouse, visible: visibleEvents(spool, warehouse), privacyOf: () => PLAIN_PRIVACY }
   }
 
   /** Sends events in order, one second apart. */
@@ -414,7 +415,7 @@ describe('answers to the banner on eight days', () => {
     await fixture.flush()
     const { parts } = bitByBit
     for (let at = fixture.events[0]?.receivedAt ?? 0; at < fixture.clock.now(); at += 5 * HOUR_MS + 7 * MINUTE_MS) {
-      await checkConsent({ ...parts, spool: { watermark: () => at } })
+      await checkConsent({ ...parts, visible: { watermark: () => at } })
     }
     await bitByBit.check()
     expect(bitByBit.found()).toEqual(atOnce.found())

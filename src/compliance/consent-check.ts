@@ -2,9 +2,9 @@ import type { Privacy } from '../conditions/privacy-settings.ts'
 import { DAY_MS, HOUR_MS, type Instant } from '../core/clock.ts'
 import { dayText, momentText, periodText } from '../core/moment-text.ts'
 import { countText } from '../core/text.ts'
-import type { Spool } from '../ingest/spool.ts'
 import { timezoneOf } from '../org/store.ts'
 import { type Db, tx } from '../store/database.ts'
+import type { VisibleEvents } from '../warehouse/visible-events.ts'
 import type { Warehouse } from '../warehouse/warehouse.ts'
 import type { ConsentKind } from './compliance-finding.ts'
 import { CONSENT_KEY, type Sighting } from './compliance-finding.ts'
@@ -36,7 +36,7 @@ import { recordSightings } from './store.ts'
 export interface ConsentCheckDeps {
   db: Db
   warehouse: Pick<Warehouse, 'query' | 'hasEvents' | 'storage'>
-  spool: Pick<Spool, 'watermark'>
+  visible: Pick<VisibleEvents, 'watermark'>
   privacyOf(orgId: string): Privacy
 }
 
@@ -53,8 +53,8 @@ const REMEMBERED_MS = 8 * DAY_MS + HOUR_MS
  * cursor are stored in one transaction, so each request is counted once. Returns early on shutdown.
  */
 export async function checkConsent(parts: ConsentCheckDeps, stopping?: AbortSignal): Promise<void> {
-  const { db, spool } = parts
-  const watermark = spool.watermark()
+  const { db, visible } = parts
+  const watermark = visible.watermark()
   const from = consentCursor(db).requestsTo || firstKnown(parts, watermark)
   for (const span of stepsOf(from, watermark)) {
     if (stopping?.aborted) return

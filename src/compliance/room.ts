@@ -11,7 +11,7 @@ interface Deps extends Pick<FilingDeps, 'alertsChanged'> {
 }
 
 export function openCompliance(base: HistoryBase, { enqueue, alertsChanged }: Deps): Room {
-  const { db, clock, warehouse, spool, privacyOf } = base
+  const { db, clock, warehouse, privacyOf } = base
   return {
     routes: complianceRoutes({ db, clock, enqueue, privacyOf, alertsChanged }),
     jobs: [
@@ -23,7 +23,7 @@ export function openCompliance(base: HistoryBase, { enqueue, alertsChanged }: De
       {
         name: 'check consent',
         pattern: '5,25,45 * * * * *',
-        run: (stopping) => checkConsent({ db, warehouse, spool, privacyOf }, stopping),
+        run: (stopping) => checkConsent({ db, warehouse, visible: base, privacyOf }, stopping),
       },
     ],
   }

@@ -2,6 +2,7 @@ import { removeOldAudits } from '../audits/store.ts'
 import { removeOldChanges } from '../changes/store.ts'
 import { removeOldConsentCounts } from '../compliance/consent-store.ts'
 import { removeOldFindings } from '../compliance/store.ts'
+import { attemptEach } from '../core/attempt-each.ts'
 import { DAY_MS, type Instant } from '../core/clock.ts'
 import { countText, sizeText, timeText } from '../core/text.ts'
 import { removeOldDigests } from '../digest/store.ts'
@@ -58,10 +59,16 @@ export interface DeleteExpiredDeps {
   log: { info(message: string): void }
 }
 
-/** Deletes data that is older than its retention period, and data of deleted organizations. */
+/**
+ * Deletes data that is older than its retention period, and data of deleted organizations. If events can't be deleted,
+ * everything else is, and the promise rejects.
+ */
 export async function deleteExpired(parts: DeleteExpiredDeps): Promise<void> {
-  const { db, warehouse, log } = parts
-  const now = parts.agedAt()
+  await attemptEach('kinds of expired data', [deleteStoredParts, deleteRecords], (remove) => remove(parts))
+}
+
+async function deleteStoredParts({ db, warehouse, log, agedAt }: DeleteExpiredDeps): Promise<void> {
+  const now = agedAt()
   const days = limitInForce(db, 'retentionDays', now)
   const deleted = deletedOrgs(db)
   const dropped = new Map<string, StoredPart[]>()
@@ -74,12 +81,16 @@ export async function deleteExpired(parts: DeleteExpiredDeps): Promise<void> {
     const key = `${NOUNS[kind]} ${reason}`
     dropped.set(key, [...(dropped.get(key) ?? []), part])
     return true
-  })
+  }, deleted)
   for (const [what, own] of dropped) log.info(`deleted ${what}: ${partsText(own)}`)
+}
+
+async function deleteRecords({ db, runFiles, agedAt }: DeleteExpiredDeps): Promise<void> {
+  const now = agedAt()
   tx(db, () => {
     for (const remove of RETENTIONS) remove(db, now)
   })
-  await parts.runFiles.retain(db, now)
+  await runFiles.retain(db, now)
   // Deletes in small steps, so that the collector is never blocked for long.
   while (tx(db, () => deleteExpiredBatches(db, now)) !== null) await new Promise(setImmediate)
 }

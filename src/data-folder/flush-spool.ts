@@ -14,14 +14,15 @@ export interface FlushDeps {
   db: Db
   batches: SeenBatches
   spool: Spool
-  warehouse: Pick<Warehouse, 'load' | 'discard' | 'interrupt'>
+  warehouse: Pick<Warehouse, 'load' | 'discard' | 'interrupt' | 'readsSpool'>
   collector: Pick<Collector, 'recordRefusals'>
 }
 
 /**
  * Seals the spool if it is at least `minAgeMs` old, and loads all sealed segments into the warehouse, oldest first. The
- * server's own canary events are dropped, because by then they have been evaluated. A segment that fails does not affect other segments and is retried in the next round. In this case, the promise rejects
- * after the last segment.
+ * server's own canary events are dropped if queries have found them in the spool, because by then they have been
+ * evaluated. A segment that fails does not affect other segments and is retried in the next round. In this case, the
+ * promise rejects after the last segment.
  */
 export async function flush(parts: FlushDeps, minAgeMs = 0): Promise<void> {
   await round(parts, () => parts.spool.seal(minAgeMs))
@@ -66,7 +67,7 @@ async function round(parts: FlushDeps, seal: () => Promise<void>): Promise<void>
 async function load({ db, batches, spool, warehouse }: FlushDeps, segment: Segment): Promise<void> {
   try {
     if (!(await spool.repair(segment))) return
-    if (segment.batches.isInternal) {
+    if (segment.batches.isInternal && warehouse.readsSpool) {
       spool.release(segment)
       return await warehouse.discard(segment)
     }

@@ -51,6 +51,15 @@ export function olderDatabase(paths: FolderPaths, strays: readonly string[]): Fo
   )
 }
 
+/** `stored`: where the events are. */
+export function otherEngine({ folder }: Pick<FolderPaths, 'folder'>, stored: 'files' | 'clickhouse'): FolderError {
+  return new FolderError(
+    stored === 'files'
+      ? `the events of ${folder} are in its own files, but TAGWARDEN_WAREHOUSE names a ClickHouse server, which does not have them. Nothing was changed. Remove the setting, or use a new data folder with it`
+      : `the events of ${folder} are in ClickHouse. Nothing was changed. Start the server with the address of ClickHouse in TAGWARDEN_WAREHOUSE. Past events can't be imported into ClickHouse yet`,
+  )
+}
+
 /** Returns the warning about files that are ignored at startup. */
 export function strayWarning(paths: FolderPaths, strays: readonly string[]): string {
   return `the database does not list ${strays.length} of the files in ${paths.events} (${firstFew(strays)}): they are kept but not read; run "${doctorCommand(paths, '--rebuild')}" to add them`

@@ -10,10 +10,19 @@ import { lockFolder } from '../store/folder-lock.ts'
 import { inspectDatabase, isDamage, openToRead, schemaOf } from '../store/inspect-database.ts'
 import { upgradeCopyPath } from '../store/upgrade-copy.ts'
 import { compareFolder, ListError, listedFiles, storedFiles } from '../warehouse/inspect-warehouse-folder.ts'
-import { openWarehouse } from '../warehouse/open-warehouse.ts'
+import { type ClickhouseAddress, openWarehouse } from '../warehouse/open-warehouse.ts'
+import { storedEngine } from '../warehouse/stored-engine.ts'
 import type { Warehouse } from '../warehouse/warehouse.ts'
 import { sealStoredTargets } from './encrypt-stored-targets.ts'
-import { cutDatabase, damagedDatabase, lostDatabase, lostEvents, olderDatabase, strayWarning } from './folder-errors.ts'
+import {
+  cutDatabase,
+  damagedDatabase,
+  lostDatabase,
+  lostEvents,
+  olderDatabase,
+  otherEngine,
+  strayWarning,
+} from './folder-errors.ts'
 import { type FolderPaths, folderPaths } from './folder-paths.ts'
 import { checkKey, keyModeWarning, openBox } from './sealed-secrets.ts'
 
@@ -91,10 +100,12 @@ export function checkDatabase(paths: FolderPaths): 'sound' | 'empty' {
   return state.kind
 }
 
-/** Callbacks for errors, the log, and messages to the operator. */
-export interface FolderReports {
+/** Settings of the event history, and callbacks for errors, the log, and messages to the operator. */
+export interface FolderOptions {
   /** Time limit for a caller's query on the history. Default: 20 s. */
   queryTimeoutMs?: number
+  /** Server that stores the events. Default: none, and they are stored in the folder. */
+  clickhouse?: ClickhouseAddress | null
   /** Called for errors that occur after startup. */
   report(error: unknown, where: string): void
   log: { info(message: string): void; warn(message: string): void }
@@ -109,35 +120,45 @@ export type Stores = Awaited<ReturnType<typeof openAllStores>>
  * Locks the folder and opens all of its stores. Throws `FolderError` without changing anything if the parts of the
  * folder don't match.
  */
-export async function openAllStores(folder: string, clock: Clock, reports: FolderReports) {
+export async function openAllStores(folder: string, clock: Clock, options: FolderOptions) {
   const paths = folderPaths(folder)
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   using opened = new DisposableStack()
   opened.adopt(lockFolder(folder), (unlock) => unlock())
-  const { strays, leftovers } = await checkFolder(paths, clock, (line) => reports.log.info(line))
+  const { strays, leftovers } = await checkFolder(paths, clock, (line) => options.log.info(line))
   for (const path of [paths.events, paths.spool]) mkdirSync(path, { recursive: true, mode: 0o700 })
-  if (strays.length > 0) reports.log.warn(strayWarning(paths, strays))
+  if (strays.length > 0) options.log.warn(strayWarning(paths, strays))
   const { db, box } = openChecked(paths)
   opened.adopt(db, (db) => db.close())
+  const { clickhouse = null } = options
+  checkEngine(paths, db, clickhouse !== null)
   const exposed = keyModeWarning(paths)
-  if (exposed) reports.log.warn(exposed)
+  if (exposed) options.log.warn(exposed)
   const warehouse = await readList(paths, () =>
     openWarehouse({
       folder: paths.events,
       db,
       clock,
+      clickhouse,
       leftovers,
-      callersTimeoutMs: reports.queryTimeoutMs,
+      callersTimeoutMs: options.queryTimeoutMs,
       spoolFiles: (window) => spool.files(window),
-      report: reports.report,
-      info: (message) => reports.log.info(message),
-      notifyOperator: reports.notifyOperator,
+      report: options.report,
+      info: (message) => options.log.info(message),
+      notifyOperator: options.notifyOperator,
     }),
   )
   opened.adopt(warehouse, (warehouse) => warehouse.close())
-  const spool = openSpool(paths.spool, clock, warehouse, reports.notifyOperator)
+  const spool = openSpool(paths.spool, clock, warehouse, options.notifyOperator)
   const all = opened.move()
   return { db, box, spool, warehouse, late: paths.late, close: () => all.dispose() }
+}
+
+/** Throws `FolderError` if the events are stored in the other engine. A folder without stored events fits both. */
+function checkEngine(paths: FolderPaths, db: Db, isClickhouse: boolean): void {
+  const stored = storedEngine(db)
+  if (stored === 'clickhouse' && !isClickhouse) throw otherEngine(paths, stored)
+  if (stored === 'files' && isClickhouse && listedFiles(db) > 0) throw otherEngine(paths, stored)
 }
 
 /** Returns the result of `work`. Throws `FolderError` if the manifest is damaged. */
@@ -182,7 +203,7 @@ function openSpool(
   folder: string,
   clock: Clock,
   { loaded }: Pick<Warehouse, 'loaded'>,
-  notifyOperator: FolderReports['notifyOperator'],
+  notifyOperator: FolderOptions['notifyOperator'],
 ): Spool {
   const found: SegmentDamage[] = []
   let damaged = (damage: SegmentDamage): void => void found.push(damage)

@@ -43,7 +43,7 @@ async function setUp(
         return history.query<T>(query)
       },
     },
-    spool: { watermark: () => clock.now(), isWritten: () => true },
+    visible: { watermark: () => clock.now(), isVisible: () => true },
     woken: new WokenAlerts(),
     enqueue(order) {
       on.enqueue(order)
@@ -353,6 +353,26 @@ describe('the early evaluation of an alert', () => {
     expect(rung).toBe(3)
     woken.add(['alr_a'], 'dom_1', NOON + 3)
     expect(rung).toBe(4)
+  })
+
+  test('includes alerts that are violated all the time if events can only be queried after some seconds', () => {
+    const db = memoryDb()
+    const woken = new WokenAlerts(false)
+    woken.roundEnded()
+    let rung = 0
+    woken.emitter.subscribe(() => rung++)
+    const taken: boolean[] = []
+    for (let second = 0; second < 12; second++) {
+      woken.add(['alr_a'], 'dom_1', NOON + second)
+      taken.push(woken.take(db, 'alr_a', NOON + second - 3))
+      woken.roundEnded()
+    }
+    expect(taken.indexOf(true)).toBe(4)
+    expect(taken.filter((one) => one).length).toBeGreaterThan(1)
+    // A round would find nothing before the events can be queried.
+    expect(rung).toBe(1)
+    for (let second = 12; second < 20; second++) woken.take(db, 'alr_a', NOON + second)
+    expect(woken.candidates()).toEqual([])
   })
 
   test('also runs at startup, because recent violations are not in memory', async () => {

@@ -10,11 +10,11 @@ import type { Privacy } from '../conditions/privacy-settings.ts'
 import { type Instant, MINUTE_MS } from '../core/clock.ts'
 import { Emitter } from '../core/emitter.ts'
 import type { StoredEvent } from '../core/event.ts'
-import type { Spool } from '../ingest/spool.ts'
 import type { MembersOf } from '../labels/label.ts'
 import { membersOf } from '../labels/store.ts'
 import { type Db, prepared } from '../store/database.ts'
 import type { Query } from '../warehouse/query.ts'
+import type { VisibleEvents } from '../warehouse/visible-events.ts'
 import type { History } from '../warehouse/warehouse.ts'
 import { lateWindows, onlyUnjudged } from './clock-step-windows.ts'
 import {
@@ -32,7 +32,7 @@ import { includesImports, skipImported } from './skip-imported.ts'
 
 export interface EvaluateDeps extends CommitDeps {
   warehouse: History
-  spool: Pick<Spool, 'watermark' | 'isWritten'>
+  visible: VisibleEvents
   woken: WokenAlerts
   privacyOf(orgId: string): Privacy
 }
@@ -43,10 +43,19 @@ export interface EvaluateDeps extends CommitDeps {
  */
 const COUNT_EVERY_MS = MINUTE_MS
 
+/**
+ * When violating events were received: the latest, and one that was not later. Without `firstAt`, an alert that is
+ * violated all the time would never be evaluated if events can only be queried after some seconds.
+ */
+interface ViolationTimes {
+  firstAt: Instant
+  lastAt: Instant
+}
+
 /** Alerts violated by incoming events, by domain. The collector adds alerts, and the evaluation removes them. */
 export class WokenAlerts {
-  /** Time at which the latest violating event was received, by alert and domain. */
-  private readonly violatedAt = new Map<string, Map<string, Instant>>()
+  /** Times at which violating events were received, by alert and domain. */
+  private readonly violatedAt = new Map<string, Map<string, ViolationTimes>>()
   private readonly failed = new Set<string>()
   /** Emits when a violation may open a new issue, but not for further violations that are only counted. */
   readonly emitter = new Emitter()
@@ -58,12 +67,20 @@ export class WokenAlerts {
   /** True when a violation was received too late for this round. */
   private isMore = false
 
+  /**
+   * @param isImmediate true if events can be queried as soon as they are written, so that rounds follow each other
+   * until all violations are evaluated. Otherwise, the next round is the next scheduled one.
+   */
+  constructor(private readonly isImmediate = true) {}
+
   add(alertIds: Iterable<string>, domainId: string, receivedAt: Instant): void {
     let isNew = false
     for (const alertId of alertIds) {
-      const domains = this.violatedAt.get(alertId) ?? new Map<string, Instant>()
-      isNew ||= !domains.has(domainId)
-      this.violatedAt.set(alertId, domains.set(domainId, receivedAt))
+      const domains = this.violatedAt.get(alertId) ?? new Map<string, ViolationTimes>()
+      const known = domains.get(domainId)
+      isNew ||= !known
+      const firstAt = this.isImmediate ? receivedAt : (known?.firstAt ?? receivedAt)
+      this.violatedAt.set(alertId, domains.set(domainId, { firstAt, lastAt: receivedAt }))
     }
     if (isNew) this.emitter.emit()
   }
@@ -80,14 +97,16 @@ export class WokenAlerts {
    */
   take(db: Db, alertId: string, watermark: Instant): boolean {
     const places = [...(this.violatedAt.get(alertId) ?? [])]
-    this.isMore ||= places.some(([, receivedAt]) => receivedAt >= watermark)
+    this.isMore ||= places.some(([, { lastAt }]) => lastAt >= watermark)
     const isTaken =
       this.failed.delete(alertId) ||
       this.all ||
-      (places.some(([, receivedAt]) => receivedAt < watermark) && isCountDue(db, alertId, watermark)) ||
-      places.some(([domainId, receivedAt]) => receivedAt < watermark && !hasActiveIssue(db, alertId, domainId))
+      (places.some(([, { firstAt }]) => firstAt < watermark) && isCountDue(db, alertId, watermark)) ||
+      places.some(([domainId, { firstAt }]) => firstAt < watermark && !hasActiveIssue(db, alertId, domainId))
     if (!isTaken) return false
-    const later = places.filter(([, receivedAt]) => receivedAt >= watermark)
+    const later = places.flatMap(([domainId, { firstAt, lastAt }]): [string, ViolationTimes][] =>
+      lastAt >= watermark ? [[domainId, { firstAt: firstAt >= watermark ? firstAt : lastAt, lastAt }]] : [],
+    )
     if (later.length > 0) this.violatedAt.set(alertId, new Map(later))
     else this.violatedAt.delete(alertId)
     return true
@@ -103,7 +122,7 @@ export class WokenAlerts {
 
   roundEnded(): void {
     this.all = false
-    if (this.isMore) this.emitter.emit()
+    if (this.isMore && this.isImmediate) this.emitter.emit()
     this.isMore = false
   }
 }
@@ -134,7 +153,7 @@ function hasActiveIssue(db: Db, alertId: string, domainId: string): boolean {
  * when the program stops; the remaining alerts are due at the next start.
  */
 export async function evaluate(parts: EvaluateDeps, stopping?: AbortSignal): Promise<void> {
-  const watermark = parts.spool.watermark()
+  const watermark = parts.visible.watermark()
   const shared = Map.groupBy(await tasksNow(parts, watermark), ({ alert, due: { window }, late }) => {
     const type = measuredTypeOf(alert.alertType)
     const begins = type.evaluated === 'on arrival' ? alert.period : window.from
@@ -150,7 +169,7 @@ export async function evaluate(parts: EvaluateDeps, stopping?: AbortSignal): Pro
 }
 
 /** Returns the tasks for alerts that are due or woken by an event, without reading other alerts. */
-async function tasksNow({ db, woken, spool }: EvaluateDeps, watermark: Instant): Promise<EvaluationTask[]> {
+async function tasksNow({ db, woken, visible }: EvaluateDeps, watermark: Instant): Promise<EvaluationTask[]> {
   const candidates = woken.candidates()
   const early = new Set(candidates?.filter((id) => woken.take(db, id, watermark)))
   const found: ActiveAlert[] = []
@@ -167,15 +186,15 @@ async function tasksNow({ db, woken, spool }: EvaluateDeps, watermark: Instant):
     ),
   )
   const tasks = tasksOfAll(db, found, watermark, ({ id }) => candidates === null || early.has(id))
-  return skipImported(db, [...lateTasks(db, spool), ...tasks])
+  return skipImported(db, [...lateTasks(db, visible), ...tasks])
 }
 
 /** Returns the tasks for late windows whose events can all be queried. */
-function lateTasks(db: Db, spool: EvaluateDeps['spool']): EvaluationTask[] {
+function lateTasks(db: Db, visible: VisibleEvents): EvaluationTask[] {
   const late = lateWindows(db)
   return activeAmong(db, [...late.keys()]).flatMap((active) =>
     (late.get(active.alert.id) ?? [])
-      .filter(({ lastSeq }) => spool.isWritten(lastSeq))
+      .filter(({ lastSeq }) => visible.isVisible(lastSeq))
       .map((one) => lateTaskOf(active, one)),
   )
 }

@@ -57,7 +57,7 @@ async function setUp(inputs: readonly AlertInput[], traffic: readonly Partial<Tr
     db,
     clock,
     gapsOf,
-    spool: { watermark: () => clock.now() },
+    visible: { watermark: () => clock.now() },
     seriesMonitor: history.seriesMonitor({ gapsOf, settingsOf }),
     suspected: async () => on.suspected,
     enqueue(order: NotificationRequest) {
@@ -370,7 +370,7 @@ test('a suspected outage ends when traffic returns, even without a drop that tri
     seriesMonitor,
     serverOutage,
     enqueue() {},
-    spool: { watermark: () => clock.now() + MINUTE_MS },
+    visible: { watermark: () => clock.now() + MINUTE_MS },
     gapsOf: () => [],
   }
   await monitorSeries(parts)

@@ -4,12 +4,12 @@ import { alertTypeOf, seriesOf, seriesTypes } from '../alerts/types/index.ts'
 import { areRowsUnreliable } from '../alerts/unreliable-windows.ts'
 import { type Instant, MINUTE_MS } from '../core/clock.ts'
 import { onlyImported } from '../ingest/import-store.ts'
-import type { Spool } from '../ingest/spool.ts'
 import { type SeriesScope, tickBefore } from '../signals/series.ts'
 import type { SeriesMonitor } from '../signals/series-monitor.ts'
 import type { ServerOutageDetector } from '../signals/server-outage.ts'
 import type { SignalChanges } from '../signals/signal-changes.ts'
 import type { VerdictRow } from '../signals/verdict-row.ts'
+import type { VisibleEvents } from '../warehouse/visible-events.ts'
 import {
   type CommitDeps,
   type EvaluationResult,
@@ -23,7 +23,7 @@ import {
 import { skipImported } from './skip-imported.ts'
 
 export interface EvaluateSeriesDeps extends CommitDeps {
-  spool: Pick<Spool, 'watermark'>
+  visible: Pick<VisibleEvents, 'watermark'>
   seriesMonitor: Pick<SeriesMonitor, 'verdicts'>
   /** Returns true if all traffic had dropped at the tick that ends at `tickAt`, so that the server may be the cause. */
   suspected(tickAt: Instant): Promise<boolean>
@@ -39,8 +39,8 @@ export interface EvaluateSeriesDeps extends CommitDeps {
  * the end. Returns early when the program stops; the remaining alerts are due at the next start.
  */
 export async function evaluateSeries(parts: EvaluateSeriesDeps, stopping?: AbortSignal): Promise<void> {
-  const { db, spool } = parts
-  const watermark = spool.watermark()
+  const { db, visible } = parts
+  const watermark = visible.watermark()
   const following: ActiveAlert[] = []
   for (const { kind } of seriesTypes) following.push(...(await dueAlerts(db, kind, watermark)))
   const tasks = skipImported(
@@ -119,5 +119,5 @@ export async function monitorSeries(
   await evaluateSeries({ ...parts, suspected: (tickAt) => serverOutage.isSuspectedAt(tickAt) }, stopping)
   if (stopping?.aborted) return
   // When nothing dropped, the evaluation above does not check whether the outage is still suspected.
-  if (serverOutage.suspected) await serverOutage.isSuspectedAt(tickBefore(parts.spool.watermark()))
+  if (serverOutage.suspected) await serverOutage.isSuspectedAt(tickBefore(parts.visible.watermark()))
 }

@@ -48,7 +48,7 @@ async function opened(faults: Fall[], calendarDay: string | null): Promise<numbe
     db,
     clock,
     gapsOf: () => [],
-    spool: { watermark: () => clock.now() },
+    visible: { watermark: () => clock.now() },
     seriesMonitor: history.seriesMonitor({ holidaysOf: holidayLookup(db) }),
     suspected: async () => false,
     enqueue(order: { kind: string; transition?: string }) {

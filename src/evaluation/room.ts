@@ -29,13 +29,13 @@ interface Deps {
 }
 
 export function openEvaluation(base: HistoryBase, { ingest, signals, enqueue }: Deps): EvaluationRoom {
-  const { db, clock, spool, warehouse, privacyOf } = base
+  const { db, clock, warehouse, privacyOf } = base
   const { gaps, seriesMonitor, serverOutage } = signals
-  const woken = new WokenAlerts()
+  const woken = new WokenAlerts(warehouse.readsSpool)
   ingest.violated.subscribe(({ alertIds, domainId, receivedAt }) => woken.add(alertIds, domainId, receivedAt))
   const signalsChanged: EvaluationRoom['signalsChanged'] = new Emitter()
   const signalChanges = new SignalChanges((orgId, domainId) => signalsChanged.emit({ orgId, domainId }))
-  const common = { db, clock, spool, enqueue, gapsOf: gaps.gapsOf.bind(gaps) }
+  const common = { db, clock, visible: base, enqueue, gapsOf: gaps.gapsOf.bind(gaps) }
   const learning = new Set<string>()
   const noteLearning = (id: string, isLearning: boolean) => void (isLearning ? learning.add(id) : learning.delete(id))
   let lastEvaluationAt: Instant | null = null

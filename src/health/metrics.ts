@@ -78,7 +78,7 @@ export interface MetricDeps {
   gaps: { refusing: boolean }
   serverOutage: { suspected: boolean }
   queryLimiter: Pick<QueryLimiter, 'load'>
-  warehouse: Pick<Warehouse, 'runningQueries' | 'storage' | 'failingMerges'>
+  warehouse: Pick<Warehouse, 'runningQueries' | 'storage' | 'failingMerges' | 'pending'>
   browsers: Pick<Browsers, 'load'>
   timings: Timings
   eventLoopDelay: EventLoopDelay
@@ -244,8 +244,10 @@ async function diskMetrics({ db, paths, runFiles, spool, warehouse }: MetricDeps
 const sizeOf = (paths: readonly string[]) =>
   paths.reduce((sum, path) => sum + (statSync(path, { throwIfNoEntry: false })?.size ?? 0), 0)
 
+const earliest = (a: Instant | null, b: Instant | null) => (a === null || b === null ? (a ?? b) : Math.min(a, b))
+
 function pipelineMetrics(parts: MetricDeps): Metric[] {
-  const { db, clock, spool, serverOutage } = parts
+  const { db, clock, spool, warehouse, serverOutage } = parts
   const total = (name: 'eventsStored' | 'itemsRejected' | 'deliveriesFailed') =>
     db.prepare<[string], number>('SELECT value FROM total WHERE name = ?').pluck().get(name) ?? 0
   const due = countDueAlerts(
@@ -281,7 +283,7 @@ function pipelineMetrics(parts: MetricDeps): Metric[] {
     age(
       'tagwarden_oldest_segment_age_seconds',
       'Age in seconds of the oldest events that are not in the warehouse yet. Absent if there are none.',
-      spool.oldestAt(),
+      earliest(spool.oldestAt(), warehouse.pending.since),
     ),
     age(
       'tagwarden_last_flush_age_seconds',

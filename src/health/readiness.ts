@@ -1,4 +1,5 @@
 import { type Clock, type Instant, MINUTE_MS, SECOND_MS } from '../core/clock.ts'
+import { AppError } from '../core/error.ts'
 import { type CheckResult, type ReadinessCheck, runChecks } from '../http/health-routes.ts'
 import { diskFault, diskSpace } from '../store/disk-space.ts'
 import type { Warehouse } from '../warehouse/warehouse.ts'
@@ -54,7 +55,8 @@ export function watchDiskSpace(space: Space, alarms: Alarms): void {
 
 /** Checks repeatedly that the engine of the warehouse answers. */
 export class EngineProbe {
-  private isFailing = false
+  /** What is wrong; null if the last probe succeeded. */
+  private fault: string | null = null
   /** Start of the running probe; null between probes. */
   private begunAt: Instant | null = null
 
@@ -69,10 +71,11 @@ export class EngineProbe {
     this.begunAt = this.clock.now()
     try {
       await this.warehouse.probe()
-      this.isFailing = false
+      this.fault = null
     } catch (error) {
-      if (!this.isFailing) this.report(error, 'the query engine')
-      this.isFailing = true
+      const isKnown = error instanceof AppError
+      if (this.fault === null && !isKnown) this.report(error, 'the query engine')
+      this.fault = isKnown ? error.message : 'the query engine fails; see the log, and restart the server'
     } finally {
       this.begunAt = null
     }
@@ -81,7 +84,7 @@ export class EngineProbe {
   readonly check: ReadinessCheck = {
     name: 'engine',
     check: () => {
-      if (this.isFailing) return { ok: false, message: 'the query engine fails; see the log, and restart the server' }
+      if (this.fault !== null) return { ok: false, message: this.fault }
       const waitedMs = this.begunAt === null ? 0 : this.clock.now() - this.begunAt
       if (waitedMs > MAX_WAIT_MS)
         return { ok: false, message: `the query engine has not answered for ${ageText(waitedMs)}` }

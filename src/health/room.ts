@@ -86,6 +86,19 @@ export function openHealth(base: HistoryBase, deps: Deps): HealthRoom {
       },
       clock,
     ),
+    ...(warehouse.readsSpool
+      ? []
+      : [
+          waitingCheck(
+            {
+              name: 'inserts',
+              what: 'received events',
+              until: 'to be inserted into ClickHouse',
+              since: () => warehouse.pending.since,
+            },
+            clock,
+          ),
+        ]),
     waitingCheck(
       { name: 'evaluation', what: 'due evaluations of alerts', until: 'to be done', since: evaluationsWaitSince },
       clock,

@@ -1,11 +1,19 @@
 import type { Clock } from '../core/clock.ts'
+import { AppError } from '../core/error.ts'
 import type { Db } from '../store/database.ts'
-import { DuckdbWarehouse } from './duckdb/duckdb-warehouse.ts'
+import { type ClickhouseAddress, ClickhouseClient } from './clickhouse/clickhouse-client.ts'
+import { schemaOf } from './clickhouse/clickhouse-schema.ts'
+import { ClickhouseWarehouse } from './clickhouse/clickhouse-warehouse.ts'
+import { checkVersion, reasonOf } from './clickhouse/prepare-server.ts'
+import { DuckdbWarehouse, type EngineOptions } from './duckdb/duckdb-warehouse.ts'
 import { damageNotice } from './duckdb/file-check.ts'
 import { readManifest } from './duckdb/manifest.ts'
 import type { ParquetOptions } from './duckdb/parquet-files.ts'
 import { removeLeftovers } from './duckdb/unlisted-files.ts'
+import { markClickhouse } from './stored-engine.ts'
 import type { Warehouse } from './warehouse.ts'
+
+export type { ClickhouseAddress }
 
 export interface WarehouseOptions {
   /** Folder that contains the stored files. */
@@ -13,6 +21,8 @@ export interface WarehouseOptions {
   /** Database that contains the manifest. */
   db: Db
   clock: Clock
+  /** Server that stores the events; null if they are stored in the folder. */
+  clickhouse: ClickhouseAddress | null
   /** Leftovers found by `compareFolder`, which are removed. */
   leftovers: readonly string[]
   /** Time limit for a query from a caller. Default: 20 s. */
@@ -30,10 +40,14 @@ export interface WarehouseOptions {
   notifyOperator(notice: { subject: string; text: string }): void
 }
 
-/** Opens the warehouse. Only this function chooses the engine. Throws `ListError`. */
+/**
+ * Opens the warehouse. Only this function chooses the engine. Throws `ListError`, and `invalid` with a sentence if the
+ * ClickHouse server refuses.
+ */
 export async function openWarehouse(options: WarehouseOptions): Promise<Warehouse> {
-  const { folder, db, clock, leftovers, callersTimeoutMs, spoolFiles, report, info, notifyOperator } = options
-  const warehouse = await DuckdbWarehouse.open({
+  const { folder, db, clock, clickhouse, leftovers, callersTimeoutMs, spoolFiles, report, info, notifyOperator } =
+    options
+  const engine: EngineOptions = {
     folder,
     clock,
     spoolFiles,
@@ -43,8 +57,12 @@ export async function openWarehouse(options: WarehouseOptions): Promise<Warehous
     manifest: readManifest(db),
     damaged: (flaws) => notifyOperator(damageNotice(flaws)),
     restored: (files) => info(`files are intact again and in use: ${files.map(({ path }) => path).join(', ')}`),
-  })
+  }
+  const warehouse = clickhouse
+    ? await ClickhouseWarehouse.open({ ...engine, address: clickhouse, info })
+    : await DuckdbWarehouse.open(engine)
   try {
+    if (clickhouse) markClickhouse(db)
     await removeLeftovers(folder, leftovers)
     await warehouse.parquet.check.start()
     return warehouse
@@ -52,4 +70,20 @@ export async function openWarehouse(options: WarehouseOptions): Promise<Warehous
     warehouse.close()
     throw error
   }
+}
+
+/** Returns the version of a ClickHouse server. Changes nothing. Throws `upstream` with the reason if it can't be used. */
+export async function clickhouseVersion(address: ClickhouseAddress): Promise<string> {
+  try {
+    return await checkVersion(new ClickhouseClient(address))
+  } catch (error) {
+    throw new AppError('upstream', reasonOf(error, address))
+  }
+}
+
+/** Returns the SQL that creates the tables on a ClickHouse server. */
+export function clickhouseSchema(): string {
+  return schemaOf({ cluster: null })
+    .map((sql) => `${sql};`)
+    .join('\n\n')
 }

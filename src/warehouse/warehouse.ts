@@ -64,6 +64,14 @@ export interface ScanResult<T> {
   commit(account: () => void): boolean
 }
 
+/** Events that are loaded but not stored where queries find them. */
+export interface PendingEvents {
+  /** Time at which the first of them was received; null if there are none. */
+  since: Instant | null
+  /** Queries find all loaded events up to this number. */
+  visibleSeq: number
+}
+
 /**
  * Separate queues for callers' cheap queries, callers' expensive queries, and queries of monitored series. A query
  * never waits for a query in another lane.
@@ -98,6 +106,11 @@ interface Intake {
   /** Starts an import of past events. `name`: 16 hexadecimal digits derived from the content. */
   importEvents(name: string): EventImport
 
+  /** True if queries find events as soon as they are in the spool. If false, only events of loaded segments. */
+  readonly readsSpool: boolean
+  /** Loaded events that queries don't find yet. */
+  readonly pending: PendingEvents
+
   /**
    * Runs a query on the oldest events that have not been scanned yet. Returns null if there are none. Events in the
    * spool are scanned after they are loaded.
@@ -123,8 +136,12 @@ interface Storage {
   readonly bytes: number
   /** Stored bytes by organization. Unreadable files are omitted. */
   pieces(): Promise<Piece[]>
-  /** Drops parts, atomically for new queries. Resolves when the parts are deleted. */
-  drop(isDropped: (part: StoredPart) => boolean): Promise<void>
+  /**
+   * Drops parts, atomically for new queries. Resolves when the parts are deleted.
+   * @param orgIds organizations whose data is also deleted from parts that they share with others, if the engine never
+   * separates them
+   */
+  drop(isDropped: (part: StoredPart) => boolean, orgIds?: ReadonlySet<string>): Promise<void>
 }
 
 /**

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { readdirSync } from 'node:fs'
 import { HOUR_MS, MINUTE_MS } from '../../src/core/clock.ts'
-import { ClickhouseClient } from '../../src/warehouse/clickhouse/clickhouse-client.ts'
+import { ClickhouseClient, ClickhouseError } from '../../src/warehouse/clickhouse/clickhouse-client.ts'
 import { ClickhouseHistory } from '../../src/warehouse/clickhouse/clickhouse-history.ts'
 import { ClickhouseIntake } from '../../src/warehouse/clickhouse/clickhouse-intake.ts'
 import { isTooOld, prepareServer } from '../../src/warehouse/clickhouse/prepare-server.ts'
@@ -68,11 +68,11 @@ describe.skipIf(problem !== null)(`intake for ClickHouse${reason}`, () => {
     }
     await expect(intake.send()).rejects.toMatchObject({ isTemporary: true })
     expect(fixture.spool.files()).toEqual([])
-    expect(intake.waitingSince).toBe(firstAt)
+    expect(intake.pending.since).toBe(firstAt)
     await server.start()
     await intake.send()
     expect([await counted('events'), await counted('counts')]).toEqual([15, 15])
-    expect(intake.waitingSince).toBeNull()
+    expect(intake.pending.since).toBeNull()
     expect(world.files()).toHaveLength(6)
     await world.scan()
     await intake.send()
@@ -80,6 +80,45 @@ describe.skipIf(problem !== null)(`intake for ClickHouse${reason}`, () => {
     expect(world.files()).toHaveLength(2)
     expect(fixture.warehouse.loaded.lastSeq).toBe(Math.max(...fixture.events.map(({ seq }) => seq)))
     expect([await counted('events'), await counted('counts')]).toEqual([15, 15])
+  })
+
+  test('sets a segment aside that ClickHouse rejects, and goes on with later ones', async () => {
+    await using world = await open()
+    const { fixture, server, counted } = world
+    const sent: string[] = []
+    class Rejecting extends ClickhouseClient {
+      override insertFile(sql: string, path: string, token: string): Promise<void> {
+        sent.push(token)
+        if (token.startsWith('000000000001')) return Promise.reject(new ClickhouseError('cannot parse', 33))
+        return super.insertFile(sql, path, token)
+      }
+    }
+    const names: string[] = []
+    const intake = new ClickhouseIntake({
+      client: new Rejecting(server.client.address),
+      staging: fixture.warehouse,
+      rejected: (segments) => names.push(...segments.map(({ name }) => name)),
+    })
+    const firstAt = fixture.clock.now()
+    await fixture.add(some(5))
+    await world.load(intake)
+    // The server may be at fault as long as it accepts nothing.
+    await expect(intake.send()).rejects.toMatchObject({ code: 33 })
+    expect([intake.pending.since, names]).toEqual([firstAt, []])
+    fixture.clock.advance(MINUTE_MS)
+    await fixture.add(some(7))
+    await world.load(intake)
+    await intake.send()
+    expect([intake.pending.since, names]).toEqual([null, ['000000000001']])
+    expect(intake.pending.visibleSeq).toBe(fixture.warehouse.loaded.lastSeq)
+    expect(await counted('events')).toBe(7)
+    const attempts = sent.length
+    await world.scan()
+    await intake.send()
+    expect(sent).toHaveLength(attempts)
+    // After the next start, the segment is sent again.
+    await world.newIntake().send()
+    expect(await counted('events')).toBe(12)
   })
 
   test('stores every event once when the process or the server is killed', async () => {

@@ -5,6 +5,7 @@ import { type Finding, good, wrong } from '../../data-folder/examine-folder.ts'
 import { probeMailServer } from '../../transport/mail-transport.ts'
 import { operatorFetch } from '../../transport/operator-fetch.ts'
 import { codeOf, probeProxy } from '../../transport/outbound-connection.ts'
+import { clickhouseVersion } from '../../warehouse/open-warehouse.ts'
 import type { ComparedClock } from './check-work.ts'
 
 /** Time limit for each probe. */
@@ -18,8 +19,12 @@ interface Checked {
 
 /** Checks the connections to all addresses in the settings, at the same time. Nothing is sent that has an effect. */
 export async function checkConnections(config: Config, clock: Clock): Promise<Checked> {
-  const [mail, web] = await Promise.all([checkMail(config, clock), checkWeb(config, clock)])
-  return { findings: [...mail.findings, ...web.findings], clocks: [...mail.clocks, ...web.clocks] }
+  const [mail, web, warehouse] = await Promise.all([
+    checkMail(config, clock),
+    checkWeb(config, clock),
+    checkWarehouse(config),
+  ])
+  return { findings: [...mail.findings, ...web.findings, ...warehouse], clocks: [...mail.clocks, ...web.clocks] }
 }
 
 async function checkMail({ smtpUrl, outboundCa: ca }: Config, clock: Clock): Promise<Checked> {
@@ -33,6 +38,15 @@ async function checkMail({ smtpUrl, outboundCa: ca }: Config, clock: Clock): Pro
   return {
     findings: [good('mail', `the mail server accepts connections${hasUser ? ' and the sign-in' : ''}`)],
     clocks: clockOffsetMs === null ? [] : [{ of: 'the mail server', offsetMs: clockOffsetMs }],
+  }
+}
+
+async function checkWarehouse({ warehouse, outboundCa: ca }: Config): Promise<Finding[]> {
+  if (warehouse === null) return []
+  try {
+    return [good('warehouse', `ClickHouse ${await clickhouseVersion({ ...warehouse, cluster: null, ca })} answers`)]
+  } catch (error) {
+    return [wrong('warehouse', `${messageOf(error)}; check TAGWARDEN_WAREHOUSE`)]
   }
 }
 

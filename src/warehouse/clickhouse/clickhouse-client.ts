@@ -5,6 +5,7 @@ import { SECOND_MS } from '../../core/clock.ts'
 import { AppError } from '../../core/error.ts'
 import { Yielder } from '../../core/yield-to-event-loop.ts'
 import { addressGuard } from '../../transport/address-guard.ts'
+import type { ClickhouseLogin } from '../../transport/clickhouse-url.ts'
 import { sendRequest } from '../../transport/http-request.ts'
 import { type Connector, codeOf, connector } from '../../transport/outbound-connection.ts'
 import type { SqlValue } from '../dialect.ts'
@@ -12,12 +13,7 @@ import type { Query } from '../query.ts'
 import { isBindable } from './clickhouse-dialect.ts'
 
 /** Where a ClickHouse server is, and how to sign in. */
-export interface ClickhouseAddress {
-  /** Scheme, host and port of the HTTP interface. */
-  url: string
-  user: string
-  password: string
-  database: string
+export interface ClickhouseAddress extends ClickhouseLogin {
   /** Name of the cluster whose shards hold the tables; null for a single server. */
   cluster: string | null
   /** Certificates in PEM format that are trusted in addition to the system's. Empty: none. */

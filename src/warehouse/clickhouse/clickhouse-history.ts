@@ -1,4 +1,5 @@
 import { type Clock, DAY_MS } from '../../core/clock.ts'
+import { AppError } from '../../core/error.ts'
 import type { StoredEvent } from '../../core/event.ts'
 import { abortedError } from '../../core/fair-queue.ts'
 import { wholeEvent } from '../dialect.ts'
@@ -6,7 +7,7 @@ import { Binder, type Masking, type Query, type WrittenQuery, writeQuery } from 
 import { type LaneOptions, QueryLanes, queryFailed, tookTooLong } from '../query-lanes.ts'
 import { MINUTES_MS } from '../relation-columns.ts'
 import type { History, Lane } from '../warehouse.ts'
-import type { ClickhouseClient, QueryLimits } from './clickhouse-client.ts'
+import { type ClickhouseClient, ClickhouseError, type QueryLimits } from './clickhouse-client.ts'
 import { clickhouseDialect, quoteText } from './clickhouse-dialect.ts'
 import { relationOf } from './clickhouse-relations.ts'
 
@@ -19,6 +20,12 @@ export interface HistoryOptions extends LaneOptions {
 
 /** Codes of ClickHouse for a query that exceeded its time limit. */
 const TIMEOUTS: ReadonlySet<unknown> = new Set([159, 160])
+
+const RETRY_AFTER_S = 5
+
+/** The readiness check reports the absence of the server. */
+const isAway = () =>
+  new AppError('unavailable', `the event history is not available; try again in ${RETRY_AFTER_S} s`, RETRY_AFTER_S)
 
 /** The answers to queries, from the tables of a ClickHouse server. */
 export class ClickhouseHistory implements History {
@@ -51,6 +58,7 @@ export class ClickhouseHistory implements History {
     } catch (error) {
       if (signal?.aborted) throw abortedError()
       if (late.aborted || TIMEOUTS.has((error as { code?: unknown }).code)) throw tookTooLong(timeoutMs)
+      if (error instanceof ClickhouseError && error.code === null && !this.interruption.signal.aborted) throw isAway()
       // The message may quote SQL, paths and values, so it is shown to the operator only.
       if (!this.interruption.signal.aborted) this.options.report?.(error, 'query')
       throw queryFailed()

@@ -1,10 +1,9 @@
 import { basename, join } from 'node:path'
-import type { Instant } from '../../core/clock.ts'
 import type { SegmentContent } from '../../ingest/segment-counts.ts'
 import type { DuckdbWarehouse } from '../duckdb/duckdb-warehouse.ts'
 import type { ManifestFile } from '../duckdb/manifest.ts'
-import type { SealedSegment } from '../warehouse.ts'
-import type { ClickhouseClient } from './clickhouse-client.ts'
+import type { PendingEvents, SealedSegment } from '../warehouse.ts'
+import { type ClickhouseClient, ClickhouseError } from './clickhouse-client.ts'
 import { insertFiles } from './insert-files.ts'
 
 /** The files of one segment. */
@@ -13,8 +12,6 @@ interface StagedSegment {
   events: string | null
   counts: string | null
   pages: string | null
-  /** First `receivedAt` of its events and pages. */
-  firstAt: Instant
   maxSeq: number
   isScanned: boolean
   sum: number
@@ -24,7 +21,18 @@ export interface IntakeOptions {
   client: ClickhouseClient
   /** Writes the files of segments, and lists them in the manifest until they are in ClickHouse. */
   staging: DuckdbWarehouse
+  /** Called for segments that ClickHouse rejects although it accepts others. */
+  rejected?(segments: readonly RejectedSegment[]): void
 }
+
+/** A segment that can't be inserted. Its files stay on the disk, and are sent again after the next start. */
+export interface RejectedSegment {
+  name: string
+  error: unknown
+}
+
+/** Number of segments in a row that ClickHouse may reject before it is considered to be at fault itself. */
+const MAX_REJECTED = 100
 
 /**
  * Receives events for ClickHouse. A segment is first written to files and accounted for, as without ClickHouse, and then
@@ -34,6 +42,8 @@ export interface IntakeOptions {
 export class ClickhouseIntake {
   /** Segments that this process has inserted, but whose files are still needed. */
   private readonly inserted = new Set<string>()
+  private readonly rejected = new Set<string>()
+  private visibleSeq = 0
   private sending: Promise<void> | null = null
   private readonly interruption = new AbortController()
 
@@ -46,8 +56,9 @@ export class ClickhouseIntake {
 
   /**
    * Inserts waiting segments, oldest first, and deletes their files after their events have been scanned for personal
-   * data. The files of the newest segment stay, because event numbers continue from there. Throws `ClickhouseError` if
-   * an insert fails; the segment and all later ones then keep waiting.
+   * data. The files of the newest segment stay, because event numbers continue from there. Throws the error of a failed
+   * insert; the segment and all later ones then keep waiting. A segment that ClickHouse rejects doesn't delay later
+   * ones.
    */
   send(): Promise<void> {
     this.sending ??= this.sendAll().finally(() => {
@@ -56,10 +67,16 @@ export class ClickhouseIntake {
     return this.sending
   }
 
-  /** Time at which the oldest event that queries can't find yet was received; null if all loaded events are visible. */
-  get waitingSince(): Instant | null {
-    const waiting = this.segments().filter(({ name }) => !this.inserted.has(name))
-    return waiting.reduce<Instant | null>((first, { firstAt }) => Math.min(first ?? firstAt, firstAt), null)
+  /** Loaded events that queries don't find yet. Rejected segments are not waited for. */
+  get pending(): PendingEvents {
+    const { manifest } = this.options.staging.parquet
+    const isPending = (file: ManifestFile) => !this.inserted.has(nameOf(file)) && !this.rejected.has(nameOf(file))
+    const firsts = [manifest.files().find(isPending), manifest.pages().find(isPending)]
+    const since = firsts.reduce(
+      (first, file) => Math.min(first, file?.minReceivedAt ?? first),
+      Number.POSITIVE_INFINITY,
+    )
+    return { since: Number.isFinite(since) ? since : null, visibleSeq: this.visibleSeq }
   }
 
   /** Cancels running inserts. Later ones fail. */
@@ -67,42 +84,63 @@ export class ClickhouseIntake {
     this.interruption.abort()
   }
 
+  get isInterrupted(): boolean {
+    return this.interruption.signal.aborted
+  }
+
   private async sendAll(): Promise<void> {
-    const { client, staging } = this.options
+    await this.insertAll()
+    await this.removeDone()
+  }
+
+  private async insertAll(): Promise<void> {
+    const { client, rejected } = this.options
+    let failed: RejectedSegment[] = []
     for (const segment of this.segments()) {
-      const { name, sum } = segment
-      if (this.inserted.has(name)) continue
-      await insertFiles(client, segment, `${name}:${sum}`, [this.interruption.signal])
+      const { name, sum, maxSeq } = segment
+      if (this.inserted.has(name) || this.rejected.has(name)) continue
+      try {
+        await insertFiles(client, segment, `${name}:${sum}`, [this.interruption.signal])
+      } catch (error) {
+        failed.push({ name, error })
+        const isTemporary = error instanceof ClickhouseError && error.isTemporary
+        if (isTemporary || this.isInterrupted || failed.length === MAX_REJECTED) throw error
+        continue
+      }
+      // ClickHouse accepts this segment, so it is not at fault for those before.
+      for (const one of failed) this.rejected.add(one.name)
+      if (failed.length > 0) rejected?.(failed)
+      failed = []
       this.inserted.add(name)
+      this.visibleSeq = Math.max(this.visibleSeq, maxSeq)
     }
+    if (failed[0]) throw failed[0].error
+  }
+
+  private async removeDone(): Promise<void> {
+    const { manifest, folder } = this.options.staging.parquet
     const all = this.segments()
     const lastSeq = all.reduce((last, { maxSeq }) => Math.max(last, maxSeq), 0)
     const done = all.filter(({ name, isScanned, maxSeq }) => this.inserted.has(name) && isScanned && maxSeq < lastSeq)
-    const { manifest, folder } = staging.parquet
     const paths = done.flatMap(({ events, counts, pages }) => [events, counts, pages].filter((path) => path !== null))
     manifest.drop(new Set(paths.map((path) => path.slice(folder.length + 1))))
     for (const { name } of done) this.inserted.delete(name)
-    await staging.parquet.remove(paths)
+    await this.options.staging.parquet.remove(paths)
   }
 
   /** Segments with files, oldest first. */
   private segments(): StagedSegment[] {
     const { manifest, folder } = this.options.staging.parquet
-    const nameOf = ({ path }: ManifestFile) => basename(path, '.parquet')
-    const [counts, pages] = [manifest.rollups(), manifest.pages()].map(
-      (files) => new Map(files.map((file) => [nameOf(file), file])),
-    )
-    const events = new Map(manifest.files().map((file) => [nameOf(file), file]))
+    const byName = <F extends ManifestFile>(files: readonly F[]) => new Map(files.map((file) => [nameOf(file), file]))
+    const [events, counts, pages] = [byName(manifest.files()), byName(manifest.rollups()), byName(manifest.pages())]
     const pathOf = (file: ManifestFile | undefined) => (file ? join(folder, file.path) : null)
-    return [...new Set([...events.keys(), ...(pages?.keys() ?? [])])].sort().map((name) => {
-      const [own, page] = [events.get(name), pages?.get(name)]
-      const firsts = [own, page].flatMap((file) => (file && 'minReceivedAt' in file ? [file.minReceivedAt] : []))
+    return [...new Set([...events.keys(), ...pages.keys()])].sort().map((name) => {
+      const [own, page] = [events.get(name), pages.get(name)]
       return {
         name,
         events: pathOf(own),
-        counts: pathOf(counts?.get(name)),
+        counts: pathOf(counts.get(name)),
         pages: pathOf(page),
-        firstAt: Math.min(...firsts),
         maxSeq: own?.maxSeq ?? 0,
         isScanned: own === undefined || own.lookedAt !== undefined,
         sum: own?.sum ?? page?.sum ?? 0,
@@ -110,3 +148,6 @@ export class ClickhouseIntake {
     })
   }
 }
+
+/** Name of the segment from which a file was written. */
+const nameOf = ({ path }: ManifestFile) => basename(path, '.parquet')

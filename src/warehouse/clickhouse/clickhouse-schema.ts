@@ -39,6 +39,9 @@ const localTable = (table: Table, cluster: string | null) => (cluster === null ?
 /** Number of inserts whose tokens a table remembers. At one insert every 4 s, this is more than four days. */
 const WINDOW = 100_000
 const SETTINGS = [
+  // An insert is confirmed once it is on the disk, because the files are deleted afterwards.
+  'fsync_after_insert = 1',
+  'fsync_part_directory = 1',
   'ttl_only_drop_parts = 1',
   `non_replicated_deduplication_window = ${WINDOW}`,
   `replicated_deduplication_window = ${WINDOW}`,

@@ -30,6 +30,8 @@ export interface EngineOptions extends ParquetOptions, LaneOptions {
   notifyOperator?(notice: { subject: string; text: string }): void
   /** Called with the error of each failed query. */
   report?(error: unknown, where: string): void
+  /** True if the server's own canary events are also loaded. Default: they are only in the spool. */
+  loadsCanaries?: boolean
 }
 
 /** Maximum number of attempts per query. Each attempt excludes files found to be damaged. */
@@ -56,6 +58,8 @@ function firstOf(files: readonly EventFile[]): EventFile[] {
 
 /** The embedded warehouse: DuckDB on Parquet files and the open spool. */
 export class DuckdbWarehouse implements Warehouse {
+  readonly readsSpool = true
+  readonly pending = { since: null, visibleSeq: Number.POSITIVE_INFINITY }
   private readonly lanes: QueryLanes
   private readonly use: DiskUse
   private readonly retries = new MergeRetries()
@@ -91,9 +95,9 @@ export class DuckdbWarehouse implements Warehouse {
   }
 
   async load(segment: SealedSegment, account: (content: SegmentContent) => void, release: () => void): Promise<void> {
-    const { manifest, clock } = this.options
+    const { manifest, clock, loadsCanaries = false } = this.options
     if (manifest.hasSegment(segment.name)) return release()
-    const { content, ...files } = await writeSegment(this.parquet, segment)
+    const { content, ...files } = await writeSegment(this.parquet, segment, loadsCanaries)
     manifest.addSegment(segment.name, files, clock.now(), () => account(content))
     // Called synchronously. Otherwise, a query could see these events in both the new files and the spool.
     release()

@@ -29,14 +29,18 @@ interface LoadedSegment extends SegmentFiles {
   content: SegmentContent
 }
 
-/** Writes the files for a sealed segment: events, their counts and `pages`. Idempotent. */
+/**
+ * Writes the files for a sealed segment: events, their counts and `pages`. Idempotent.
+ * @param withCanaries also writes the server's own canary events, which are never part of the content
+ */
 export async function writeSegment(
   parquet: ParquetFiles,
   { name, path, pages }: SealedSegment,
+  withCanaries = false,
 ): Promise<LoadedSegment> {
   const own = `${name}.parquet`
   const { size } = await stat(path)
-  const rows = await writeEvents(parquet, own, path)
+  const rows = await writeEvents(parquet, own, path, withCanaries)
   const paged = pages?.length ? await writePages(parquet, own, pages) : null
   if (rows === 0) {
     unlinkSync(join(parquet.folder, own))
@@ -53,12 +57,17 @@ export async function writeSegment(
 }
 
 /**
- * Writes the events of a segment, without the server's own canary events, and returns their number. The engine reads 2,048 lines at a time. If these lines
+ * Writes the events of a segment and returns their number. The engine reads 2,048 lines at a time. If these lines
  * exceed its memory, all lines are first copied to smaller files.
  */
-async function writeEvents(parquet: ParquetFiles, own: string, segment: string): Promise<number> {
+async function writeEvents(
+  parquet: ParquetFiles,
+  own: string,
+  segment: string,
+  withCanaries: boolean,
+): Promise<number> {
   const form = { options: FRESH, groupBytes: FRESH_GROUP_BYTES }
-  const tenants = `WHERE orgId <> ${quoteText(INTERNAL_ORG_ID)}`
+  const tenants = withCanaries ? '' : `WHERE orgId <> ${quoteText(INTERNAL_ORG_ID)}`
   const write = (paths: readonly string[]) =>
     parquet.write(own, `SELECT * FROM ${spooledEvents(paths)} ${tenants}`, form)
   try {
@@ -126,8 +135,10 @@ async function profile(
     keys: null,
     hasSegments: true,
   }
-  const counts = countsFrom(found)
-  return { file, naming, content: { counts, vendors: naming.vendors, folded: foldedIn(counts, naming.overflows) } }
+  const counts = countsFrom(found).filter(({ orgId }) => orgId !== INTERNAL_ORG_ID)
+  const domains = new Set(counts.map(({ domainId }) => domainId))
+  const vendors = naming.vendors.filter(({ domainId }) => domains.has(domainId))
+  return { file, naming, content: { counts, vendors, folded: foldedIn(counts, naming.overflows) } }
 }
 
 /** Writes the counts for a fresh file; returns null if none of its events are counted. */
