@@ -3,16 +3,7 @@ import { join } from 'node:path'
 import { receiver } from '../../src/transport/receiver.fixture.ts'
 import { tellMainStory } from '../api/main-story.ts'
 import { seededRandom, startLoad } from '../crash/event-load.ts'
-import {
-  ask,
-  askAll,
-  call,
-  runProgram,
-  type Server,
-  startServer,
-  temporaryFolder,
-  until,
-} from '../run-program.ts'
+import { ask, askAll, call, runProgram, type Server, startServer, temporaryFolder, until } from '../run-program.ts'
 import { ClickhouseServer, clickhouseProblem } from './clickhouse-server.ts'
 
 const problem = clickhouseProblem()

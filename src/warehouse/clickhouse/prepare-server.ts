@@ -1,6 +1,6 @@
 import { messageOf } from '../../core/error.ts'
 import { type ClickhouseAddress, type ClickhouseClient, ClickhouseError } from './clickhouse-client.ts'
-import { schemaOf } from './clickhouse-schema.ts'
+import { schemaOf, TABLES } from './clickhouse-schema.ts'
 
 /** The first version whose queries are tested. */
 const MIN_VERSION = [26, 3] as const
@@ -11,8 +11,18 @@ const MIN_VERSION = [26, 3] as const
  */
 export async function prepareServer(client: ClickhouseClient): Promise<string> {
   const version = await checkVersion(client)
-  if (client.address.cluster === null) for (const sql of schemaOf(client.address)) await client.run(sql)
+  // `CREATE … IF NOT EXISTS` requires rights even if the table exists.
+  if (client.address.cluster === null && !(await hasTables(client)))
+    for (const sql of schemaOf(client.address)) await client.run(sql)
   return version
+}
+
+async function hasTables(client: ClickhouseClient): Promise<boolean> {
+  const rows = await client.select<{ name: string }>(
+    'SELECT name FROM system.tables WHERE database = currentDatabase()',
+  )
+  const found = new Set(rows.map(({ name }) => name))
+  return [...TABLES, 'names_view'].every((name) => found.has(name))
 }
 
 /** Returns the version of a server. Changes nothing. Throws as `prepareServer`. */
