@@ -337,6 +337,7 @@ describe('the early evaluation of an alert', () => {
   test('is requested for a possible new issue, and again if a violation came too late for a round', () => {
     const db = memoryDb()
     const woken = new WokenAlerts()
+    woken.candidates(NOON)
     woken.roundEnded()
     let rung = 0
     woken.emitter.subscribe(() => rung++)
@@ -357,7 +358,8 @@ describe('the early evaluation of an alert', () => {
 
   test('includes alerts that are violated all the time if events can only be queried after some seconds', () => {
     const db = memoryDb()
-    const woken = new WokenAlerts(false)
+    const woken = new WokenAlerts(NOON)
+    woken.candidates(NOON)
     woken.roundEnded()
     let rung = 0
     woken.emitter.subscribe(() => rung++)
@@ -372,15 +374,29 @@ describe('the early evaluation of an alert', () => {
     // A round would find nothing before the events can be queried.
     expect(rung).toBe(1)
     for (let second = 12; second < 20; second++) woken.take(db, 'alr_a', NOON + second)
-    expect(woken.candidates()).toEqual([])
+    expect(woken.candidates(NOON + 20)).toEqual([])
   })
 
   test('also runs at startup, because recent violations are not in memory', async () => {
     using world = await setUp([hourly])
     const woken = new WokenAlerts()
+    expect(woken.candidates(NOON)).toBeNull()
     expect(woken.take(world.db, 'alr_any', NOON)).toBe(true)
     woken.roundEnded()
+    expect(woken.candidates(NOON)).toEqual([])
     expect(woken.take(world.db, 'alr_any', NOON)).toBe(false)
+  })
+
+  test('waits at startup until the events from before can be queried', () => {
+    const db = memoryDb()
+    const woken = new WokenAlerts(NOON)
+    expect(woken.candidates(NOON - 1)).toEqual([])
+    expect(woken.take(db, 'alr_any', NOON - 1)).toBe(false)
+    woken.roundEnded()
+    expect(woken.candidates(NOON)).toBeNull()
+    expect(woken.take(db, 'alr_any', NOON)).toBe(true)
+    woken.roundEnded()
+    expect(woken.candidates(NOON)).toEqual([])
   })
 })
 

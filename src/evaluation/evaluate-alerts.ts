@@ -60,18 +60,21 @@ export class WokenAlerts {
   /** Emits when a violation may open a new issue, but not for further violations that are only counted. */
   readonly emitter = new Emitter()
   /**
-   * True in the first round, which evaluates all alerts. Violations received shortly before the program stopped are
-   * only in the history.
+   * True until the round that evaluates all alerts. Violations received shortly before the program stopped are only in
+   * the history.
    */
   private all = true
+  /** True in the round that evaluates all alerts. */
+  private isFirstRound = false
   /** True when a violation was received too late for this round. */
   private isMore = false
 
   /**
-   * @param isImmediate true if events can be queried as soon as they are written, so that rounds follow each other
-   * until all violations are evaluated. Otherwise, the next round is the next scheduled one.
+   * @param startedAt null if events can be queried as soon as they are written, so that rounds follow each other until
+   * all violations are evaluated. Otherwise, the time of the start: the next round is the next scheduled one, and all
+   * alerts are evaluated once the events from before the start can be queried.
    */
-  constructor(private readonly isImmediate = true) {}
+  constructor(private readonly startedAt: Instant | null = null) {}
 
   add(alertIds: Iterable<string>, domainId: string, receivedAt: Instant): void {
     let isNew = false
@@ -79,15 +82,16 @@ export class WokenAlerts {
       const domains = this.violatedAt.get(alertId) ?? new Map<string, ViolationTimes>()
       const known = domains.get(domainId)
       isNew ||= !known
-      const firstAt = this.isImmediate ? receivedAt : (known?.firstAt ?? receivedAt)
+      const firstAt = this.startedAt === null ? receivedAt : (known?.firstAt ?? receivedAt)
       this.violatedAt.set(alertId, domains.set(domainId, { firstAt, lastAt: receivedAt }))
     }
     if (isNew) this.emitter.emit()
   }
 
-  /** Returns the ids of the alerts for which `take` may return true; null for all alerts. */
-  candidates(): string[] | null {
-    return this.all ? null : [...this.failed, ...this.violatedAt.keys()]
+  /** Begins a round. Returns the ids of the alerts for which `take` may return true; null for all alerts. */
+  candidates(watermark: Instant): string[] | null {
+    this.isFirstRound = this.all && (this.startedAt === null || watermark >= this.startedAt)
+    return this.isFirstRound ? null : [...this.failed, ...this.violatedAt.keys()]
   }
 
   /**
@@ -100,7 +104,7 @@ export class WokenAlerts {
     this.isMore ||= places.some(([, { lastAt }]) => lastAt >= watermark)
     const isTaken =
       this.failed.delete(alertId) ||
-      this.all ||
+      this.isFirstRound ||
       (places.some(([, { firstAt }]) => firstAt < watermark) && isCountDue(db, alertId, watermark)) ||
       places.some(([domainId, { firstAt }]) => firstAt < watermark && !hasActiveIssue(db, alertId, domainId))
     if (!isTaken) return false
@@ -121,8 +125,9 @@ export class WokenAlerts {
   }
 
   roundEnded(): void {
-    this.all = false
-    if (this.isMore && this.isImmediate) this.emitter.emit()
+    if (this.isFirstRound) this.all = false
+    this.isFirstRound = false
+    if (this.isMore && this.startedAt === null) this.emitter.emit()
     this.isMore = false
   }
 }
@@ -170,7 +175,7 @@ export async function evaluate(parts: EvaluateDeps, stopping?: AbortSignal): Pro
 
 /** Returns the tasks for alerts that are due or woken by an event, without reading other alerts. */
 async function tasksNow({ db, woken, visible }: EvaluateDeps, watermark: Instant): Promise<EvaluationTask[]> {
-  const candidates = woken.candidates()
+  const candidates = woken.candidates(watermark)
   const early = new Set(candidates?.filter((id) => woken.take(db, id, watermark)))
   const found: ActiveAlert[] = []
   for (const type of measuredTypes) {

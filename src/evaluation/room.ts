@@ -31,7 +31,7 @@ interface Deps {
 export function openEvaluation(base: HistoryBase, { ingest, signals, enqueue }: Deps): EvaluationRoom {
   const { db, clock, warehouse, privacyOf } = base
   const { gaps, seriesMonitor, serverOutage } = signals
-  const woken = new WokenAlerts(warehouse.readsSpool)
+  const woken = new WokenAlerts(warehouse.readsSpool ? null : clock.now())
   ingest.violated.subscribe(({ alertIds, domainId, receivedAt }) => woken.add(alertIds, domainId, receivedAt))
   const signalsChanged: EvaluationRoom['signalsChanged'] = new Emitter()
   const signalChanges = new SignalChanges((orgId, domainId) => signalsChanged.emit({ orgId, domainId }))

@@ -10,7 +10,7 @@ import { damageNotice } from './duckdb/file-check.ts'
 import { readManifest } from './duckdb/manifest.ts'
 import type { ParquetOptions } from './duckdb/parquet-files.ts'
 import { removeLeftovers } from './duckdb/unlisted-files.ts'
-import { markClickhouse } from './stored-engine.ts'
+import { insertProgress, markClickhouse } from './stored-engine.ts'
 import type { Warehouse } from './warehouse.ts'
 
 export type { ClickhouseAddress }
@@ -59,7 +59,7 @@ export async function openWarehouse(options: WarehouseOptions): Promise<Warehous
     restored: (files) => info(`files are intact again and in use: ${files.map(({ path }) => path).join(', ')}`),
   }
   const warehouse = clickhouse
-    ? await ClickhouseWarehouse.open({ ...engine, address: clickhouse, info })
+    ? await ClickhouseWarehouse.open({ ...engine, address: clickhouse, progress: insertProgress(db), info })
     : await DuckdbWarehouse.open(engine)
   try {
     if (clickhouse) markClickhouse(db)

@@ -82,6 +82,8 @@ describe.skipIf(problem !== null)(`the program on ClickHouse${reason}`, () => {
     expect(await issues()).toMatchObject([{ occurrences: 1 }])
     // The waiting events are also sent by a new process that starts while ClickHouse is away.
     await world.restart()
+    await world.run('evaluate')
+    expect(await issues()).toMatchObject([{ occurrences: 1 }])
     await clickhouse.start()
     await world.run('compact', 'probe engine')
     world.clock.advance(MINUTE_MS)

@@ -5,6 +5,7 @@ import { ClickhouseClient, ClickhouseError } from '../../src/warehouse/clickhous
 import { ClickhouseHistory } from '../../src/warehouse/clickhouse/clickhouse-history.ts'
 import { ClickhouseIntake } from '../../src/warehouse/clickhouse/clickhouse-intake.ts'
 import { isTooOld, prepareServer } from '../../src/warehouse/clickhouse/prepare-server.ts'
+import { insertProgress, markClickhouse } from '../../src/warehouse/stored-engine.ts'
 import { plainQuery, WarehouseFixture } from '../../src/warehouse/warehouse.fixture.ts'
 import { ClickhouseServer, clickhouseProblem } from './clickhouse-server.ts'
 
@@ -24,12 +25,14 @@ describe.skipIf(problem !== null)(`intake for ClickHouse${reason}`, () => {
     if (!server) throw new Error('no server')
     stack.use(server)
     const fixture = stack.use(await WarehouseFixture.open())
+    markClickhouse(fixture.db)
     const history = new ClickhouseHistory({ client: server.client, clock: fixture.clock })
     const counted = async (over: 'events' | 'counts') => {
       const sql = over === 'events' ? 'SELECT count(*) AS n FROM events' : 'SELECT sum(events) AS n FROM counts'
       return (await history.query<{ n: number | null }>(plainQuery({ sql, over })))[0]?.n ?? 0
     }
-    const newIntake = (client = server.client) => new ClickhouseIntake({ client, staging: fixture.warehouse })
+    const newIntake = (client = server.client) =>
+      new ClickhouseIntake({ client, staging: fixture.warehouse, progress: insertProgress(fixture.db) })
     const load = async (intake: ClickhouseIntake) => {
       await fixture.spool.seal()
       for (const segment of [...fixture.spool.segments()]) {
@@ -97,6 +100,7 @@ describe.skipIf(problem !== null)(`intake for ClickHouse${reason}`, () => {
     const intake = new ClickhouseIntake({
       client: new Rejecting(server.client.address),
       staging: fixture.warehouse,
+      progress: insertProgress(fixture.db),
       rejected: (segments) => names.push(...segments.map(({ name }) => name)),
     })
     const firstAt = fixture.clock.now()
@@ -127,12 +131,14 @@ describe.skipIf(problem !== null)(`intake for ClickHouse${reason}`, () => {
     for (let n = 0; n < 4; n++) {
       await fixture.add(some(7))
       await world.load(world.newIntake())
-      // A new process doesn't know which segments were inserted.
+      // A new process inserts again the segments whose files it still has.
       await world.newIntake().send()
       if (n % 2 === 0) {
         await server.kill()
         await server.start()
       }
+      // It also knows that queries find all events, although it keeps the files of the newest segment.
+      expect(world.newIntake().pending.since).toBeNull()
       fixture.clock.advance(HOUR_MS)
       await fixture.reopen()
     }

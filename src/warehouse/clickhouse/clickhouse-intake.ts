@@ -2,6 +2,7 @@ import { basename, join } from 'node:path'
 import type { SegmentContent } from '../../ingest/segment-counts.ts'
 import type { DuckdbWarehouse } from '../duckdb/duckdb-warehouse.ts'
 import type { ManifestFile } from '../duckdb/manifest.ts'
+import type { InsertProgress } from '../stored-engine.ts'
 import type { PendingEvents, SealedSegment } from '../warehouse.ts'
 import { type ClickhouseClient, ClickhouseError } from './clickhouse-client.ts'
 import { insertFiles } from './insert-files.ts'
@@ -21,6 +22,7 @@ export interface IntakeOptions {
   client: ClickhouseClient
   /** Writes the files of segments, and lists them in the manifest until they are in ClickHouse. */
   staging: DuckdbWarehouse
+  progress: InsertProgress
   /** Called for segments that ClickHouse rejects although it accepts others. */
   rejected?(segments: readonly RejectedSegment[]): void
 }
@@ -44,10 +46,14 @@ export class ClickhouseIntake {
   private readonly inserted = new Set<string>()
   private readonly rejected = new Set<string>()
   private visibleSeq = 0
+  /** Segments up to this one are inserted or rejected. An earlier process may have inserted them. */
+  private insertedTo: string
   private sending: Promise<void> | null = null
   private readonly interruption = new AbortController()
 
-  constructor(private readonly options: IntakeOptions) {}
+  constructor(private readonly options: IntakeOptions) {
+    this.insertedTo = options.progress.insertedTo()
+  }
 
   /** Writes the files of a sealed segment, as `Warehouse.load`. Call `send` afterwards. */
   load(segment: SealedSegment, account: (content: SegmentContent) => void, release: () => void): Promise<void> {
@@ -67,10 +73,10 @@ export class ClickhouseIntake {
     return this.sending
   }
 
-  /** Loaded events that queries don't find yet. Rejected segments are not waited for. */
+  /** Loaded events that queries don't find yet. Rejected segments are not included. */
   get pending(): PendingEvents {
     const { manifest } = this.options.staging.parquet
-    const isPending = (file: ManifestFile) => !this.inserted.has(nameOf(file)) && !this.rejected.has(nameOf(file))
+    const isPending = (file: ManifestFile) => nameOf(file) > this.insertedTo
     const firsts = [manifest.files().find(isPending), manifest.pages().find(isPending)]
     const since = firsts.reduce(
       (first, file) => Math.min(first, file?.minReceivedAt ?? first),
@@ -94,7 +100,7 @@ export class ClickhouseIntake {
   }
 
   private async insertAll(): Promise<void> {
-    const { client, rejected } = this.options
+    const { client, progress, rejected } = this.options
     let failed: RejectedSegment[] = []
     for (const segment of this.segments()) {
       const { name, sum, maxSeq } = segment
@@ -112,7 +118,10 @@ export class ClickhouseIntake {
       if (failed.length > 0) rejected?.(failed)
       failed = []
       this.inserted.add(name)
-      this.visibleSeq = Math.max(this.visibleSeq, maxSeq)
+      if (name <= this.insertedTo) continue
+      progress.noteInserted(name)
+      this.insertedTo = name
+      this.visibleSeq = maxSeq || this.visibleSeq
     }
     if (failed[0]) throw failed[0].error
   }

@@ -5,6 +5,7 @@ import { DuckdbWarehouse, type EngineOptions } from '../duckdb/duckdb-warehouse.
 import type { ParquetFiles } from '../duckdb/parquet-files.ts'
 import type { EventImport } from '../event-import.ts'
 import type { Query } from '../query.ts'
+import type { InsertProgress } from '../stored-engine.ts'
 import type {
   Lane,
   Loaded,
@@ -23,6 +24,7 @@ import { prepareServer, reasonOf } from './prepare-server.ts'
 
 export interface ClickhouseOptions extends EngineOptions {
   address: ClickhouseAddress
+  progress: InsertProgress
   /** Writes to the log. */
   info(message: string): void
 }
@@ -54,14 +56,19 @@ export class ClickhouseWarehouse implements Warehouse {
     private readonly staging: DuckdbWarehouse,
     private readonly options: ClickhouseOptions,
   ) {
-    const { clock, callersTimeoutMs, report = () => {} } = options
+    const { clock, callersTimeoutMs, progress, report = () => {} } = options
     this.history = new ClickhouseHistory({
       client,
       clock,
       report,
       ...(callersTimeoutMs === undefined ? {} : { callersTimeoutMs }),
     })
-    this.intake = new ClickhouseIntake({ client, staging, rejected: (segments) => this.noteRejected(segments) })
+    this.intake = new ClickhouseIntake({
+      client,
+      staging,
+      progress,
+      rejected: (segments) => this.noteRejected(segments),
+    })
     this.stored = new ClickhouseStorage(client)
   }
 
