@@ -74,6 +74,7 @@ test('the defaults apply without settings', () => {
     flowConcurrency: 1,
     region: 'local',
     runRetentionDays: 30,
+    warehouse: null,
     providers: { DESK_REGION: 'north' },
   } as unknown as Config)
 })
@@ -300,6 +301,7 @@ describe('the settings shown to an operator', () => {
       TAGWARDEN_SMTP_URL: 'smtp://me:hunter2@mail',
       TAGWARDEN_OUTBOUND_PROXY: 'http://me:hunter2@proxy',
       TAGWARDEN_OIDC_CLIENT_SECRET: 'hunter2',
+      TAGWARDEN_WAREHOUSE: 'clickhouse://me:hunter2@db.example',
     }
     const shown = describeConfig({}, secrets, [DESK_REGION])
     expect(JSON.stringify(shown)).not.toContain('hunter2')
@@ -336,6 +338,7 @@ describe('a secret in a file', () => {
     [{ TAGWARDEN_SMTP_URL_FILE: '/nowhere/x' }, "TAGWARDEN_SMTP_URL_FILE: /nowhere/x can't be read (ENOENT)"],
     [{ TAGWARDEN_SMTP_URL_FILE: '/' }, "TAGWARDEN_SMTP_URL_FILE: / can't be read (EISDIR)"],
     [{ TAGWARDEN_DATA_FILE: path }, 'TAGWARDEN_DATA_FILE: unknown setting'],
+    [{ TAGWARDEN_WAREHOUSE_FILE: path }, 'TAGWARDEN_WAREHOUSE: must be clickhouse://user:password@host:port/database'],
   ])('is refused for %j', (env, message) => {
     expect(() => read(env)).toThrow(message)
   })
