@@ -1,39 +1,16 @@
 import { describe, expect, test } from 'bun:test'
-import { join } from 'node:path'
 import { receiver } from '../../src/transport/receiver.fixture.ts'
 import { tellMainStory } from '../api/main-story.ts'
-import { seededRandom, startLoad } from '../crash/event-load.ts'
-import { ask, askAll, call, runProgram, type Server, startServer, temporaryFolder, until } from '../run-program.ts'
-import { ClickhouseServer, clickhouseProblem } from './clickhouse-server.ts'
+import { ask, call, runProgram, startServer, until } from '../run-program.ts'
+import { clickhouseProblem } from './clickhouse-server.ts'
+import { openServedByClickhouse } from './served-by-clickhouse.ts'
 
 const problem = clickhouseProblem()
 const reason = problem === null ? '' : ` (ClickHouse can't be loaded here: ${problem})`
 
 describe.skipIf(problem !== null)(`a server that stores its events in ClickHouse${reason}`, () => {
-  /** Opens a ClickHouse server without tables, and a data folder with an owner. */
-  async function open() {
-    const stack = new AsyncDisposableStack()
-    const [clickhouse] = await ClickhouseServer.open()
-    if (!clickhouse) throw new Error('no server')
-    stack.use(clickhouse)
-    const folder = stack.use(temporaryFolder())
-    const data = join(folder.path, 'data')
-    const made = await runProgram(['init', '--data', data, '--org', 'Acme', '--email', 'alice@example.com', '--json'])
-    const key: string = JSON.parse(made.stdout).apiKey
-    const env = {
-      TAGWARDEN_WAREHOUSE: clickhouse.url,
-      TAGWARDEN_PUBLIC_URL: 'https://watch.example',
-      TAGWARDEN_OUTBOUND_ALLOW: '127.0.0.1',
-      TAGWARDEN_RATE_KEY_PER_MINUTE: '1000000',
-    }
-    const start = async () => stack.use(await startServer(data, { env }))
-    const v1Of = (server: Server) => (method: string, path: string, body?: unknown) =>
-      ask(method, `${server.url}/v1${path}`, key, body)
-    return { clickhouse, data, env, key, start, v1Of, [Symbol.asyncDispose]: () => stack.disposeAsync() }
-  }
-
   test('opens an issue for a captured request, which sends a notification and can be acknowledged', async () => {
-    await using world = await open()
+    await using world = await openServedByClickhouse()
     await using hook = receiver()
     const server = await world.start()
     const v1 = world.v1Of(server)
@@ -52,67 +29,8 @@ describe.skipIf(problem !== null)(`a server that stores its events in ClickHouse
     expect(server.log()).not.toContain('"level":50')
   })
 
-  test('after kills of both servers under load, each acknowledged event is stored once', async () => {
-    await using world = await open()
-    const { clickhouse, key, start, v1Of } = world
-    let server = await start()
-    const { id: domainId, token } = await v1Of(server)('POST', '/domains', { name: 'Shop' })
-    using load = startLoad(token, seededRandom(1))
-    const more = async (count: number) => {
-      const known = load.acknowledged.size
-      await until('more acknowledged events', () => load.acknowledged.size >= known + count)
-    }
-    const visible = async () => {
-      const { status, body } = await call('GET', `${server.url}/v1/events?domainId=${domainId}&limit=1`, { as: key })
-      return status === 200 && body.events.length > 0
-    }
-    load.to = server.url
-    await until('the first events', visible)
-    for (let kill = 0; kill < 2; kill++) {
-      // ClickHouse is killed while events arrive, and the server while ClickHouse is away.
-      await clickhouse.kill()
-      await more(200)
-      load.to = null
-      await server.stop('SIGKILL')
-      server = await start()
-      load.to = server.url
-      await more(200)
-      const failed = await call('GET', `${server.url}/v1/events?domainId=${domainId}`, { as: key })
-      expect([failed.status, failed.headers.get('retry-after')]).toEqual([503, '5'])
-      await until('the readiness check to fail', async () => {
-        const { status, body } = await call('GET', `${server.url}/readyz`)
-        return status === 503 && /engine: ClickHouse does not answer: .*wait in the data folder/.test(body.error)
-      })
-      await clickhouse.start()
-      await until('events again', visible)
-      load.to = null
-      await server.stop('SIGKILL')
-      server = await start()
-      load.to = server.url
-      await more(50)
-    }
-    await load.finish()
-    const count = async () => {
-      const [row] = await clickhouse.client.select<{ n: number }>(
-        `SELECT count(*) AS n FROM events WHERE domainId = '${domainId}'`,
-      )
-      return row?.n ?? 0
-    }
-    await until('all events in ClickHouse', async () => (await count()) >= load.acknowledged.size)
-    const events = await askAll<{ id: string }>(server.url, `/v1/events?domainId=${domainId}`, key, 'events')
-    expect(events.map(({ id }) => id).sort()).toEqual([...load.acknowledged.keys()].sort())
-    const [counted] = await clickhouse.client.select<{ n: number }>(
-      `SELECT sum(events) AS n FROM counts WHERE domainId = '${domainId}'`,
-    )
-    expect(counted?.n).toBe(load.acknowledged.size)
-    await until(
-      'the readiness check to succeed',
-      async () => (await call('GET', `${server.url}/readyz`)).status === 200,
-    )
-  })
-
   test('refuses a folder whose events are in the other engine, and changes nothing', async () => {
-    await using world = await open()
+    await using world = await openServedByClickhouse()
     const { data, env, start, v1Of } = world
     const serve = (own: Record<string, string>) =>
       runProgram(['serve', '--data', data, '--listen', '127.0.0.1:0'], { env: own })
@@ -130,8 +48,27 @@ describe.skipIf(problem !== null)(`a server that stores its events in ClickHouse
     ])
   })
 
+  test('refuses a folder with stored events', async () => {
+    await using world = await openServedByClickhouse()
+    const { data, env, key } = world
+    const { TAGWARDEN_WAREHOUSE: _, ...files } = env
+    await using server = await startServer(data, { env: files })
+    const { id, token } = await ask('POST', `${server.url}/v1/domains`, key, { name: 'Shop' })
+    const events = [{ vendor: 'Shop', event: 'view' }]
+    expect(await call('POST', `${server.url}/api/v1/events`, { as: token, body: { events } })).toMatchObject({
+      status: 202,
+    })
+    const isStored = async () => (await ask('GET', `${server.url}/v1/domains/${id}`, key)).events24h === 1
+    await until('the event to be stored', isStored)
+    await server.stop()
+    const refused = await runProgram(['serve', '--data', data, '--listen', '127.0.0.1:0'], { env })
+    expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('are in its own files, but')])
+    await using again = await startServer(data, { env: files })
+    expect((await ask('GET', `${again.url}/v1/events?domainId=${id}`, key)).events).toHaveLength(1)
+  })
+
   test('prints the tables', async () => {
-    await using world = await open()
+    await using world = await openServedByClickhouse()
     const { stdout, code } = await runProgram(['serve', '--print-schema'])
     expect(code).toBe(0)
     for (const sql of stdout.split(';\n')) if (sql.trim() !== '') await world.clickhouse.client.run(sql)

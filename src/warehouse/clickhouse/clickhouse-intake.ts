@@ -36,6 +36,9 @@ export interface RejectedSegment {
 /** Number of segments in a row that ClickHouse may reject before it is considered to be at fault itself. */
 const MAX_REJECTED = 100
 
+/** Maximum number of segments whose files are removed at a time, because one transaction removes them from the manifest. */
+const MAX_REMOVED = 200
+
 /**
  * Receives events for ClickHouse. A segment is first written to files and accounted for, as without ClickHouse, and then
  * inserted. While the server is away, files wait on the disk. A process that is killed repeats the last inserts, which
@@ -102,6 +105,7 @@ export class ClickhouseIntake {
   private async insertAll(): Promise<void> {
     const { client, progress, rejected } = this.options
     let failed: RejectedSegment[] = []
+    let count = 0
     for (const segment of this.segments()) {
       const { name, sum, maxSeq } = segment
       if (this.inserted.has(name) || this.rejected.has(name)) continue
@@ -118,10 +122,12 @@ export class ClickhouseIntake {
       if (failed.length > 0) rejected?.(failed)
       failed = []
       this.inserted.add(name)
-      if (name <= this.insertedTo) continue
-      progress.noteInserted(name)
-      this.insertedTo = name
-      this.visibleSeq = maxSeq || this.visibleSeq
+      if (name > this.insertedTo) {
+        progress.noteInserted(name)
+        this.insertedTo = name
+        this.visibleSeq = maxSeq || this.visibleSeq
+      }
+      if (++count % MAX_REMOVED === 0) await this.removeDone()
     }
     if (failed[0]) throw failed[0].error
   }
@@ -130,7 +136,9 @@ export class ClickhouseIntake {
     const { manifest, folder } = this.options.staging.parquet
     const all = this.segments()
     const lastSeq = all.reduce((last, { maxSeq }) => Math.max(last, maxSeq), 0)
-    const done = all.filter(({ name, isScanned, maxSeq }) => this.inserted.has(name) && isScanned && maxSeq < lastSeq)
+    const done = all
+      .filter(({ name, isScanned, maxSeq }) => this.inserted.has(name) && isScanned && maxSeq < lastSeq)
+      .slice(0, MAX_REMOVED)
     const paths = done.flatMap(({ events, counts, pages }) => [events, counts, pages].filter((path) => path !== null))
     manifest.drop(new Set(paths.map((path) => path.slice(folder.length + 1))))
     for (const { name } of done) this.inserted.delete(name)

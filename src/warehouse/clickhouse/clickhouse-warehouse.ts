@@ -114,10 +114,11 @@ export class ClickhouseWarehouse implements Warehouse {
     return this.history.runningQueries
   }
 
-  /** Resolves when the segment's files are written. Inserts them at once if the last insert succeeded. */
+  /** Resolves when the segment's files are written. Inserts them at once unless earlier files wait. */
   async load(segment: SealedSegment, account: (content: SegmentContent) => void, release: () => void): Promise<void> {
+    const isBehind = this.failure !== null || this.pending.since !== null
     await this.intake.load(segment, account, release)
-    if (this.failure === null) await this.send()
+    if (!isBehind) await this.send()
   }
 
   discard(segment: SealedSegment): Promise<void> {
