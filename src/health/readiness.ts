@@ -55,7 +55,7 @@ export function watchDiskSpace(space: Space, alarms: Alarms): void {
 
 /** Checks repeatedly that the engine of the warehouse answers. */
 export class EngineProbe {
-  /** What is wrong; null if the last probe succeeded. */
+  /** Failure of the last probe; null if it succeeded. */
   private fault: string | null = null
   /** Start of the running probe; null between probes. */
   private begunAt: Instant | null = null

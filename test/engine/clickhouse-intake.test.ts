@@ -85,7 +85,7 @@ describe.skipIf(problem !== null)(`intake for ClickHouse${reason}`, () => {
     expect([await counted('events'), await counted('counts')]).toEqual([15, 15])
   })
 
-  test('sets a segment aside that ClickHouse rejects, and goes on with later ones', async () => {
+  test('sets a segment aside that ClickHouse rejects, and continues with later ones', async () => {
     await using world = await open()
     const { fixture, server, counted } = world
     const sent: string[] = []

@@ -38,7 +38,7 @@ test.skipIf(problem !== null)(
       expect([failed.status, failed.headers.get('retry-after')]).toEqual([503, '5'])
       await until('the readiness check to fail', async () => {
         const { status, body } = await call('GET', `${server.url}/readyz`)
-        return status === 503 && /engine: ClickHouse does not answer: .*wait in the data folder/.test(body.error)
+        return status === 503 && /engine: ClickHouse: no answer from .*wait in the data folder/.test(body.error)
       })
       await clickhouse.start()
       await until('events again', visible)

@@ -49,7 +49,7 @@ const CAUSES: Readonly<Record<number, string>> = {
 /** Returns why a request failed, for the operator. Omits ClickHouse's messages, which may quote SQL and values. */
 export function reasonOf(error: unknown, { url }: Pick<ClickhouseAddress, 'url'>): string {
   if (!(error instanceof ClickhouseError)) return messageOf(error)
-  if (error.code === null) return `ClickHouse does not answer: ${error.message}`
+  if (error.code === null) return `ClickHouse: ${error.message}`
   const cause = CAUSES[error.code]
   return `ClickHouse at ${new URL(url).host} answers with its error ${error.code}${cause ? ` (${cause})` : ''}`
 }
