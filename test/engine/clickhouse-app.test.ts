@@ -75,9 +75,7 @@ describe.skipIf(problem !== null)(`the program on ClickHouse${reason}`, () => {
     await world.run('probe engine')
     const unready = await world.call('GET', '/readyz', { as: null })
     expect([unready.status, unready.headers.get('retry-after')]).toEqual([503, expect.stringMatching(/^\d+$/)])
-    expect(unready.body.error).toMatch(
-      /engine: ClickHouse: no answer from .*; received events wait in the data folder/,
-    )
+    expect(unready.body.error).toMatch(/engine: ClickHouse: no answer from .*; received events wait in the data folder/)
     expect(unready.body.error).toContain('inserts: received events have been waiting for 2 min to be inserted')
     expect(await issues()).toMatchObject([{ occurrences: 1 }])
     // The waiting events are also sent by a new process that starts while ClickHouse is away.

@@ -125,6 +125,35 @@ describe.skipIf(problem !== null)(`intake for ClickHouse${reason}`, () => {
     expect(await counted('events')).toBe(12)
   })
 
+  test('sends a segment again that failed once, before it is set aside', async () => {
+    await using world = await open()
+    const { fixture, server, counted } = world
+    const errors = [new ClickhouseError('aborted', 236), new ClickhouseError('no answer', null)]
+    class Failing extends ClickhouseClient {
+      override insertFile(sql: string, path: string, token: string): Promise<void> {
+        const error = token.startsWith('000000000001') ? errors.shift() : undefined
+        return error ? Promise.reject(error) : super.insertFile(sql, path, token)
+      }
+    }
+    const names: string[] = []
+    const intake = new ClickhouseIntake({
+      client: new Failing(server.client.address),
+      staging: fixture.warehouse,
+      progress: insertProgress(fixture.db),
+      rejected: (segments) => names.push(...segments.map(({ name }) => name)),
+    })
+    for (let n = 0; n < 2; n++) {
+      await fixture.add(some(5))
+      await world.load(intake)
+      fixture.clock.advance(MINUTE_MS)
+    }
+    await expect(intake.send()).rejects.toMatchObject({ isTemporary: true })
+    expect(intake.pending.since).not.toBeNull()
+    await intake.send()
+    expect([intake.pending.since, names]).toEqual([null, []])
+    expect(await counted('events')).toBe(10)
+  })
+
   test('stores every event once when the process or the server is killed', async () => {
     await using world = await open()
     const { fixture, server, counted } = world

@@ -103,25 +103,23 @@ export class ClickhouseIntake {
   }
 
   private async insertAll(): Promise<void> {
-    const { client, progress, rejected } = this.options
-    let failed: RejectedSegment[] = []
+    const { progress } = this.options
+    let failed: StagedSegment[] = []
+    let fault: unknown = null
     let count = 0
     for (const segment of this.segments()) {
-      const { name, sum, maxSeq } = segment
-      if (this.inserted.has(name) || this.rejected.has(name)) continue
-      try {
-        await insertFiles(client, segment, `${name}:${sum}`, [this.interruption.signal])
-      } catch (error) {
-        failed.push({ name, error })
-        const isTemporary = error instanceof ClickhouseError && error.isTemporary
-        if (isTemporary || this.isInterrupted || failed.length === MAX_REJECTED) throw error
+      const { name, maxSeq } = segment
+      if (this.rejected.has(name)) continue
+      const error = this.inserted.has(name) ? null : await this.insert(segment)
+      if (error !== null) {
+        failed.push(segment)
+        fault ??= error
+        if (failed.length === MAX_REJECTED) throw fault
         continue
       }
-      // ClickHouse accepts this segment, so it is not at fault for those before.
-      for (const one of failed) this.rejected.add(one.name)
-      if (failed.length > 0) rejected?.(failed)
+      await this.reject(failed)
       failed = []
-      this.inserted.add(name)
+      fault = null
       if (name > this.insertedTo) {
         progress.noteInserted(name)
         this.insertedTo = name
@@ -129,7 +127,34 @@ export class ClickhouseIntake {
       }
       if (++count % MAX_REMOVED === 0) await this.removeDone()
     }
-    if (failed[0]) throw failed[0].error
+    if (fault !== null) throw fault
+  }
+
+  /**
+   * Inserts a segment. Returns null if that succeeds, otherwise why ClickHouse rejects it. Throws if the server is away
+   * or the insert was cancelled.
+   */
+  private async insert(segment: StagedSegment): Promise<unknown> {
+    const { name, sum } = segment
+    try {
+      await insertFiles(this.options.client, segment, `${name}:${sum}`, [this.interruption.signal])
+      this.inserted.add(name)
+      return null
+    } catch (error) {
+      if (this.isInterrupted || (error instanceof ClickhouseError && error.isTemporary)) throw error
+      return error
+    }
+  }
+
+  /** Sets segments aside that can't be inserted now either, when ClickHouse has just accepted a later one. */
+  private async reject(segments: readonly StagedSegment[]): Promise<void> {
+    const rejected: RejectedSegment[] = []
+    for (const segment of segments) {
+      const error = await this.insert(segment)
+      if (error !== null) rejected.push({ name: segment.name, error })
+    }
+    for (const { name } of rejected) this.rejected.add(name)
+    if (rejected.length > 0) this.options.rejected?.(rejected)
   }
 
   private async removeDone(): Promise<void> {
