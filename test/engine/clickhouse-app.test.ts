@@ -9,11 +9,11 @@ const reason = problem === null ? '' : ` (ClickHouse can't be loaded here: ${pro
 describe.skipIf(problem !== null)(`the program on ClickHouse${reason}`, () => {
   /** Opens a ClickHouse server, and the program with a domain and a validation alert. */
   async function open() {
-    const stack = new AsyncDisposableStack()
+    await using made = new AsyncDisposableStack()
     const [clickhouse] = await ClickhouseServer.open()
     if (!clickhouse) throw new Error('no server')
-    stack.use(clickhouse)
-    const world = stack.use(await testApp({ warehouse: clickhouse.url }))
+    made.use(clickhouse)
+    const world = made.use(await testApp({ warehouse: clickhouse.url }))
     const { id: domainId, token } = (await world.call('POST', '/v1/domains', { body: { name: 'Shop' } })).body
     const alert = {
       name: 'Purchase has a value',
@@ -41,6 +41,7 @@ describe.skipIf(problem !== null)(`the program on ClickHouse${reason}`, () => {
       world.clock.advance(5 * SECOND_MS)
       await world.run('flush')
     }
+    const stack = made.move()
     return {
       clickhouse,
       world,

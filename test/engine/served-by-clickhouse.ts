@@ -4,11 +4,11 @@ import { ClickhouseServer } from './clickhouse-server.ts'
 
 /** Opens a ClickHouse server, and a data folder of the organization Acme for servers that store their events in it. */
 export async function openServedByClickhouse() {
-  const stack = new AsyncDisposableStack()
+  await using opened = new AsyncDisposableStack()
   const [clickhouse] = await ClickhouseServer.open()
   if (!clickhouse) throw new Error('no server')
-  stack.use(clickhouse)
-  const folder = stack.use(temporaryFolder())
+  opened.use(clickhouse)
+  const folder = opened.use(temporaryFolder())
   const data = join(folder.path, 'data')
   const made = await runProgram(['init', '--data', data, '--org', 'Acme', '--email', 'alice@example.com', '--json'])
   const key: string = JSON.parse(made.stdout).apiKey
@@ -18,6 +18,7 @@ export async function openServedByClickhouse() {
     TAGWARDEN_OUTBOUND_ALLOW: '127.0.0.1',
     TAGWARDEN_RATE_KEY_PER_MINUTE: '1000000',
   }
+  const stack = opened.move()
   const start = async () => stack.use(await startServer(data, { env }))
   const v1Of = (server: Server) => (method: string, path: string, body?: unknown) =>
     ask(method, `${server.url}/v1${path}`, key, body)
