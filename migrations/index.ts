@@ -61,7 +61,7 @@ import managedItems from './0055_managed_items.sql' with { type: 'text' }
 import operatorAlarms from './0056_operator_alarms.sql' with { type: 'text' }
 import retentionChanges from './0057_retention_changes.sql' with { type: 'text' }
 import savedViews from './0058_saved_views.sql' with { type: 'text' }
-import warehouseEngine from './0060_warehouse_engine.sql' with { type: 'text' }
+import warehouseEngine from './0059_warehouse_engine.sql' with { type: 'text' }
 
 /** Migrations in the order in which they run. Released statements never change; new migrations are appended. */
 export const migrations: readonly { name: string; sql: string }[] = [
@@ -123,5 +123,5 @@ export const migrations: readonly { name: string; sql: string }[] = [
   { name: '0056_operator_alarms', sql: operatorAlarms },
   { name: '0057_retention_changes', sql: retentionChanges },
   { name: '0058_saved_views', sql: savedViews },
-  { name: '0060_warehouse_engine', sql: warehouseEngine },
+  { name: '0059_warehouse_engine', sql: warehouseEngine },
 ]
