@@ -33,6 +33,7 @@ export const commands: Readonly<Record<string, () => Promise<Command>>> = {
   apply: async () => (await import('./apply.ts')).apply,
   config: async () => (await import('./config.ts')).config,
   judge: async () => (await import('./judge.ts')).judge,
+  claims: async () => (await import('./claims.ts')).claims,
   draft: async () => (await import('./draft.ts')).draft,
   browse: async () => (await import('./browse.ts')).browse,
   holidays: async () => (await import('./holidays.ts')).holidays,

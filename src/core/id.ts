@@ -23,6 +23,7 @@ export type IdPrefix =
   | 'ocr'
   | 'cmt'
   | 'bkp'
+  | 'col'
   | 'gat'
   | 'vie'
 
@@ -37,8 +38,8 @@ export function newId(prefix: IdPrefix, at: Instant): string {
 
 /**
  * Returns a prefix followed by a secret with 256 random bits: API key `ak_`, property token `pt_`, session `st_`,
- * invitation `in_`, set-up link `su_`, password reset link `rs_`.
+ * invitation `in_`, set-up link `su_`, password reset link `rs_`, collector `ct_`.
  */
-export function newSecret(prefix: 'ak' | 'pt' | 'st' | 'in' | 'su' | 'rs'): string {
+export function newSecret(prefix: 'ak' | 'pt' | 'st' | 'in' | 'su' | 'rs' | 'ct'): string {
   return `${prefix}_${randomBytes(32).toString('base64url')}`
 }

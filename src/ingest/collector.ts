@@ -288,8 +288,9 @@ export class Collector {
   private async save({ events, record }: UnjudgedBatch): Promise<void> {
     const { spool, storing, live, counts } = this.parts
     const { orgId, domainId, receivedAt } = record
+    const alertIds = violatedBy(events)
     try {
-      await spool.append(events, record)
+      await spool.append(events, alertIds ? { ...record, violated: [...alertIds] } : record)
     } catch (error) {
       storing?.refused(receivedAt)
       throw error
@@ -299,7 +300,6 @@ export class Collector {
     live?.add(domainId, events)
     counts?.add(orgId, receivedAt, events.length)
     if (events.length > 0) this.parts.received?.(domainId, receivedAt)
-    const alertIds = violatedBy(events)
     if (alertIds) this.parts.violated(alertIds, domainId, receivedAt)
   }
 }

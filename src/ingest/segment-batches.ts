@@ -12,6 +12,13 @@ export interface KnownBatch {
   refused: Refused | null
 }
 
+/** Events that violate an alert. */
+export interface SegmentViolation {
+  alertId: string
+  domainId: string
+  receivedAt: Instant
+}
+
 export type Refused = Omit<BatchAnswer, 'accepted'>
 
 export const NOTHING_REFUSED: Refused = { rejected: 0, errors: [] }
@@ -29,6 +36,7 @@ export class BatchLog {
   /** Batches stored in full, because they have ledger entries or page timings. */
   readonly notable: BatchRecord[] = []
   private readonly known = new Map<bigint, KnownBatch>()
+  private readonly violatedAt = new Map<string, SegmentViolation>()
 
   static of(batches: Iterable<BatchRecord>): BatchLog {
     const log = new BatchLog()
@@ -38,11 +46,12 @@ export class BatchLog {
 
   /** Adds a batch. If its id is already known, the first response is kept. */
   add(batch: BatchRecord): void {
-    const { key, orgId, receivedAt, answer, ledger, pages = [] } = batch
+    const { key, orgId, domainId, receivedAt, answer, ledger, pages = [], violated = [] } = batch
     this.size++
     this.isInternal &&= orgId === INTERNAL_ORG_ID
     this.firstReceivedAt = Math.min(this.firstReceivedAt, receivedAt)
     this.lastReceivedAt = Math.max(this.lastReceivedAt, receivedAt)
+    for (const alertId of violated) this.violatedAt.set(`${alertId} ${domainId}`, { alertId, domainId, receivedAt })
     if (ledger.length > 0 || pages.length > 0) this.notable.push(batch)
     if (key === null) return
     const hash = hashOf(key)
@@ -53,6 +62,11 @@ export class BatchLog {
   answerOf(hash: bigint): BatchAnswer | null {
     const batch = this.known.get(hash)
     return batch ? { accepted: batch.accepted, ...(batch.refused ?? NOTHING_REFUSED) } : null
+  }
+
+  /** Most recent violation of each alert in each domain. */
+  violations(): SegmentViolation[] {
+    return [...this.violatedAt.values()]
   }
 
   /** Batches that have an id, in order of arrival. */

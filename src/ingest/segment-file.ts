@@ -16,6 +16,8 @@ export interface BatchRecord {
   ledger: LedgerNote[]
   /** Timings of vendors' code; absent if there are none. */
   pages?: StoredPage[]
+  /** Ids of the alerts that its events violate; absent if there are none. */
+  violated?: string[]
 }
 
 /** A batch to append to the spool. */

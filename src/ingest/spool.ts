@@ -56,9 +56,22 @@ export interface SpoolOptions {
   maxSegmentBytes?: number
   /** Folder for copies of damaged files. Default: the folder `damaged` next to the spool. */
   damagedFolder?: string
+  /** Default: consecutive numbers, for a server whose events no other process numbers. */
+  numbering?: Numbering
   /** Called for each file that has unreadable acknowledged batches. */
   damaged?(damage: SegmentDamage): void
 }
+
+/** Event numbers of one of several processes that share an event history. */
+export interface Numbering {
+  /** Numbers start at the time in milliseconds multiplied by this. */
+  perMs: number
+  /** Its numbers are congruent to `slot` modulo `slots`, so that no other process uses them. */
+  slot: number
+  slots: number
+}
+
+const CONSECUTIVE: Numbering = { perMs: 1000, slot: 0, slots: 1 }
 
 /**
  * The write-ahead log of acknowledged batches until the warehouse has loaded them. In each file, lines with the events
@@ -81,6 +94,7 @@ export class Spool {
   private readonly encoder = new SegmentEncoder()
   private readonly maxSegmentBytes: number
   private readonly damagedFolder: string
+  private readonly numbering: Numbering
   private nextNumber: number
   private lastReceivedAt = 0
   private lastSeq = 0
@@ -96,6 +110,7 @@ export class Spool {
     private readonly options: SpoolOptions = {},
   ) {
     this.maxSegmentBytes = options.maxSegmentBytes ?? 32 * 1024 * 1024
+    this.numbering = options.numbering ?? CONSECUTIVE
     this.damagedFolder = options.damagedFolder ?? join(dirname(folder), 'damaged')
     this.nextNumber = loaded.last === null ? 1 : Number.parseInt(loaded.last, 10) + 1
     this.lastReceivedAt = loaded.lastReceivedAt
@@ -126,10 +141,13 @@ export class Spool {
   }
 
   /**
-   * Returns the next event number. It increases with time and with each call, and stays below 2^53 until the year 2255.
+   * Returns the next event number. It increases with time and with each call, and stays below 2^53 until the year 2255;
+   * with 4,000 numbers per millisecond, until 2041.
    */
   nextSeq(): number {
-    this.lastSeq = Math.max(this.lastSeq + 1, this.lastReceivedAt * SEQ_PER_MS)
+    const { perMs, slot, slots } = this.numbering
+    const least = Math.max(this.lastSeq + 1, this.lastReceivedAt * perMs)
+    this.lastSeq = least + ((slot - (least % slots) + slots) % slots)
     return this.lastSeq
   }
 
@@ -359,7 +377,6 @@ export class Spool {
   }
 }
 
-const SEQ_PER_MS = 1000
 /** A file that has been missing for this long is treated as lost. */
 const MISSING_MS = MINUTE_MS
 const SEGMENT_FILE = /^(\d{12})\.ndjson$/

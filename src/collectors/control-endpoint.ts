@@ -1,0 +1,127 @@
+import type { Clock, Instant } from '../core/clock.ts'
+import { AppError } from '../core/error.ts'
+import { bugResponse, errorResponse, refusalOf } from '../http/error-responses.ts'
+import { API_HEADERS } from '../http/headers.ts'
+import { readJson } from '../http/json-body.ts'
+import { type Db, tx } from '../store/database.ts'
+import type { ClaimProcess } from './claim-process.ts'
+import {
+  type ClaimAnswer,
+  type CollectorStatus,
+  type Commit,
+  CONTROL_PATH,
+  MAX_REQUEST_BYTES,
+  parseClaim,
+  parseCommit,
+  parseSync,
+  type SyncAnswer,
+} from './protocol.ts'
+import { changedRows } from './row-feed.ts'
+import {
+  AWAY_MS,
+  type CollectorRecord,
+  checkInstance,
+  collectorOf,
+  commitSegment,
+  listCollectors,
+  recordContact,
+} from './store.ts'
+
+export interface ControlDeps {
+  db: Db
+  clock: Clock
+  claims: Pick<ClaimProcess, 'claim'>
+  /** The epoch of the row feed, from `epochOf`. */
+  epoch: number
+  /** Returns the ids of the organizations that exceed their share of the disk. */
+  overBudget(): string[]
+  /** Records a segment, in the transaction that marks it as committed. */
+  record(commit: Commit, collector: CollectorRecord): void
+  /** Called after each segment that was committed for the first time. */
+  committed(commit: Commit, collector: CollectorRecord): void
+  report(error: unknown, where: string): void
+}
+
+/** Answers the requests of collectors. They have credentials of their own and are not part of the API. */
+export class ControlEndpoint {
+  private readonly answers: Record<string, (body: unknown, collector: CollectorRecord) => unknown> = {
+    sync: (body, collector) => this.sync(body, collector),
+    claim: (body, collector) => this.claim(body, collector),
+    commit: (body, collector) => this.commit(body, collector),
+  }
+
+  constructor(private readonly deps: ControlDeps) {}
+
+  /** True for paths served by this endpoint. */
+  owns(path: string): boolean {
+    return path.startsWith(CONTROL_PATH)
+  }
+
+  /** Handles a request. Never throws. */
+  async fetch(request: Request): Promise<Response> {
+    const { pathname } = new URL(request.url)
+    try {
+      const answer = this.answers[pathname.slice(CONTROL_PATH.length)]
+      if (!answer || request.method !== 'POST') throw new AppError('notFound', 'no such route')
+      const collector = this.collectorOf(request)
+      const result = await answer(await readJson(request, MAX_REQUEST_BYTES), collector)
+      return new Response(JSON.stringify(result), { headers: { ...API_HEADERS, 'content-type': 'application/json' } })
+    } catch (error) {
+      const refusal = refusalOf(error)
+      if (refusal) return errorResponse(refusal)
+      this.deps.report(error, `POST ${pathname}`)
+      return bugResponse()
+    }
+  }
+
+  private collectorOf(request: Request): CollectorRecord {
+    const token = /^bearer\s+(ct_\S+)\s*$/i.exec(request.headers.get('authorization') ?? '')?.[1]
+    const collector = token === undefined ? null : collectorOf(this.deps.db, token)
+    if (!collector) throw new AppError('unauthorized', 'authorization: unknown or revoked collector token')
+    return collector
+  }
+
+  private sync(body: unknown, collector: CollectorRecord): SyncAnswer {
+    const { db, clock, epoch, overBudget } = this.deps
+    const asked = parseSync(body)
+    const now = clock.now()
+    checkInstance(collector, asked.status.instance, now)
+    recordContact(db, collector.id, { status: asked.status, now, isAway: isAway(collector, asked.status, now) })
+    const isWhole = asked.epoch !== epoch
+    const live = listCollectors(db).filter(({ isAway, seenAt }) => seenAt !== null && !isAway)
+    return {
+      epoch,
+      slot: collector.slot,
+      live: Math.max(1, live.length),
+      overBudget: overBudget(),
+      isWhole,
+      ...changedRows(db, isWhole ? 0 : asked.version),
+    }
+  }
+
+  private async claim(body: unknown, collector: CollectorRecord): Promise<ClaimAnswer> {
+    const { claims, clock } = this.deps
+    const { instance, segment, hashes } = parseClaim(body)
+    checkInstance(collector, instance, clock.now())
+    const claimed = { segment: `${collector.id}:${segment}`, hashes: hashes.map(BigInt) }
+    return { taken: (await claims.claim(claimed, clock.now())).map(String) }
+  }
+
+  private commit(body: unknown, collector: CollectorRecord): Record<never, never> {
+    const { db, clock, record, committed } = this.deps
+    const commit = parseCommit(body)
+    checkInstance(collector, commit.instance, clock.now())
+    const isNew = tx(db, () => {
+      if (!commitSegment(db, collector.id, commit.segment, clock.now())) return false
+      record(commit, collector)
+      return true
+    })
+    if (isNew) committed(commit, collector)
+    return {}
+  }
+}
+
+/** A collector that returns from an absence is waited for again once it has stored what it received meanwhile. */
+function isAway({ isAway }: CollectorRecord, { storedThrough }: CollectorStatus, now: Instant): boolean {
+  return isAway && now - storedThrough > AWAY_MS
+}

@@ -1,0 +1,135 @@
+import { type Clock, type Instant, MINUTE_MS } from '../core/clock.ts'
+import { AppError } from '../core/error.ts'
+import { newId, newSecret } from '../core/id.ts'
+import { secretHash } from '../core/secret-box.ts'
+import { checkName } from '../org/org.ts'
+import { type Db, prepared, tx } from '../store/database.ts'
+import type { CollectorStatus } from './protocol.ts'
+
+/** A process that receives events for this server. */
+export interface CollectorRecord {
+  id: string
+  name: string
+  /** Its event numbers are congruent to it modulo 64. */
+  slot: number
+  createdAt: Instant
+  /** Random id of the data folder that uses the token; null before the first contact. */
+  instance: string | null
+  /** Time of the most recent contact; null before the first contact. */
+  seenAt: Instant | null
+  /** Version of its program; null before the first contact. */
+  version: string | null
+  /** Size of the events that wait on its disk, in bytes; null before the first contact. */
+  diskBytes: number | null
+  /** Free space on its disk, in bytes; null if unknown. */
+  freeBytes: number | null
+  /** All its events received before this time are in the event history; null before the first contact. */
+  storedThrough: Instant | null
+  /** True when alerts are evaluated without waiting for it. */
+  isAway: boolean
+}
+
+/** Slot 0 belongs to the control node. */
+export const SLOTS = 64
+/** After this time without contact, alerts are evaluated without waiting for the collector. */
+export const AWAY_MS = MINUTE_MS
+/** Longer than a collector keeps a segment that it has committed. */
+const COMMITTED_MS = 14 * 24 * 60 * MINUTE_MS
+
+const SELECT = `SELECT id, name, slot, createdAt, instance, seenAt, version, diskBytes, freeBytes, storedThrough, isAway
+  FROM collector`
+
+type Row = Omit<CollectorRecord, 'isAway'> & { isAway: number }
+const recordOf = (row: Row): CollectorRecord => ({ ...row, isAway: row.isAway === 1 })
+
+/** Returns all collectors by name. */
+export function listCollectors(db: Db): CollectorRecord[] {
+  return prepared<[], Row>(db, `${SELECT} ORDER BY name`).all().map(recordOf)
+}
+
+/**
+ * Adds a collector. Returns it with its token, of which only the SHA-256 hash is stored. Throws `invalid` for a blank
+ * name, and `conflict` when the name is taken or there are 63 collectors.
+ */
+export function addCollector(db: Db, clock: Clock, name: string): { collector: CollectorRecord; token: string } {
+  const token = newSecret('ct')
+  const id = newId('col', clock.now())
+  return tx(db, () => {
+    const known = listCollectors(db)
+    const plain = checkName(name, 'name')
+    if (known.some((one) => one.name === plain)) throw new AppError('conflict', `name: "${plain}" is taken`)
+    const taken = new Set(known.map(({ slot }) => slot))
+    const slot = Array.from({ length: SLOTS - 1 }, (_, index) => index + 1).find((one) => !taken.has(one))
+    if (slot === undefined) throw new AppError('conflict', `there can be at most ${SLOTS - 1} collectors; remove one first`)
+    prepared(db, 'INSERT INTO collector (id, name, slot, tokenHash, createdAt) VALUES (?, ?, ?, ?, ?)').run(
+      id,
+      plain,
+      slot,
+      secretHash(token),
+      clock.now(),
+    )
+    return { collector: findCollector(db, id), token }
+  })
+}
+
+/**
+ * Removes a collector, so that its token no longer works. Throws `notFound`.
+ */
+export function removeCollector(db: Db, name: string): void {
+  const { changes } = prepared(db, 'DELETE FROM collector WHERE name = ?').run(name)
+  if (changes === 0) throw new AppError('notFound', `there is no collector named "${name}"`)
+}
+
+function findCollector(db: Db, id: string): CollectorRecord {
+  const row = prepared<[string], Row>(db, `${SELECT} WHERE id = ?`).get(id)
+  if (!row) throw new AppError('notFound', 'no such collector')
+  return recordOf(row)
+}
+
+/** Returns the collector of a token; null when the token is unknown. */
+export function collectorOf(db: Db, token: string): CollectorRecord | null {
+  const row = prepared<[Buffer], Row>(db, `${SELECT} WHERE tokenHash = ?`).get(secretHash(token))
+  return row ? recordOf(row) : null
+}
+
+/**
+ * Checks that the data folder may use the collector's token. Throws `conflict` when another folder has used it within
+ * the last minute, because two processes would give the same numbers to different events.
+ */
+export function checkInstance(collector: CollectorRecord, instance: string, now: Instant): void {
+  const { name, instance: known, seenAt } = collector
+  if (known === null || known === instance || seenAt === null || Math.abs(now - seenAt) > AWAY_MS) return
+  throw new AppError('conflict', `the token of "${name}" is in use by a collector with another data folder`)
+}
+
+/** Records the contact. `isBack` ends its absence. */
+export function recordContact(
+  db: Db,
+  id: string,
+  { status, now, isAway }: { status: CollectorStatus; now: Instant; isAway: boolean },
+): void {
+  prepared(
+    db,
+    `UPDATE collector SET instance = @instance, seenAt = @now, version = @version, diskBytes = @diskBytes,
+       freeBytes = @freeBytes, storedThrough = @storedThrough, isAway = @isAway WHERE id = @id`,
+  ).run({ ...status, id, now, isAway: isAway ? 1 : 0 })
+}
+
+/** Marks collectors as away that have had no contact for a minute, and returns them. */
+export function markAway(db: Db, now: Instant): CollectorRecord[] {
+  const lost = listCollectors(db).filter(({ seenAt, isAway }) => seenAt !== null && !isAway && now - seenAt > AWAY_MS)
+  const mark = prepared(db, 'UPDATE collector SET isAway = 1 WHERE id = ?')
+  for (const { id } of lost) mark.run(id)
+  return lost
+}
+
+/** Records that a segment is committed. Returns false when it already was. */
+export function commitSegment(db: Db, collectorId: string, name: string, now: Instant): boolean {
+  const sql = 'INSERT INTO collectorSegment (collectorId, name, committedAt) VALUES (?, ?, ?) ON CONFLICT DO NOTHING'
+  return prepared(db, sql).run(collectorId, name, now).changes === 1
+}
+
+/** Deletes records of segments that no collector commits any more. */
+export function removeOldSegments(db: Db, now: Instant): void {
+  prepared(db, 'DELETE FROM collectorSegment WHERE committedAt < ?').run(now - COMMITTED_MS)
+}
