@@ -37,6 +37,20 @@ CREATE TABLE rowFeed (
   folder TEXT NOT NULL                  -- the folder's mark and the time since which it has been a copy
 ) STRICT;
 
+-- Events of a collector that arrived after alerts had been evaluated without them. Windows by time exclude them.
+CREATE TABLE lateSpan (
+  slot INTEGER NOT NULL,
+  afterSeq INTEGER NOT NULL,            -- exclusive
+  lastSeq INTEGER NOT NULL,             -- inclusive
+  fromAt INTEGER NOT NULL,              -- receivedAt of the first and last event
+  toAt INTEGER NOT NULL,
+  PRIMARY KEY (slot, afterSeq)
+) STRICT, WITHOUT ROWID;
+
+-- Null: a late window of a clock step, not of a collector.
+ALTER TABLE lateWindow ADD COLUMN slot INTEGER;
+ALTER TABLE lateWindow ADD COLUMN afterSeq INTEGER;
+
 -- On a collector: its position in the feed of the control node, and in its own spool.
 CREATE TABLE collectorState (
   only INTEGER PRIMARY KEY CHECK (only = 1),
@@ -48,7 +62,8 @@ CREATE TABLE collectorState (
   overBudget TEXT NOT NULL,             -- JSON array of ids of organizations
   lastSegment TEXT,                     -- the last segment that the control node has committed
   lastReceivedAt INTEGER NOT NULL DEFAULT 0,
-  lastSeq INTEGER NOT NULL DEFAULT 0
+  lastSeq INTEGER NOT NULL DEFAULT 0,
+  committedSeq INTEGER NOT NULL DEFAULT 0   -- highest number of an event in `lastSegment` or before it
 ) STRICT;
 
 -- They delete first, because a conflict clause of the statement that fires a trigger overrides one in the trigger.

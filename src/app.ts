@@ -11,6 +11,7 @@ import { openCapture } from './capture/room.ts'
 import { maskedNames } from './changes/change.ts'
 import { openChanges } from './changes/room.ts'
 import { changesOfIssue, noteChange, noteSetting } from './changes/store.ts'
+import { openCollectors } from './collectors/room.ts'
 import { checkCustomPatterns } from './compliance/check-custom-patterns.ts'
 import { openCompliance } from './compliance/room.ts'
 import { compileMask } from './conditions/mask-personal-data.ts'
@@ -20,6 +21,7 @@ import { folderPaths } from './data-folder/folder-paths.ts'
 import { type DataFolderRoom, openDataFolder } from './data-folder/room.ts'
 import { openDigest } from './digest/room.ts'
 import { openDomains } from './domains/room.ts'
+import { addLateWindows } from './evaluation/clock-step-windows.ts'
 import { openEvaluation } from './evaluation/room.ts'
 import { openEvidence } from './evidence/room.ts'
 import { openFlows } from './flows/room.ts'
@@ -64,6 +66,7 @@ import { limitInForce } from './store/retention-limits.ts'
 import { openStream } from './stream/room.ts'
 import { openVisitor } from './visitor/room.ts'
 import { browserName } from './visitor/user-agent.ts'
+import { recordNameChanges } from './warehouse/open-segment-outlet.ts'
 import { useOf } from './warehouse/plan-disk-deletions.ts'
 
 export type { AppOptions } from './app/open-base.ts'
@@ -162,6 +165,14 @@ export async function openApp(options: AppOptions): Promise<App> {
     waitingDeletions: () =>
       dataFolder.waitingDeletions().map(({ events, ...waiting }) => ({ ...waiting, events: events?.events ?? null })),
   })
+  const collectors = openCollectors(base, {
+    claimsFile: paths.claims,
+    overBudget: () => dataFolder.diskBudget.organizationsOver(),
+    recordNames: (names) => recordNameChanges(db, names),
+    evaluateLate: (span, alertIds) => addLateWindows(db, span, alertIds),
+    violated: ({ alertId, domainId, receivedAt }) =>
+      ingest.violated.emit({ alertIds: new Set([alertId]), domainId, receivedAt }),
+  })
   const evaluation = openEvaluation(base, { ingest, signals, enqueue })
   const issues = openIssues(base, { enqueue, checkChannels: channelCheck(base) })
   const evidence = openEvidence(base, signals)
@@ -238,6 +249,7 @@ export async function openApp(options: AppOptions): Promise<App> {
     capture,
     alerts,
     ingest,
+    collectors,
     evaluation,
     issues,
     evidence,
@@ -258,13 +270,15 @@ export async function openApp(options: AppOptions): Promise<App> {
     stream,
   ]
   const routes = acceptReadOnlyFields(rooms.flatMap((room) => room.routes ?? []).map((one) => fillManagedBy(db, one)))
+  const api = openApi(base, {
+    routes,
+    queryLimiter,
+    noteRequest: (group, status, ms) => health.timings.noteRequest(group, status, ms),
+  })
   return {
     publicUrl,
-    fetch: openApi(base, {
-      routes,
-      queryLimiter,
-      noteRequest: (group, status, ms) => health.timings.noteRequest(group, status, ms),
-    }),
+    fetch: (request) =>
+      collectors.endpoint.owns(new URL(request.url).pathname) ? collectors.endpoint.fetch(request) : api(request),
     setupUrl: org.setupUrl,
     routes,
     collector: ingest.collector,

@@ -1,4 +1,5 @@
 import type { Base, Log, OperatorNotice } from '../base.ts'
+import { ClusterWatermark } from '../collectors/cluster-watermark.ts'
 import { maskPersonal } from '../conditions/mask-personal-data.ts'
 import { privacyFrom } from '../conditions/privacy-settings.ts'
 import type { Config } from '../config.ts'
@@ -57,6 +58,8 @@ export async function openBase({ config, clock, log, transport: given }: AppOpti
   if (quiet) log.warn(quietNotice(quiet.reason))
   const transport = mutedTransport(given ?? outboundTransport(config, guard), () => quietState(db))
   const privacyOf = (orgId: string) => privacyFrom(privacySettings(db, orgId))
+  const visible = visibleEvents(spool, warehouse)
+  const watermark = new ClusterWatermark(db, visible.watermark)
   const stopping = new AbortController()
   return {
     config,
@@ -76,7 +79,8 @@ export async function openBase({ config, clock, log, transport: given }: AppOpti
     stopping: stopping.signal,
     spool,
     warehouse,
-    ...visibleEvents(spool, warehouse),
+    watermark: () => watermark.now(),
+    isVisible: visible.isVisible,
     retentionMs: limitInForce(db, 'retentionDays', clock.now()) * DAY_MS,
     maxEventsRead: config.maxEventsRead,
     privacyOf,

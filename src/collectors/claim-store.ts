@@ -125,7 +125,9 @@ export class ClaimStore {
   /** Creates the table of the period, and drops those that have expired. */
   private rotate(period: number): void {
     if (!this.periods.includes(period)) {
-      this.db.exec(`CREATE TABLE IF NOT EXISTS claim_${period} (hash INTEGER PRIMARY KEY, segment INTEGER NOT NULL) STRICT`)
+      this.db.exec(
+        `CREATE TABLE IF NOT EXISTS claim_${period} (hash INTEGER PRIMARY KEY, segment INTEGER NOT NULL) STRICT`,
+      )
       this.periods = [period, ...this.periods].sort((a, b) => b - a)
     }
     const expired = this.periods.filter((one) => one < period - PERIODS)

@@ -7,9 +7,9 @@ import { type Db, tx } from '../store/database.ts'
 import type { ClaimProcess } from './claim-process.ts'
 import {
   type ClaimAnswer,
+  CONTROL_PATH,
   type CollectorStatus,
   type Commit,
-  CONTROL_PATH,
   MAX_REQUEST_BYTES,
   parseClaim,
   parseCommit,
@@ -19,6 +19,7 @@ import {
 import { changedRows } from './row-feed.ts'
 import {
   AWAY_MS,
+  addLateSpan,
   type CollectorRecord,
   checkInstance,
   collectorOf,
@@ -31,6 +32,8 @@ export interface ControlDeps {
   db: Db
   clock: Clock
   claims: Pick<ClaimProcess, 'claim'>
+  /** Returns the time up to which alerts are evaluated. */
+  watermark(): Instant
   /** The epoch of the row feed, from `epochOf`. */
   epoch: number
   /** Returns the ids of the organizations that exceed their share of the disk. */
@@ -100,9 +103,10 @@ export class ControlEndpoint {
   }
 
   private async claim(body: unknown, collector: CollectorRecord): Promise<ClaimAnswer> {
-    const { claims, clock } = this.deps
-    const { instance, segment, hashes } = parseClaim(body)
+    const { db, claims, clock, watermark } = this.deps
+    const { instance, segment, span, hashes } = parseClaim(body)
     checkInstance(collector, instance, clock.now())
+    if (span.fromAt < watermark()) addLateSpan(db, { ...span, slot: collector.slot })
     const claimed = { segment: `${collector.id}:${segment}`, hashes: hashes.map(BigInt) }
     return { taken: (await claims.claim(claimed, clock.now())).map(String) }
   }

@@ -48,10 +48,18 @@ export interface SyncAnswer {
   hasMore: boolean
 }
 
+const SpanSchema = Closed({ afterSeq: Count, lastSeq: Count, fromAt: Time, toAt: Time })
+
+/**
+ * The events of a segment: those with `afterSeq < seq <= lastSeq`, received from `fromAt` to `toAt`, both inclusive.
+ */
+export type SegmentSpan = Static<typeof SpanSchema>
+
 export const parseClaim = parser(
   Closed({
     instance: Instance,
     segment: Name,
+    span: SpanSchema,
     hashes: Type.Array(Type.String({ pattern: '^-?\\d{1,19}$' }), { maxItems: MAX_CLAIM }),
   }),
 )
@@ -67,6 +75,7 @@ const Origin = { orgId: Id, domainId: Id }
 const CommitSchema = Closed({
   instance: Instance,
   segment: Name,
+  span: SpanSchema,
   content: Closed({
     counts: Type.Array(
       Closed({
@@ -80,6 +89,10 @@ const CommitSchema = Closed({
     ),
     vendors: Type.Array(Closed({ domainId: Id, vendor: Label, lastReceivedAt: Time })),
     folded: Type.Optional(Type.Array(Closed({ ...Origin, events: Count, lastReceivedAt: Time }))),
+  }),
+  names: Closed({
+    tracked: Type.Array(Closed({ domainId: Id, vendor: Label, event: Label, events: Count, lastDay: Count })),
+    evicted: Type.Array(Closed({ domainId: Id, vendor: Label, event: Label })),
   }),
   ledger: Type.Array(Closed({ ...Origin, receivedAt: Time, ledger: Ledger })),
   violated: Type.Array(Closed({ alertId: Id, domainId: Id, receivedAt: Time }), {

@@ -1,13 +1,21 @@
 import { beforeEach, describe, expect, test } from 'bun:test'
 import { type Cast, cast, memoryDb, TEST_START, testClock } from '../../test/fixtures.ts'
-import { createAlert, setEnabled } from '../alerts/alert-store.ts'
 import { validationInput } from '../alerts/alert.fixture.ts'
 import type { AlertInput } from '../alerts/alert.ts'
+import { createAlert, setEnabled } from '../alerts/alert-store.ts'
 import { domainDirectory } from '../domains/domain-directory.ts'
 import { createDomain, deleteDomain, findDomain, rotateToken, setHostnameStatus } from '../domains/store.ts'
 import { assign, deleteLabel, listLabels, membersOf } from '../labels/store.ts'
 import { type Db, tx } from '../store/database.ts'
-import { applyRows, type ChangedRow, changedRows, COPIED_TABLES, epochOf, latestVersion, replaceRows } from './row-feed.ts'
+import {
+  applyRows,
+  type ChangedRow,
+  COPIED_TABLES,
+  changedRows,
+  epochOf,
+  latestVersion,
+  replaceRows,
+} from './row-feed.ts'
 
 const clock = testClock()
 let db: Db

@@ -95,7 +95,11 @@ export function changedRows(db: Db, after: number): RowChanges {
   ).all(after, MAX_ROWS + 1)
   const page = found.slice(0, MAX_ROWS)
   return {
-    rows: page.map(({ tableName, key }) => ({ table: tableName, key: JSON.parse(key), row: rowOf(db, tableName, key) })),
+    rows: page.map(({ tableName, key }) => ({
+      table: tableName,
+      key: JSON.parse(key),
+      row: rowOf(db, tableName, key),
+    })),
     version: page.at(-1)?.version ?? after,
     hasMore: found.length > MAX_ROWS,
   }

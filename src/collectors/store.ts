@@ -4,7 +4,8 @@ import { newId, newSecret } from '../core/id.ts'
 import { secretHash } from '../core/secret-box.ts'
 import { checkName } from '../org/org.ts'
 import { type Db, prepared, tx } from '../store/database.ts'
-import type { CollectorStatus } from './protocol.ts'
+import { RECORD_RETENTION_MS } from '../store/retention.ts'
+import type { CollectorStatus, SegmentSpan } from './protocol.ts'
 
 /** A process that receives events for this server. */
 export interface CollectorRecord {
@@ -60,7 +61,8 @@ export function addCollector(db: Db, clock: Clock, name: string): { collector: C
     if (known.some((one) => one.name === plain)) throw new AppError('conflict', `name: "${plain}" is taken`)
     const taken = new Set(known.map(({ slot }) => slot))
     const slot = Array.from({ length: SLOTS - 1 }, (_, index) => index + 1).find((one) => !taken.has(one))
-    if (slot === undefined) throw new AppError('conflict', `there can be at most ${SLOTS - 1} collectors; remove one first`)
+    if (slot === undefined)
+      throw new AppError('conflict', `there can be at most ${SLOTS - 1} collectors; remove one first`)
     prepared(db, 'INSERT INTO collector (id, name, slot, tokenHash, createdAt) VALUES (?, ?, ?, ?, ?)').run(
       id,
       plain,
@@ -123,13 +125,53 @@ export function markAway(db: Db, now: Instant): CollectorRecord[] {
   return lost
 }
 
+/** Returns the periods in which events of absent collectors are missing from the event history, up to now. */
+export function absences(db: Db, now: Instant): { fromAt: Instant; toAt: Instant }[] {
+  const sql = 'SELECT storedThrough AS fromAt FROM collector WHERE isAway = 1 AND storedThrough IS NOT NULL'
+  return prepared<[], { fromAt: Instant }>(db, sql)
+    .all()
+    .map(({ fromAt }) => ({ fromAt, toAt: now }))
+}
+
 /** Records that a segment is committed. Returns false when it already was. */
 export function commitSegment(db: Db, collectorId: string, name: string, now: Instant): boolean {
   const sql = 'INSERT INTO collectorSegment (collectorId, name, committedAt) VALUES (?, ?, ?) ON CONFLICT DO NOTHING'
   return prepared(db, sql).run(collectorId, name, now).changes === 1
 }
 
-/** Deletes records of segments that no collector commits any more. */
+/** Events of a collector that arrived after alerts had been evaluated without them. */
+export interface LateSpan extends SegmentSpan {
+  slot: number
+}
+
+/**
+ * Records late events, before they are visible to queries. Events that follow on from a recorded span extend it.
+ * Idempotent.
+ */
+export function addLateSpan(db: Db, span: LateSpan): void {
+  const { changes } = prepared(
+    db,
+    `UPDATE lateSpan SET lastSeq = max(lastSeq, @lastSeq), toAt = max(toAt, @toAt)
+     WHERE slot = @slot AND afterSeq <= @afterSeq AND lastSeq >= @afterSeq`,
+  ).run(span)
+  if (changes > 0) return
+  prepared(db, 'INSERT INTO lateSpan VALUES (@slot, @afterSeq, @lastSeq, @fromAt, @toAt)').run(span)
+}
+
+/** Returns late spans with events received from `from` up to but not including `to`. */
+export function lateSpansBetween(db: Db, from: Instant, to: Instant): LateSpan[] {
+  const sql = 'SELECT slot, afterSeq, lastSeq, fromAt, toAt FROM lateSpan WHERE fromAt < ? AND toAt >= ?'
+  return prepared<[Instant, Instant], LateSpan>(db, sql).all(to, from)
+}
+
+/** True when the events of a segment are in a late span. */
+export function isLate(db: Db, { slot, afterSeq, lastSeq }: LateSpan): boolean {
+  const sql = 'SELECT 1 FROM lateSpan WHERE slot = ? AND afterSeq <= ? AND lastSeq >= ?'
+  return prepared(db, sql).get(slot, afterSeq, lastSeq) !== undefined
+}
+
+/** Deletes expired records of segments and late spans. */
 export function removeOldSegments(db: Db, now: Instant): void {
   prepared(db, 'DELETE FROM collectorSegment WHERE committedAt < ?').run(now - COMMITTED_MS)
+  prepared(db, 'DELETE FROM lateSpan WHERE toAt < ?').run(now - RECORD_RETENTION_MS)
 }

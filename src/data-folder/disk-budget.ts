@@ -43,6 +43,11 @@ export class DiskBudget {
     return this.over.has(orgId)
   }
 
+  /** Returns the ids of the organizations for which `isOver` is true. */
+  organizationsOver(): string[] {
+    return [...this.over]
+  }
+
   /** Deletes data that exceeds the budget, according to `planDeletions`. Idempotent and crash-safe. */
   async enforce(): Promise<void> {
     const { db, warehouse, runFiles, budgetBytes, clock } = this.parts

@@ -7,6 +7,8 @@ export interface FolderPaths {
   key: string
   events: string
   spool: string
+  /** Batches that collectors have claimed. */
+  claims: string
   /** Batches that are waiting for evaluation. */
   late: string
   /** Screenshots and HAR files, with one folder per run. */
@@ -26,6 +28,7 @@ export function folderPaths(folder: string): FolderPaths {
     key: join(folder, 'master.key'),
     events: join(folder, 'events'),
     spool: join(folder, 'spool'),
+    claims: join(folder, 'claims.sqlite'),
     late: join(folder, 'spool/late'),
     runs: join(folder, 'runs'),
     browsers: join(folder, 'browsers'),

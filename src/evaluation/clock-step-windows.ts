@@ -1,5 +1,6 @@
-import { activeAlerts, restartAlert } from '../alerts/alert-store.ts'
+import { activeAlerts, activeAmong, restartAlert } from '../alerts/alert-store.ts'
 import { firstCursor, scheduleOf } from '../alerts/due-windows.ts'
+import { type LateSpan, lateSpansBetween, SLOTS } from '../collectors/store.ts'
 import { HOUR_MS, type Instant } from '../core/clock.ts'
 import { type ClockStep, clockStepsBetween, lastStepSeq } from '../store/clock-step.ts'
 import { type Db, prepared, tx } from '../store/database.ts'
@@ -14,6 +15,25 @@ export interface LateWindow {
   fromAt: Instant
   toAt: Instant
   lastSeq: number
+  /** For late events of a collector: its slot, and the number after which they begin. Null for a clock step. */
+  slot: number | null
+  afterSeq: number | null
+}
+
+/**
+ * Schedules the evaluation of a collector's late events by the alerts that they violate, in the caller's transaction.
+ * Alerts of types that evaluate only whole windows are skipped. Idempotent.
+ */
+export function addLateWindows(db: Db, span: LateSpan, alertIds: ReadonlySet<string>): void {
+  const add = prepared<[object]>(
+    db,
+    `INSERT INTO lateWindow (alertId, fromAt, toAt, lastSeq, slot, afterSeq)
+     VALUES (@alertId, @fromAt, @toAt, @lastSeq, @slot, @afterSeq) ON CONFLICT DO NOTHING`,
+  )
+  for (const { alert } of activeAmong(db, [...alertIds])) {
+    const { partial, ticks = false } = scheduleOf(alert)
+    if (partial && !ticks) add.run({ ...span, toAt: span.toAt + 1, alertId: alert.id })
+  }
 }
 
 /**
@@ -44,7 +64,10 @@ export function judgedThrough(db: Db): Instant {
 
 /** Returns the pending late windows by alert. */
 export function lateWindows(db: Db): Map<string, LateWindow[]> {
-  const rows = prepared<[], LateWindow>(db, 'SELECT alertId, fromAt, toAt, lastSeq FROM lateWindow').all()
+  const rows = prepared<[], LateWindow>(
+    db,
+    'SELECT alertId, fromAt, toAt, lastSeq, slot, afterSeq FROM lateWindow',
+  ).all()
   return Map.groupBy(rows, ({ alertId }) => alertId)
 }
 
@@ -69,10 +92,19 @@ const BEFORE_MS = 24 * HOUR_MS
 export function onlyUnjudged(db: Db, query: Query, late: LateWindow | null): Query {
   if (query.over === 'counts' || query.over === 'pages') return query
   const { from, to } = query.window
-  const tests = late
-    ? [`seq > ${lastStepSeq(db, late.lastSeq)} AND seq <= ${late.lastSeq}`]
-    : clockStepsBetween(db, from - BEFORE_MS, to).map(
-        (step) => `NOT (receivedAt >= ${step.at} AND seq <= ${step.lastSeq})`,
-      )
-  return narrowed(query, tests)
+  if (late) return narrowed(query, [lateTest(db, late)])
+  const steps = clockStepsBetween(db, from - BEFORE_MS, to)
+  const spans = lateSpansBetween(db, from - BEFORE_MS, to)
+  return narrowed(query, [
+    ...steps.map((step) => `NOT (receivedAt >= ${step.at} AND seq <= ${step.lastSeq})`),
+    ...spans.map((span) => `NOT (${spanTest(span)})`),
+  ])
+}
+
+const spanTest = ({ slot, afterSeq, lastSeq }: Pick<LateSpan, 'slot' | 'afterSeq' | 'lastSeq'>) =>
+  `seq % ${SLOTS} = ${slot} AND seq > ${afterSeq} AND seq <= ${lastSeq}`
+
+function lateTest(db: Db, { slot, afterSeq, lastSeq }: LateWindow): string {
+  if (slot === null || afterSeq === null) return `seq > ${lastStepSeq(db, lastSeq)} AND seq <= ${lastSeq}`
+  return spanTest({ slot, afterSeq, lastSeq })
 }

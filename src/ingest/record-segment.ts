@@ -14,7 +14,12 @@ import type { BatchRecord } from './segment-file.ts'
  */
 export function recordSegment(db: Db, memory: SeenBatches, batches: BatchLog, content: SegmentContent): void {
   memory.record(batches)
-  recordLedger(db, batches.notable)
+  recordContent(db, batches.notable, content)
+}
+
+/** Records everything about a segment except its batches, in the caller's transaction. */
+export function recordContent(db: Db, ledger: readonly LedgerRecord[], content: SegmentContent): void {
+  recordLedger(db, ledger)
   recordNamesFolded(db, content)
   recordSightings(db, content)
   recordHostUsage(db, content.counts)

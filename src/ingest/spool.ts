@@ -29,6 +29,8 @@ export interface Segment {
   batches: BatchLog
   /** CRC-32 of the file as it was written. */
   sum: number
+  /** Highest `seq` of its events; 0 without events. All events of later segments have a higher one. */
+  lastSeq: number
   /** Time when the segment's file was first found missing; undefined while the file exists. */
   missingSince?: Instant | undefined
 }
@@ -49,6 +51,8 @@ interface Group {
   oldestAt: Instant
   /** Lowest `seq` of the group's events; infinite if there are none. */
   firstSeq: number
+  /** Highest `seq` of the group's events; 0 if there are none. */
+  lastSeq: number
   done: PromiseWithResolvers<void>
 }
 
@@ -125,7 +129,7 @@ export class Spool {
         unlinkSync(path)
         continue
       }
-      this.sealed.push({ name, path, batches: kept.batches, sum: kept.sum })
+      this.sealed.push({ name, path, batches: kept.batches, sum: kept.sum, lastSeq: kept.lastSeq })
       this.lastReceivedAt = Math.max(this.lastReceivedAt, kept.batches.lastReceivedAt)
       this.lastSeq = Math.max(this.lastSeq, kept.lastSeq)
     }
@@ -176,6 +180,7 @@ export class Spool {
     group.lines.push(linesOf(events, batch))
     group.batches.push(batch)
     group.firstSeq = Math.min(group.firstSeq, events[0]?.seq ?? Number.POSITIVE_INFINITY)
+    group.lastSeq = Math.max(group.lastSeq, events.at(-1)?.seq ?? 0)
     this.schedule()
     return group.done.promise
   }
@@ -243,8 +248,8 @@ export class Spool {
 
   private repairDamaged(segment: Segment): boolean {
     const known = segment.batches.size
-    const { batches, sum, damage } = recoverSegment(segment.path, this.damagedFolder, true)
-    Object.assign(segment, { batches, sum })
+    const { batches, sum, lastSeq, damage } = recoverSegment(segment.path, this.damagedFolder, true)
+    Object.assign(segment, { batches, sum, lastSeq })
     if (damage) this.options.damaged?.({ ...damage, batches: known - batches.size })
     if (batches.size > 0) return true
     this.release(segment)
@@ -284,6 +289,7 @@ export class Spool {
       batches: [],
       oldestAt: receivedAt,
       firstSeq: Number.POSITIVE_INFINITY,
+      lastSeq: 0,
       done: Promise.withResolvers(),
     }
     this.waiting.push(group)
@@ -349,6 +355,7 @@ export class Spool {
     }
     segment.bytes += bytes.length
     segment.sum = Bun.hash.crc32(bytes, segment.sum)
+    segment.lastSeq = Math.max(segment.lastSeq, group.lastSeq)
     for (const batch of group.batches) segment.batches.add(batch)
   }
 
@@ -363,7 +370,7 @@ export class Spool {
     const path = join(this.folder, `${name}.ndjson`)
     const fd = openSync(path, 'wx')
     syncFolder(this.folder)
-    return { name, path, fd, bytes: 0, sum: 0, hour, openedAt: this.clock.now(), batches: new BatchLog() }
+    return { name, path, fd, bytes: 0, sum: 0, lastSeq: 0, hour, openedAt: this.clock.now(), batches: new BatchLog() }
   }
 
   private endSegment(): void {
@@ -371,9 +378,9 @@ export class Spool {
     if (!segment) return
     this.open = null
     closeQuietly(segment.fd)
-    const { name, path, batches, sum } = segment
+    const { name, path, batches, sum, lastSeq } = segment
     if (batches.size === 0) rmSync(path, { force: true })
-    else this.sealed.push({ name, path, batches, sum })
+    else this.sealed.push({ name, path, batches, sum, lastSeq })
   }
 }
 

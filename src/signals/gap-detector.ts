@@ -1,4 +1,5 @@
 import { CLOCK_STEP_MS, type Clock, type Instant, SECOND_MS } from '../core/clock.ts'
+import { absences } from '../collectors/store.ts'
 import { clockStepsBetween } from '../store/clock-step.ts'
 import { type Db, tx } from '../store/database.ts'
 import { type Gap, joinGaps, MIN_GAP_MS, mergeGaps, retentionNow, subtractSpans, type TimeSpan } from './gap.ts'
@@ -101,14 +102,17 @@ export class GapDetector {
 
   /**
    * Returns the gaps that overlap `from <= t < to`, in order and without overlaps. A gap in progress is cut off at the
-   * current time.
+   * current time. The absence of a collector is a gap until its events have arrived.
    */
   gapsOf(from: Instant, to: Instant): Gap[] {
     if (this.isRefusing) this.extend(this.parts.clock.now())
     const { unwritten } = this
     const written = gapsBetween(this.parts.db, from, to).filter(({ fromAt }) => !unwritten.has(fromAt))
     const others = [...unwritten.values()].filter(({ fromAt, toAt }) => fromAt < to && toAt > from)
-    return mergeGaps([...written, ...others].sort((a, b) => a.fromAt - b.fromAt))
+    const away = absences(this.parts.db, this.parts.clock.now())
+      .filter(({ fromAt, toAt }) => fromAt < to && toAt > from)
+      .map((span) => ({ ...span, cause: 'down' as const }))
+    return mergeGaps([...written, ...others, ...away].sort((a, b) => a.fromAt - b.fromAt))
   }
 
   /** Returns the reference time for the age of data. */

@@ -79,6 +79,12 @@ export function serverIdOf(db: Db): string | null {
   return exists ? (rowOf(db)?.serverId ?? null) : null
 }
 
+/** Returns a text that differs between a folder and its copies, and changes when a folder is restored or resumed. */
+export function folderMarkOf(db: Db): string {
+  const row = rowOf(db)
+  return `${row?.mark ?? ''} ${row?.quietSince ?? ''}`
+}
+
 /** Marks a folder as restored, before its other files are written. */
 export function markRestored(folder: string, backup: string): void {
   replaceFile(folder, () => ({ restored: backup }))

@@ -59,6 +59,20 @@ export interface NamePlan {
   evicted: readonly Pick<NameCount, 'domainId' | 'vendor' | 'event'>[]
 }
 
+/** Stores changes to the tracked names, in the caller's transaction. */
+export function writeNames(db: Db, { tracked, evicted }: Pick<NamePlan, 'tracked' | 'evicted'>): void {
+  const remove = prepared(db, 'DELETE FROM countedName WHERE domainId = ? AND vendor = ? AND event = ?')
+  for (const { domainId, vendor, event } of evicted) remove.run(domainId, vendor, event)
+  const put = prepared(
+    db,
+    // The domain may have been deleted before its last events were loaded.
+    `INSERT INTO countedName SELECT @domainId, @vendor, @event, @events, @lastDay
+     WHERE EXISTS (SELECT 1 FROM domain WHERE id = @domainId)
+     ON CONFLICT DO UPDATE SET events = max(events, excluded.events), lastDay = max(lastDay, excluded.lastDay)`,
+  )
+  for (const name of tracked) put.run(name)
+}
+
 /**
  * Names that are counted separately. Stored in SQLite, so that changes are part of the transaction that adds a segment.
  * Cached in memory.
@@ -109,16 +123,7 @@ export class TrackedNames {
 
   /** Stores a plan in the caller's transaction. The returned function updates the cache; call it after the commit. */
   write({ tracked, evicted }: NamePlan): () => void {
-    const remove = prepared(this.db, 'DELETE FROM countedName WHERE domainId = ? AND vendor = ? AND event = ?')
-    for (const { domainId, vendor, event } of evicted) remove.run(domainId, vendor, event)
-    const put = prepared(
-      this.db,
-      // The domain may have been deleted before its last events were loaded.
-      `INSERT INTO countedName SELECT @domainId, @vendor, @event, @events, @lastDay
-       WHERE EXISTS (SELECT 1 FROM domain WHERE id = @domainId)
-       ON CONFLICT DO UPDATE SET events = excluded.events, lastDay = excluded.lastDay`,
-    )
-    for (const name of tracked) put.run(name)
+    writeNames(this.db, { tracked, evicted })
     return () => this.mirror(tracked, evicted)
   }
 

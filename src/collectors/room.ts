@@ -1,0 +1,102 @@
+import type { Base, Room } from '../base.ts'
+import { type Instant, SECOND_MS } from '../core/clock.ts'
+import type { Metric } from '../core/metric.ts'
+import { recordContent } from '../ingest/record-segment.ts'
+import type { Db } from '../store/database.ts'
+import { folderMarkOf } from '../store/folder-mark.ts'
+import { ClaimProcess } from './claim-process.ts'
+import { ControlEndpoint } from './control-endpoint.ts'
+import type { Commit } from './protocol.ts'
+import { epochOf } from './row-feed.ts'
+import { type CollectorRecord, isLate, type LateSpan, listCollectors, markAway, removeOldSegments } from './store.ts'
+
+export interface CollectorsRoom extends Room {
+  /** Answers the requests of collectors. */
+  endpoint: ControlEndpoint
+}
+
+interface Deps {
+  /** File of the claims. */
+  claimsFile: string
+  overBudget(): string[]
+  /** Records names that are counted separately, in the caller's transaction. */
+  recordNames(names: Commit['names']): void
+  /** Schedules the evaluation of late events, in the caller's transaction. `alertIds`: the alerts that they violate. */
+  evaluateLate(span: LateSpan, alertIds: ReadonlySet<string>): void
+  /** Called with a violation by an event that has become visible to queries. */
+  violated(violation: Commit['violated'][number]): void
+}
+
+/** Opens the endpoint with which collectors synchronise. */
+export function openCollectors(base: Base & { watermark(): Instant }, deps: Deps): CollectorsRoom {
+  const { db, clock, report, notifyOperator } = base
+  const claims = new ClaimProcess(deps.claimsFile)
+  const endpoint = new ControlEndpoint({
+    db,
+    clock,
+    claims,
+    epoch: epochOf(db, folderMarkOf(db), clock.now()),
+    overBudget: deps.overBudget,
+    watermark: base.watermark,
+    record({ ledger, content, names, span, violated }, { slot }) {
+      const own = { ...span, slot }
+      if (isLate(db, own)) deps.evaluateLate(own, new Set(violated.map(({ alertId }) => alertId)))
+      deps.recordNames(names)
+      recordContent(db, ledger, content)
+    },
+    committed({ violated }) {
+      for (const violation of violated) deps.violated(violation)
+    },
+    report,
+  })
+  return {
+    endpoint,
+    metrics: () => metricsOf(db, clock.now()),
+    jobs: [
+      {
+        name: 'collectors',
+        pattern: '* * * * * *',
+        async run() {
+          for (const collector of markAway(db, clock.now())) notifyOperator(absenceNotice(collector))
+        },
+      },
+      { name: 'forget segments', pattern: '10 0 * * * *', run: async () => removeOldSegments(db, clock.now()) },
+    ],
+    close: () => claims.close(),
+  }
+}
+
+function absenceNotice({ name, seenAt }: CollectorRecord): { subject: string; text: string } {
+  return {
+    subject: `no contact with the collector ${name} since ${new Date(seenAt ?? 0).toISOString()}`,
+    text: 'Alerts are evaluated without its events, and counts since then are not evaluated. It keeps accepting events while its disk has space, and stores them when it reaches this server again.',
+  }
+}
+
+function metricsOf(db: Db, now: Instant): Metric[] {
+  const all = listCollectors(db)
+  const gauge = (name: string, help: string, valueOf: (one: CollectorRecord) => number | null): Metric => ({
+    name: `tagwarden_collectors_${name}`,
+    help,
+    type: 'gauge',
+    samples: all.flatMap((one) => {
+      const value = valueOf(one)
+      return value === null ? [] : [{ labels: { collector: one.name }, value }]
+    }),
+  })
+  const age = (at: Instant | null) => (at === null ? null : Math.max(0, now - at) / SECOND_MS)
+  return [
+    gauge('contact_age_seconds', 'Time since the most recent contact with a collector.', ({ seenAt }) => age(seenAt)),
+    gauge(
+      'lag_seconds',
+      'Age of the oldest event of a collector that is not in the event history yet, at its last contact.',
+      (one) =>
+        one.seenAt === null || one.storedThrough === null
+          ? null
+          : Math.max(0, one.seenAt - one.storedThrough) / SECOND_MS,
+    ),
+    gauge('disk_bytes', 'Size of the events that wait on the disk of a collector.', ({ diskBytes }) => diskBytes),
+    gauge('disk_free_bytes', 'Free space on the disk of a collector.', ({ freeBytes }) => freeBytes),
+    gauge('away', '1 while alerts are evaluated without waiting for a collector.', ({ isAway }) => (isAway ? 1 : 0)),
+  ]
+}
