@@ -59,7 +59,7 @@ export interface CollectProcess {
   copyRows(): Promise<void>
   /** True once rows have been copied. Until then, all property tokens are unknown. */
   readonly isReady: boolean
-  metrics(): readonly Metric[]
+  metrics(): Promise<readonly Metric[]>
   /** Aborts requests and inserts. */
   abort(): void
   /** Writes pending batches and releases the data folder. Segments are forwarded after the next start. */
@@ -157,7 +157,7 @@ export async function openCollect(options: CollectOptions): Promise<CollectProce
     get isReady() {
       return replica.isComplete
     },
-    metrics: () => [...(ingest.metrics?.() as readonly Metric[]), ...metricsOf(spool, clock, replica)],
+    metrics: async () => [...((await ingest.metrics?.()) ?? []), ...metricsOf(spool, clock, replica)],
     abort() {
       stopping.abort()
       outlet.interrupt()

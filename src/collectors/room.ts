@@ -75,12 +75,12 @@ function absenceNotice({ name, seenAt }: CollectorRecord): { subject: string; te
 
 function metricsOf(db: Db, now: Instant): Metric[] {
   const all = listCollectors(db)
-  const gauge = (name: string, help: string, valueOf: (one: CollectorRecord) => number | null): Metric => ({
+  const gauge = (name: string, help: string, read: (one: CollectorRecord) => number | null): Metric => ({
     name: `tagwarden_collectors_${name}`,
     help,
     type: 'gauge',
     samples: all.flatMap((one) => {
-      const value = valueOf(one)
+      const value = read(one)
       return value === null ? [] : [{ labels: { collector: one.name }, value }]
     }),
   })

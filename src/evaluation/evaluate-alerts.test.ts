@@ -5,6 +5,7 @@ import { testApp } from '../../test/test-app.ts'
 import { eventOf, NOON, validationInput, volumeInput, warehouseWith } from '../alerts/alert.fixture.ts'
 import type { AlertInput } from '../alerts/alert.ts'
 import { activeAlerts, createAlert, deleteAlert, setEnabled, updateAlert } from '../alerts/alert-store.ts'
+import { addLateSpan, isLate, lateSpansBetween } from '../collectors/store.ts'
 import { PLAIN_PRIVACY } from '../conditions/privacy-settings.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../core/clock.ts'
 import type { StoredEvent } from '../core/event.ts'
@@ -13,6 +14,7 @@ import { createDomain } from '../domains/store.ts'
 import type { NotificationRequest } from '../issues/issue.ts'
 import type { Gap } from '../signals/gap.ts'
 import type { Query } from '../warehouse/query.ts'
+import { addLateWindows } from './clock-step-windows.ts'
 import { type EvaluateDeps, evaluate, WokenAlerts } from './evaluate-alerts.ts'
 
 /** Creates alerts saved an hour before noon, and a warehouse with the events from that hour. The time is noon. */
@@ -489,4 +491,58 @@ test('every violating event is counted exactly once on one issue, despite any fa
     }
   }
   await fc.assert(fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 25 }), script), { numRuns: 15 })
+})
+
+describe('late events of a collector', () => {
+  const SLOT = 5
+  const seq = (index: number) => SLOT + 64 * index
+  const span = {
+    slot: SLOT,
+    afterSeq: seq(10),
+    lastSeq: seq(12),
+    fromAt: NOON - 30 * MINUTE_MS,
+    toAt: NOON - MINUTE_MS,
+  }
+  const late = (violations: string[]): Partial<StoredEvent>[] => [
+    { violations, seq: seq(11), receivedAt: span.fromAt },
+    { violations, seq: seq(12), receivedAt: span.toAt },
+  ]
+  const others = (violations: string[]): Partial<StoredEvent>[] => [
+    { violations, seq: seq(10), receivedAt: span.fromAt },
+    { violations, seq: seq(11) + 1, receivedAt: span.fromAt },
+  ]
+
+  test.each([
+    ['alone', false],
+    ['among others', true],
+  ])('alert once, and are not in the windows of their time: %s', async (_, isAmong) => {
+    using world = await setUp([hourly, { ...volumeInput, volume: { op: 'gte', count: 99 } }], ([id = '']) => [
+      ...late([id]),
+      ...(isAmong ? others([id]) : []),
+    ])
+    const [id = ''] = world.ids
+    addLateSpan(world.db, span)
+    await world.run()
+    expect(world.counted()[0]).toBe(isAmong ? 2 : 0)
+    addLateWindows(world.db, span, new Set(world.ids))
+    addLateWindows(world.db, span, new Set(world.ids))
+    world.parts.woken.add([id], world.domainId, span.toAt)
+    await world.run()
+    await world.run()
+    expect(world.counted()[0]).toBe(isAmong ? 4 : 2)
+    expect(world.orders).toHaveLength(1)
+  })
+
+  test('extend a span that they follow, once', () => {
+    const db = memoryDb()
+    const next = { ...span, afterSeq: span.lastSeq, lastSeq: seq(20), toAt: NOON }
+    for (const one of [span, span, next, next]) addLateSpan(db, one)
+    addLateSpan(db, { ...next, slot: 6 })
+    expect(lateSpansBetween(db, span.fromAt, NOON)).toEqual([
+      { ...span, lastSeq: seq(20), toAt: NOON },
+      { ...next, slot: 6 },
+    ])
+    expect([isLate(db, span), isLate(db, next), isLate(db, { ...span, slot: 7 })]).toEqual([true, true, false])
+    expect(lateSpansBetween(db, NOON + 1, NOON + 2)).toEqual([])
+  })
 })
