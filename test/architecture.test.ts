@@ -34,6 +34,7 @@ const ROOMS = [
   'visitor',
   'capture',
   'ingest',
+  'collectors',
   'warehouse',
   'conditions',
   'history-base',
@@ -68,6 +69,7 @@ const ROOMS = [
   'health',
   'api',
   'app',
+  'collect',
   'commands',
   'main',
 ]
@@ -228,7 +230,11 @@ describe('source folders', () => {
     )
     expect(others.map(({ path }) => path)).toEqual([])
     // The warehouse modules that do not depend on the engine.
-    const choosing = ['src/warehouse/open-warehouse.ts', 'src/warehouse/inspect-warehouse-folder.ts']
+    const choosing = [
+      'src/warehouse/open-warehouse.ts',
+      'src/warehouse/inspect-warehouse-folder.ts',
+      'src/warehouse/open-segment-outlet.ts',
+    ]
     const ofAny = production.filter(({ path }) => /^src\/warehouse\/[^/]+$/.test(path) && !choosing.includes(path))
     expect(ofAny.length).toBeGreaterThan(0)
     const faults = ofAny.filter(({ imports }) => imports.some(({ target }) => isEngines(target)))
@@ -391,6 +397,10 @@ const TABLES: Record<string, string> = {
   change: 'changes search',
   clockJump: 'signals',
   clockStep: 'store',
+  collector: 'collectors',
+  collectorSegment: 'collectors',
+  // Exists on collectors only.
+  collectorState: 'collect',
   consentCursor: 'compliance',
   // Rows are deleted together with their domain.
   consentDay: 'compliance',
@@ -438,6 +448,7 @@ const TABLES: Record<string, string> = {
   issueOccurrence: 'issues',
   label: 'labels',
   labelMember: 'labels',
+  lateSpan: 'collectors',
   lateWindow: 'evaluation',
   maintenance: 'maintenance',
   // Rows are deleted together with their item.
@@ -449,7 +460,7 @@ const TABLES: Record<string, string> = {
   orderCaptureRule: 'order-capture',
   operatorAlarm: 'health',
   retentionLimit: 'store',
-  org: 'org calendars domains data-folder',
+  org: 'org calendars collect domains data-folder',
   orgEscalation: 'issues',
   // Rows are deleted together with their organization, domain, project or label.
   ownershipRule: 'issues',
@@ -465,6 +476,9 @@ const TABLES: Record<string, string> = {
   releaseSeen: 'changes',
   rollupFile: 'warehouse',
   savedView: 'saved-views',
+  // Rows of `rowVersion` are written by triggers.
+  rowFeed: 'collectors',
+  rowVersion: 'collectors',
   segment: 'warehouse',
   session: 'org',
   share: 'shares',

@@ -2,8 +2,11 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { validationInput } from '../alerts/alert.fixture.ts'
 import { createAlert } from '../alerts/alert-store.ts'
 import { absences, addCollector, listCollectors, removeCollector } from '../collectors/store.ts'
+import { PLAIN_PRIVACY } from '../conditions/privacy-settings.ts'
 import { MINUTE_MS, SECOND_MS } from '../core/clock.ts'
 import { rotateToken, setHostnameStatus } from '../domains/store.ts'
+import { evaluate, WokenAlerts } from '../evaluation/evaluate-alerts.ts'
+import { ClickhouseHistory } from '../warehouse/clickhouse/clickhouse-history.ts'
 import { Cluster, type Link, type TestCollector, type Without } from './cluster.fixture.ts'
 
 let cluster: Cluster
@@ -175,6 +178,38 @@ describe('the watermark', () => {
     expect(absences(cluster.app.db, cluster.clock.now())).toEqual([])
     expect(listCollectors(cluster.app.db).some(({ isAway }) => isAway)).toBe(false)
   })
+})
+
+test('a violation at a collector opens an issue on the control node, and late ones once', async () => {
+  const { a, domain, token } = await newPair()
+  const { app, clock, orgId, warehouse } = cluster
+  createAlert(app.db, clock, orgId, { ...validationInput, domainId: domain.id })
+  await a.run('sync')
+  const history = new ClickhouseHistory({ client: warehouse.client, clock })
+  const occurrences = async () => {
+    await evaluate({
+      db: app.db,
+      clock,
+      warehouse: history,
+      spool: { watermark: () => cluster.watermark(), isWritten: () => true },
+      woken: new WokenAlerts(),
+      enqueue() {},
+      gapsOf: () => [],
+      privacyOf: () => PLAIN_PRIVACY,
+    })
+    return app.db.prepare('SELECT sum(occurrences) FROM issue WHERE domainId = ?').pluck().get(domain.id)
+  }
+  await a.send(token, { events: events('violating') })
+  await cluster.settle(...cluster.all())
+  expect(await occurrences()).toBe(1)
+  a.link = 'cut'
+  await a.send(token, { events: events('late-1', 'late-2') })
+  clock.advance(2 * MINUTE_MS)
+  await cluster.runJob('collectors')
+  expect(await occurrences()).toBe(1)
+  a.link = 'up'
+  await cluster.settle(a)
+  expect([await occurrences(), await occurrences()]).toEqual([3, 3])
 })
 
 test('a token works for one data folder, and not after it was removed', async () => {

@@ -44,7 +44,7 @@ export class ClaimStore {
     // A claim that a power failure erased would allow the same batch in a second segment.
     this.db.pragma('synchronous = FULL')
     this.db.exec(
-      `CREATE TABLE IF NOT EXISTS segment (
+      `CREATE TABLE IF NOT EXISTS claimant (
          id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL UNIQUE, period INTEGER NOT NULL
        ) STRICT`,
     )
@@ -115,7 +115,7 @@ export class ClaimStore {
   private idOf(name: string, period: number): number {
     const row = this.db
       .prepare<[string, number], SegmentRow>(
-        `INSERT INTO segment (name, period) VALUES (?, ?) ON CONFLICT DO UPDATE SET name = excluded.name RETURNING id`,
+        `INSERT INTO claimant (name, period) VALUES (?, ?) ON CONFLICT DO UPDATE SET name = excluded.name RETURNING id`,
       )
       .get(name, period)
     if (!row) throw new Error(`segment ${name} has no id`)
@@ -133,7 +133,7 @@ export class ClaimStore {
     const expired = this.periods.filter((one) => one < period - PERIODS)
     if (expired.length === 0) return
     for (const one of expired) this.db.exec(`DROP TABLE claim_${one}`)
-    this.db.prepare('DELETE FROM segment WHERE period < ?').run(period - PERIODS)
+    this.db.prepare('DELETE FROM claimant WHERE period < ?').run(period - PERIODS)
     this.periods = this.periods.filter((one) => !expired.includes(one))
   }
 }

@@ -1,5 +1,5 @@
-import { CLOCK_STEP_MS, type Clock, type Instant, SECOND_MS } from '../core/clock.ts'
 import { absences } from '../collectors/store.ts'
+import { CLOCK_STEP_MS, type Clock, type Instant, SECOND_MS } from '../core/clock.ts'
 import { clockStepsBetween } from '../store/clock-step.ts'
 import { type Db, tx } from '../store/database.ts'
 import { type Gap, joinGaps, MIN_GAP_MS, mergeGaps, retentionNow, subtractSpans, type TimeSpan } from './gap.ts'

@@ -3,10 +3,6 @@ import { type Cast, cast, memoryDb, TEST_START, testClock } from '../../test/fix
 import { validationInput } from '../alerts/alert.fixture.ts'
 import type { AlertInput } from '../alerts/alert.ts'
 import { createAlert, setEnabled } from '../alerts/alert-store.ts'
-import { domainDirectory } from '../domains/domain-directory.ts'
-import { createDomain, deleteDomain, findDomain, rotateToken, setHostnameStatus } from '../domains/store.ts'
-import { assign, deleteLabel, listLabels, membersOf } from '../labels/store.ts'
-import { type Db, tx } from '../store/database.ts'
 import {
   applyRows,
   type ChangedRow,
@@ -15,7 +11,11 @@ import {
   epochOf,
   latestVersion,
   replaceRows,
-} from './row-feed.ts'
+} from '../collectors/row-feed.ts'
+import { domainDirectory } from '../domains/domain-directory.ts'
+import { createDomain, deleteDomain, findDomain, rotateToken, setHostnameStatus } from '../domains/store.ts'
+import { assign, deleteLabel, listLabels, membersOf } from '../labels/store.ts'
+import { type Db, tx } from '../store/database.ts'
 
 const clock = testClock()
 let db: Db
