@@ -14,7 +14,7 @@ import type { ControlClient } from './control-client.ts'
 import { recordCommitted, stateOf } from './replica.ts'
 
 /** Age at which the open segment is sealed. Alerts are evaluated this much later than on a single server. */
-export const SEAL_AFTER_MS = 2000
+const SEAL_AFTER_MS = 2000
 
 export interface ForwardDeps {
   db: Db

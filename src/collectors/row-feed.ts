@@ -85,7 +85,7 @@ const definitionOf = (table: CopiedTable): CopiedColumns => TABLES[table]
 export const COPIED_TABLES = Object.keys(TABLES) as readonly CopiedTable[]
 
 /** Maximum number of rows per request. Reading them takes a few milliseconds. */
-export const MAX_ROWS = 1000
+const MAX_ROWS = 1000
 
 /** Returns up to `MAX_ROWS` rows that have changed after a version; 0 for all rows. */
 export function changedRows(db: Db, after: number): RowChanges {
