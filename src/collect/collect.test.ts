@@ -191,7 +191,7 @@ test('a violation at a collector opens an issue on the control node, and late on
       db: app.db,
       clock,
       warehouse: history,
-      spool: { watermark: () => cluster.watermark(), isWritten: () => true },
+      visible: { watermark: () => cluster.watermark(), isVisible: () => true },
       woken: new WokenAlerts(),
       enqueue() {},
       gapsOf: () => [],

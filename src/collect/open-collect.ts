@@ -125,6 +125,7 @@ export async function openCollect(options: CollectOptions): Promise<CollectProce
       maskOf: (orgId) => compileMask([], privacyOf(orgId)),
       maskTextOf: (orgId) => (text) => maskPersonal(text, '', privacyOf(orgId)),
       storageOf: async () => ({ diskBytes: 0, oldestEventAt: null }),
+      waitingDeletions: () => [],
     },
   )
   const { instance } = replica

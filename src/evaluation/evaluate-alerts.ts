@@ -199,7 +199,8 @@ function lateTasks(db: Db, visible: VisibleEvents): EvaluationTask[] {
   const late = lateWindows(db)
   return activeAmong(db, [...late.keys()]).flatMap((active) =>
     (late.get(active.alert.id) ?? [])
-      .filter(({ lastSeq }) => visible.isVisible(lastSeq))
+      // Late events of a collector are stored before their windows are scheduled.
+      .filter(({ slot, lastSeq }) => slot !== null || visible.isVisible(lastSeq))
       .map((one) => lateTaskOf(active, one)),
   )
 }
