@@ -1,10 +1,24 @@
-import { ROLES, type Role } from './contract/roles.ts'
 import { DAY_MS } from './core/clock.ts'
-import { nextTime } from './core/cron-schedule.ts'
-import { checkEmail } from './core/email-address.ts'
 import { AppError } from './core/error.ts'
-import { type Cidr, parseCidr } from './core/ip-address.ts'
 import { isOfKubernetes, PREFIX, rawSetting, SettingError, type SettingSource, variablesOf } from './setting-source.ts'
+import {
+  address,
+  blocks,
+  collectorToken,
+  cronPattern,
+  type GroupRole,
+  groupRoles,
+  issuer,
+  mailAddress,
+  oneOf,
+  parsed,
+  regionName,
+  secretAddress,
+  size,
+  text,
+  webAddress,
+  whole,
+} from './setting-values.ts'
 import { addressGuard } from './transport/address-guard.ts'
 import { CLICKHOUSE_URL, type ClickhouseLogin, parseClickhouseUrl } from './transport/clickhouse-url.ts'
 import { readCertificates } from './transport/trusted-certificates.ts'
@@ -13,12 +27,6 @@ import { readCertificates } from './transport/trusted-certificates.ts'
 interface Setting<T> extends SettingSource {
   meaning: string
   read(text: string, name: string): T
-}
-
-/** The role assigned to members of a group. */
-export interface GroupRole {
-  group: string
-  role: Role
 }
 
 /** The settings of single sign-on. */
@@ -38,138 +46,6 @@ export interface OidcSettings {
 
 function setting<T>(name: string, fallback: string, meaning: string, read: Setting<T>['read']): Setting<T> {
   return { name, default: fallback, meaning, read }
-}
-
-const text = (value: string) => value
-
-function whole(min: number, max: number) {
-  return (value: string, name: string) => {
-    const number = Number(value)
-    if (Number.isInteger(number) && number >= min && number <= max) return number
-    throw new SettingError(`${name}: must be a whole number from ${min} to ${max}, not "${value}"`)
-  }
-}
-
-function address(value: string, name: string): { hostname: string; port: number } | null {
-  if (value === '') return null
-  const match = /^(.*):(\d{1,5})$/.exec(value)
-  const port = Number(match?.[2])
-  if (!match || port > 65_535) throw new SettingError(`${name}: must be HOST:PORT, not "${value}"`)
-  return { hostname: (match[1] ?? '').replace(/^\[(.*)\]$/, '$1') || '0.0.0.0', port }
-}
-
-function webAddress(value: string, name: string): string {
-  if (value === '') return value
-  const url = URL.parse(value)
-  if (url?.protocol === 'http:' || url?.protocol === 'https:') return value.replace(/\/+$/, '')
-  throw new SettingError(`${name}: must be an http or https URL, not "${value}"`)
-}
-
-/** For URLs that may contain a password: error messages do not repeat the value. */
-function secretAddress(form: string, ...protocols: string[]) {
-  return (value: string, name: string) => {
-    if (value === '') return value
-    const url = URL.parse(value)
-    if (url && url.hostname !== '' && protocols.includes(url.protocol)) return value
-    throw new SettingError(`${name}: must be ${form}; the current value is not shown because it may contain a secret`)
-  }
-}
-
-/**
- * Plain HTTP is allowed only on loopback hosts: anyone who can read the traffic to the identity provider could sign in
- * as any user.
- */
-function isLoopback(hostname: string): boolean {
-  return /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/.test(hostname)
-}
-
-/**
- * Preserves the identity provider's own spelling, including a trailing slash. The error does not repeat the value,
- * which may contain a password.
- */
-function issuer(value: string, name: string): string {
-  if (value === '') return value
-  const url = URL.parse(value)
-  const secure = url?.protocol === 'https:' || (url?.protocol === 'http:' && isLoopback(url.hostname))
-  if (url && secure && !/[?#@\s]/.test(value)) return value
-  throw new SettingError(`${name}: must be an https URL without a query or password`)
-}
-
-/** Parses `group=role,…`. The group is everything before the last `=`, so a group name may contain `=`. */
-function groupRoles(value: string, name: string): GroupRole[] {
-  const parts = value.split(',').filter((part) => part.trim() !== '')
-  return parts.map((part) => {
-    const at = part.lastIndexOf('=')
-    const group = part.slice(0, Math.max(0, at)).trim()
-    const role = ROLES.find((one) => one === part.slice(at + 1).trim())
-    if (group !== '' && role) return { group, role }
-    throw new SettingError(
-      `${name}: must be GROUP=ROLE,… where ROLE is one of ${ROLES.join(', ')}, not "${part.trim()}"`,
-    )
-  })
-}
-
-function blocks(value: string, name: string): Cidr[] {
-  const entries = value.split(',').map((entry) => entry.trim())
-  return entries.filter(Boolean).map((entry) => {
-    const block = parseCidr(entry)
-    if (block) return block
-    throw new SettingError(`${name}: must be IP addresses or CIDR blocks, comma-separated; "${entry}" is neither`)
-  })
-}
-
-/** Reads a value with a function that throws `AppError`. Its message follows `form`. */
-const parsed =
-  <T>(empty: T, read: (text: string) => T, form = '') =>
-  (value: string, name: string) => {
-    try {
-      return value === '' ? empty : read(value)
-    } catch (error) {
-      if (!(error instanceof AppError)) throw error
-      throw new SettingError(`${name}: ${form}${error.message}`)
-    }
-  }
-
-const UNITS: Record<string, number> = { '': 1, k: 2 ** 10, m: 2 ** 20, g: 2 ** 30, t: 2 ** 40 }
-
-function size(value: string, name: string): number {
-  if (value === '') return 0
-  const match = /^(\d+)\s*([kmgt]?)i?b?$/i.exec(value)
-  const unit = UNITS[match?.[2]?.toLowerCase() ?? 'none']
-  if (!match || unit === undefined)
-    throw new SettingError(`${name}: must be a size such as 500MB or 20GB, not "${value}"`)
-  return Number(match[1]) * unit
-}
-
-function mailAddress(value: string, name: string): string {
-  if (value === '') return value
-  try {
-    return checkEmail(value)
-  } catch (error) {
-    if (!(error instanceof AppError)) throw error
-    throw new SettingError(`${name}: must be one e-mail address, not "${value}"`)
-  }
-}
-
-function regionName(value: string, name: string): string {
-  if (/^[\w .-]{1,60}$/.test(value)) return value
-  throw new SettingError(`${name}: must be 1 to 60 letters, digits, spaces, dots or hyphens, not "${value}"`)
-}
-
-function cronPattern(value: string, name: string): string {
-  try {
-    nextTime(value, 'UTC', 0)
-    return value
-  } catch {
-    throw new SettingError(`${name}: must be a cron pattern such as 0 3 * * *, not "${value}"`)
-  }
-}
-
-function oneOf(...words: string[]) {
-  return (value: string, name: string) => {
-    if (words.includes(value)) return value
-    throw new SettingError(`${name}: must be one of ${words.join(', ')}, not "${value}"`)
-  }
 }
 
 /** All server settings except those of integration providers. */
@@ -235,6 +111,21 @@ const SETTINGS = {
       '',
       `ClickHouse database that stores the events, ${CLICKHOUSE_URL}. Empty: files in the data folder`,
       parsed<ClickhouseLogin | null>(null, parseClickhouseUrl),
+    ),
+    secret: true,
+  },
+  control: setting(
+    'CONTROL',
+    '',
+    'Only for tagwarden collect: URL of the control node, https://host. http only for hosts in OUTBOUND_ALLOW',
+    webAddress,
+  ),
+  collectorToken: {
+    ...setting(
+      'COLLECTOR_TOKEN',
+      '',
+      'Only for tagwarden collect: token of the collector, from tagwarden collectors add',
+      collectorToken,
     ),
     secret: true,
   },

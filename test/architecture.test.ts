@@ -21,6 +21,7 @@ const ROOMS = [
   'mail',
   'transport',
   'setting-source',
+  'setting-values',
   'config',
   'base',
   'org',

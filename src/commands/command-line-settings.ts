@@ -17,6 +17,7 @@ const BY_FLAG: Record<string, SettingName> = {
   listen: 'listen',
   'collect-listen': 'collectListen',
   warehouse: 'warehouse',
+  control: 'control',
 }
 
 /** Returns the settings given as flags. */

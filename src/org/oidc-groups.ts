@@ -1,7 +1,7 @@
-import type { GroupRole } from '../config.ts'
 import { atLeast } from '../contract/roles.ts'
 import { SECOND_MS } from '../core/clock.ts'
 import { jsonObject } from '../core/parse-json-object.ts'
+import type { GroupRole } from '../setting-values.ts'
 import { type Claims, objectOf, roleOf } from './oidc-user.ts'
 
 /*

@@ -1,7 +1,7 @@
-import type { GroupRole } from '../config.ts'
 import { MAX_NAME_LENGTH } from '../contract/limits.ts'
 import { ROLES, type Role } from '../contract/roles.ts'
 import { isJsonObject } from '../core/parse-json-object.ts'
+import type { GroupRole } from '../setting-values.ts'
 
 /** A user as described by the identity provider. */
 export interface CompanyUser {
