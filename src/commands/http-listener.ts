@@ -1,15 +1,21 @@
 import { statSync } from 'node:fs'
-import type { App, Log } from '../app.ts'
+import type { Log } from '../base.ts'
 import type { Config } from '../config.ts'
 import { MINUTE_MS, SECOND_MS } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
 import { type CallerAddress, callerAddress } from '../http/caller-address.ts'
 import { noteAddress } from '../http/client-info.ts'
 import { bugResponse, errorResponse, refusalOf } from '../http/error-responses.ts'
-import { type BodyTimeLimits, endsConnection, isReadingBody, limitBodyTime } from '../http/read-body.ts'
+import {
+  BODY_TIME_LIMITS,
+  type BodyTimeLimits,
+  endsConnection,
+  isReadingBody,
+  limitBodyTime,
+} from '../http/read-body.ts'
 import { abortRequest } from '../http/request-abort-signal.ts'
 import { REQUEST_ID, requestIdOf } from '../http/request-id.ts'
-import { EVENTS_PATH } from '../ingest/collector.ts'
+import { type Collector, EVENTS_PATH } from '../ingest/collector.ts'
 
 /** Time limits and intervals of a server. */
 export interface ServerTimeouts {
@@ -24,13 +30,27 @@ export interface ServerTimeouts {
   bodies: BodyTimeLimits
 }
 
-/** Handles a request to `path`. */
+/**
+ * Time limit for running requests at shutdown. The whole shutdown must take less than 10 s, because Docker then kills the
+ * container: https://docs.docker.com/reference/cli/docker/container/stop/
+ */
+const STOP_MS = 1.5 * SECOND_MS
+/** Duration from which a request is logged with its id. */
+const SLOW_MS = 5 * SECOND_MS
+
+/** Returns the time limits of a server with these settings. */
+export function timeoutsOf({ requestTimeoutS }: Config): ServerTimeouts {
+  const answerMs = requestTimeoutS * SECOND_MS
+  return { answerMs, stopMs: STOP_MS, slowMs: SLOW_MS, countMs: SECOND_MS, bodies: BODY_TIME_LIMITS }
+}
+
+/** Handles a request to `path`, which includes the query. */
 type Answer = (request: Request, path: string) => Promise<Response> | Response
 
 export interface HttpListener {
   at: { hostname: string; port: number }
   /** Handles batches sent to `EVENTS_PATH` directly; null when this listener does not accept batches. */
-  collector: App['collector'] | null
+  collector: Pick<Collector, 'events' | 'refuse'> | null
   answer: Answer
 }
 
@@ -48,16 +68,39 @@ const NO_HOST = new AppError('invalid', 'host: is not a valid hostname')
 const TWO_HOSTS = new AppError('invalid', 'host: must be sent only once')
 const BUSY = new AppError('unavailable', 'the server is processing too many requests', RETRY_AFTER_S)
 
+/** Descriptions of the system's error codes for `listen`. */
+const LISTEN_FAULTS: Record<string, string> = {
+  EADDRINUSE: 'another program uses this port; stop it, or choose another port',
+  EADDRNOTAVAIL: 'this machine has no such address',
+  EACCES: 'this user does not have permission to use the port; ports below 1024 require additional privileges',
+}
+
 /**
- * Starts listening, and handles requests within the limits of the settings and of `timeouts`. Throws when the port is
- * in use.
+ * Starts listening, and handles requests within the limits of the settings and of `timeouts`. When it can't listen,
+ * throws an error with the address and the reason.
  */
-export function serve(
-  { at, collector, answer }: HttpListener,
-  config: Config,
-  log: Log,
-  timeouts: ServerTimeouts,
-): Server {
+export function serve(listener: HttpListener, config: Config, log: Log, timeouts: ServerTimeouts): Server {
+  try {
+    return listen(listener, config, log, timeouts)
+  } catch (error) {
+    const fault = LISTEN_FAULTS[String((error as { code?: unknown } | null)?.code ?? '')]
+    if (fault === undefined) throw error
+    throw new Error(`cannot listen on ${urlOf(listener.at)}: ${fault}`, { cause: error })
+  }
+}
+
+/** Returns the URL of a listening server, or of an address to listen on. */
+export function urlOf(server: { hostname: string | undefined; port: number | undefined }): string {
+  const host = server.hostname?.includes(':') ? `[${server.hostname}]` : server.hostname
+  return `http://${host}:${server.port}`
+}
+
+/** Returns the response to a path that a listener does not serve. */
+export function notHere(): Response {
+  return errorResponse(new AppError('notFound', 'no such route'))
+}
+
+function listen({ at, collector, answer }: HttpListener, config: Config, log: Log, timeouts: ServerTimeouts): Server {
   const callerOf = callerAddress(config.trustedProxies)
   const isBusy = (server: Server) => server.pendingRequests > config.maxConnections
   const web = async (request: Request, path: string, server: Server) => {
@@ -115,7 +158,10 @@ interface EventsRouteOptions {
   note: ((request: Request, server: Server) => void) | null
 }
 
-function eventsRoute(collector: App['collector'], { isBusy, isSecure, bodies, note }: EventsRouteOptions) {
+function eventsRoute(
+  collector: NonNullable<HttpListener['collector']>,
+  { isBusy, isSecure, bodies, note }: EventsRouteOptions,
+) {
   const take = (request: Request, server: Server) => {
     limitBodyTime(request, bodies)
     note?.(request, server)

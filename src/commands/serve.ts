@@ -7,6 +7,7 @@ import { isOfKubernetes } from '../setting-source.ts'
 import { type Command, UsageError } from './command.ts'
 import { configOf, DATA_FLAG, LISTEN_FLAGS } from './command-line-settings.ts'
 import { logTo } from './json-log.ts'
+import { untilStopped } from './until-stopped.ts'
 
 export const serve: Command = {
   name: 'serve',
@@ -27,7 +28,7 @@ export const serve: Command = {
     if (!config.listen) throw new UsageError('serve: --listen is empty')
     const log = logTo(config.logLevel)
     // Loaded on demand, because the doctor imports hints from this file but does not need the server.
-    const { startServer, untilStopped } = await import('./start-server.ts')
+    const { startServer } = await import('./start-server.ts')
     const running = await startServer(config, log)
     const stopped = untilStopped()
     log.info(`Tagwarden ${versionText()} started with the data folder ${resolve(config.data)}`)
@@ -49,7 +50,7 @@ export const serve: Command = {
 const MIN_OPEN_FILES = 4096
 
 /** Returns hints for the operator about the environment and the limits of the process. */
-function machineHints(env: NodeJS.ProcessEnv): string[] {
+export function machineHints(env: NodeJS.ProcessEnv): string[] {
   const ofKubernetes = Object.entries(env).filter(([name, value]) => isOfKubernetes(name, value))
   const ignored = ofKubernetes.map(([name]) => name).join(', ')
   const openFiles = maxOpenFiles()

@@ -1,17 +1,17 @@
 import { type App, type Log, openApp } from '../app.ts'
 import type { Config } from '../config.ts'
-import { SECOND_MS, systemClock } from '../core/clock.ts'
-import { AppError } from '../core/error.ts'
-import { errorResponse } from '../http/error-responses.ts'
-import { BODY_TIME_LIMITS } from '../http/read-body.ts'
+import { systemClock } from '../core/clock.ts'
 import { runJobs } from '../jobs/job.ts'
 import {
   type HttpListener,
   limitConnections,
+  notHere,
   type Server,
   type ServerTimeouts,
   serve,
   stopServer,
+  timeoutsOf,
+  urlOf,
 } from './http-listener.ts'
 
 /** A running server. */
@@ -27,18 +27,10 @@ export interface RunningServer {
 export type ExtraAnswers = (request: Request) => Promise<Response> | null
 
 /**
- * Time limit for running requests. The whole shutdown must take less than 10 s, because Docker then kills the
- * container: https://docs.docker.com/reference/cli/docker/container/stop/
- */
-const STOP_MS = 1.5 * SECOND_MS
-/**
  * Interval at which queries are aborted. Once is not enough, because a job may start another query before it notices
  * the shutdown.
  */
 const ABORT_MS = 50
-
-/** Duration from which a request is logged with its id. */
-const SLOW_MS = 5 * SECOND_MS
 
 /** Opens the data folder, listens and starts jobs. When it can't listen, it closes the folder and rejects. */
 export async function startServer(
@@ -49,9 +41,7 @@ export async function startServer(
 ): Promise<RunningServer> {
   const app = await openApp({ config, clock: systemClock, log })
   try {
-    const { server, collectServer } = listen(app, config, extra, (listening) =>
-      opened(listening, () => serve(listening, config, log, timeouts)),
-    )
+    const { server, collectServer } = listen(app, config, extra, (listener) => serve(listener, config, log, timeouts))
     const servers = collectServer ? [server, collectServer] : [server]
     const stopCounting = limitConnections(servers, config, log, timeouts.countMs)
     const jobs = runJobs(app.jobs, (error, job) => log.error(error, job))
@@ -77,12 +67,7 @@ export async function startServer(
   }
 }
 
-function timeoutsOf({ requestTimeoutS }: Config): ServerTimeouts {
-  const answerMs = requestTimeoutS * SECOND_MS
-  return { answerMs, stopMs: STOP_MS, slowMs: SLOW_MS, countMs: SECOND_MS, bodies: BODY_TIME_LIMITS }
-}
-
-function listen(app: App, config: Config, extra: ExtraAnswers, open: (listening: HttpListener) => Server) {
+function listen(app: App, config: Config, extra: ExtraAnswers, open: (listener: HttpListener) => Server) {
   const { collector } = app
   const web = (request: Request) => extra(request) ?? app.fetch(request)
   const own = config.collectListen
@@ -104,38 +89,4 @@ function listen(app: App, config: Config, extra: ExtraAnswers, open: (listening:
     void collectServer?.stop()
     throw error
   }
-}
-
-/** Descriptions of the system's error codes for `listen`. */
-const LISTEN_FAULTS: Record<string, string> = {
-  EADDRINUSE: 'another program uses this port; stop it, or choose another port',
-  EADDRNOTAVAIL: 'this machine has no such address',
-  EACCES: 'this user does not have permission to use the port; ports below 1024 require additional privileges',
-}
-
-/** Returns the result of `open`. When `open` can't listen, throws an error with the address and the reason. */
-function opened<T>({ at: { hostname, port } }: HttpListener, open: () => T): T {
-  try {
-    return open()
-  } catch (error) {
-    const fault = LISTEN_FAULTS[String((error as { code?: unknown } | null)?.code ?? '')]
-    if (fault === undefined) throw error
-    throw new Error(`cannot listen on ${urlOf({ hostname, port })}: ${fault}`, { cause: error })
-  }
-}
-
-function notHere(): Response {
-  return errorResponse(new AppError('notFound', 'no such route'))
-}
-
-function urlOf(server: { hostname: string | undefined; port: number | undefined }): string {
-  const host = server.hostname?.includes(':') ? `[${server.hostname}]` : server.hostname
-  return `http://${host}:${server.port}`
-}
-
-/** Resolves with the name of the signal on SIGINT, SIGTERM, or when the terminal is closed (SIGHUP). */
-export function untilStopped(): Promise<string> {
-  return new Promise((resolve) => {
-    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => resolve(signal))
-  })
 }
