@@ -400,8 +400,8 @@ const TABLES: Record<string, string> = {
   clockStep: 'store',
   collector: 'collectors',
   collectorSegment: 'collectors',
-  // Exists on collectors only.
-  collectorState: 'collect',
+  // Exists on collectors only. `data-folder` looks for it, to tell their folders from those of servers.
+  collectorState: 'collect data-folder',
   consentCursor: 'compliance',
   // Rows are deleted together with their domain.
   consentDay: 'compliance',

@@ -2,6 +2,7 @@ import { type Clock, type Instant, MINUTE_MS } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
 import { newId, newSecret } from '../core/id.ts'
 import { secretHash } from '../core/secret-box.ts'
+import type { Numbering } from '../ingest/spool.ts'
 import { checkName } from '../org/org.ts'
 import { type Db, prepared, tx } from '../store/database.ts'
 import { RECORD_RETENTION_MS } from '../store/retention.ts'
@@ -32,6 +33,8 @@ export interface CollectorRecord {
 
 /** Slot 0 belongs to the control node. */
 export const SLOTS = 64
+/** Numbering of the processes that share an event history. Each has another slot. */
+export const SHARED_NUMBERING: Omit<Numbering, 'slot'> = { perMs: 4000, slots: SLOTS }
 /** After this time without contact, alerts are evaluated without waiting for the collector. */
 export const AWAY_MS = MINUTE_MS
 /** Longer than a collector keeps a segment that it has committed. */

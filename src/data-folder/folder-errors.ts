@@ -60,6 +60,15 @@ export function otherEngine({ folder }: Pick<FolderPaths, 'folder'>, stored: 'fi
   )
 }
 
+/** `owner`: what the folder belongs to. */
+export function otherProcess({ folder }: Pick<FolderPaths, 'folder'>, owner: 'collector' | 'server'): FolderError {
+  return new FolderError(
+    owner === 'collector'
+      ? `${folder} is the data folder of a collector. Nothing was changed. Start it with "tagwarden collect", or use another data folder`
+      : `${folder} is the data folder of a server. Nothing was changed. Start the collector with another data folder`,
+  )
+}
+
 /** Returns the warning about files that are ignored at startup. */
 export function strayWarning(paths: FolderPaths, strays: readonly string[]): string {
   return `the database does not list ${strays.length} of the files in ${paths.events} (${firstFew(strays)}): they are kept but not read; run "${doctorCommand(paths, '--rebuild')}" to add them`

@@ -1,10 +1,11 @@
 import { existsSync, mkdirSync, renameSync } from 'node:fs'
 import { migrations } from '../../migrations/index.ts'
+import { SHARED_NUMBERING } from '../collectors/store.ts'
 import type { Clock } from '../core/clock.ts'
 import type { SecretBox } from '../core/secret-box.ts'
 import { spooledSegments } from '../ingest/segment-reader.ts'
 import { type SegmentDamage, segmentNotice } from '../ingest/segment-recovery.ts'
-import { Spool } from '../ingest/spool.ts'
+import { Spool, type SpoolOptions } from '../ingest/spool.ts'
 import { type Db, openDatabase, type UpgradeLog } from '../store/database.ts'
 import { lockFolder } from '../store/folder-lock.ts'
 import { inspectDatabase, isDamage, openToRead, schemaOf } from '../store/inspect-database.ts'
@@ -21,6 +22,7 @@ import {
   lostEvents,
   olderDatabase,
   otherEngine,
+  otherProcess,
   strayWarning,
 } from './folder-errors.ts'
 import { type FolderPaths, folderPaths } from './folder-paths.ts'
@@ -39,6 +41,7 @@ export function openStores(folder: string, log?: UpgradeLog): { db: Db; box: Sec
     const undo = upgradeOlder(paths, log)
     try {
       using db = toRead(paths)
+      readable(paths, () => checkOwner(paths, db.value))
       readable(paths, () => checkKey(paths, db.value))
     } catch (error) {
       undo()
@@ -149,9 +152,17 @@ export async function openAllStores(folder: string, clock: Clock, options: Folde
     }),
   )
   opened.adopt(warehouse, (warehouse) => warehouse.close())
-  const spool = openSpool(paths.spool, clock, warehouse, options.notifyOperator)
+  const spool = openSpool(paths.spool, clock, warehouse, options.notifyOperator, {
+    // Collectors can number events of the same history at any time.
+    ...(clickhouse && { numbering: { ...SHARED_NUMBERING, slot: 0 } }),
+  })
   const all = opened.move()
   return { db, box, spool, warehouse, late: paths.late, close: () => all.dispose() }
+}
+
+/** Throws `FolderError` if the folder belongs to a collector, whose database has only copies of some rows. */
+function checkOwner(paths: FolderPaths, db: Db): void {
+  if (db.prepare('SELECT 1 FROM collectorState').get()) throw otherProcess(paths, 'collector')
 }
 
 /** Throws `FolderError` if the events are stored in the other engine. A folder without stored events fits both. */
@@ -189,6 +200,7 @@ async function checkFolder(paths: FolderPaths, clock: Clock, log: UpgradeLog) {
 
 async function checkParts(paths: FolderPaths, clock: Clock): Promise<{ strays: string[]; leftovers: string[] }> {
   using db = toRead(paths)
+  readable(paths, () => checkOwner(paths, db.value))
   readable(paths, () => checkKey(paths, db.value))
   const listed = existsSync(paths.events) ? 0 : await readList(paths, async () => listedFiles(db.value))
   if (listed > 0) throw lostEvents(paths, listed)
@@ -204,10 +216,11 @@ function openSpool(
   clock: Clock,
   { loaded }: Pick<Warehouse, 'loaded'>,
   notifyOperator: FolderOptions['notifyOperator'],
+  options: Pick<SpoolOptions, 'numbering'>,
 ): Spool {
   const found: SegmentDamage[] = []
   let damaged = (damage: SegmentDamage): void => void found.push(damage)
-  const spool = new Spool(folder, clock, loaded, { damaged: (damage) => damaged(damage) })
+  const spool = new Spool(folder, clock, loaded, { ...options, damaged: (damage) => damaged(damage) })
   // All damage found during startup is reported in a single e-mail.
   if (found.length > 0) notifyOperator(segmentNotice(found))
   damaged = (damage) => notifyOperator(segmentNotice([damage]))
