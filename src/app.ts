@@ -167,6 +167,7 @@ export async function openApp(options: AppOptions): Promise<App> {
   })
   const collectors = openCollectors(base, {
     claimsFile: paths.claims,
+    isHistoryShared: !warehouse.readsSpool,
     overBudget: () => dataFolder.diskBudget.organizationsOver(),
     recordNames: (names) => recordNameChanges(db, names),
     evaluateLate: (span, alertIds) => addLateWindows(db, span, alertIds),

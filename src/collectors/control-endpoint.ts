@@ -32,6 +32,8 @@ export interface ControlDeps {
   db: Db
   clock: Clock
   claims: Pick<ClaimProcess, 'claim'>
+  /** True if the events are stored where collectors can store theirs. */
+  isHistoryShared: boolean
   /** Returns the time up to which alerts are evaluated. */
   watermark(): Instant
   /** The epoch of the row feed, from `epochOf`. */
@@ -44,6 +46,11 @@ export interface ControlDeps {
   committed(commit: Commit, collector: CollectorRecord): void
   report(error: unknown, where: string): void
 }
+
+const NOT_SHARED = new AppError(
+  'conflict',
+  'this server stores events in its data folder, which collectors cannot reach: set TAGWARDEN_WAREHOUSE on it to a ClickHouse database',
+)
 
 /** Answers the requests of collectors. They have credentials of their own and are not part of the API. */
 export class ControlEndpoint {
@@ -67,6 +74,7 @@ export class ControlEndpoint {
       const answer = this.answers[pathname.slice(CONTROL_PATH.length)]
       if (!answer || request.method !== 'POST') throw new AppError('notFound', 'no such route')
       const collector = this.collectorOf(request)
+      if (!this.deps.isHistoryShared) throw NOT_SHARED
       const result = await answer(await readJson(request, MAX_REQUEST_BYTES), collector)
       return new Response(JSON.stringify(result), { headers: { ...API_HEADERS, 'content-type': 'application/json' } })
     } catch (error) {

@@ -18,6 +18,8 @@ export interface CollectorsRoom extends Room {
 interface Deps {
   /** File of the claims. */
   claimsFile: string
+  /** True if the events are stored in ClickHouse, so that collectors can store theirs as well. */
+  isHistoryShared: boolean
   overBudget(): string[]
   /** Records names that are counted separately, in the caller's transaction. */
   recordNames(names: Commit['names']): void
@@ -35,6 +37,7 @@ export function openCollectors(base: Base & { watermark(): Instant }, deps: Deps
     db,
     clock,
     claims,
+    isHistoryShared: deps.isHistoryShared,
     epoch: epochOf(db, folderMarkOf(db), clock.now()),
     overBudget: deps.overBudget,
     watermark: base.watermark,

@@ -1,8 +1,9 @@
 import { addCollector, type CollectorRecord, listCollectors, removeCollector } from '../collectors/store.ts'
 import { systemClock } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
+import { storedEngine } from '../warehouse/stored-engine.ts'
 import { type Command, type Invocation, UsageError } from './command.ts'
-import { DATA_FLAG } from './command-line-settings.ts'
+import { configOf, DATA_FLAG } from './command-line-settings.ts'
 import { withDatabase } from './user.ts'
 
 const jsonFlag = (meaning: string) => ({ type: 'boolean', meaning }) as const
@@ -24,6 +25,9 @@ async function changing<T>(command: Command, invocation: Invocation, work: Param
   }
 }
 
+const NOT_SHARED =
+  'warning: the events of this data folder are not in ClickHouse; the server refuses collectors until it starts with TAGWARDEN_WAREHOUSE'
+
 export const collectorsAdd: Command = {
   name: 'collectors add',
   operands: 'NAME',
@@ -31,7 +35,11 @@ export const collectorsAdd: Command = {
   flags: { ...DATA_FLAG, json: jsonFlag('Print {name, token} as JSON') },
   async run(invocation) {
     const name = nameOf(collectorsAdd, invocation)
-    const { token, collector } = await changing(collectorsAdd, invocation, (db) => addCollector(db, systemClock, name))
+    const { token, collector, isShared } = await changing(collectorsAdd, invocation, (db) => ({
+      ...addCollector(db, systemClock, name),
+      isShared: configOf(invocation).warehouse !== null || storedEngine(db) === 'clickhouse',
+    }))
+    if (!isShared) console.error(NOT_SHARED)
     console.log(invocation.flags.json ? JSON.stringify({ name: collector.name, token }) : token)
     return 0
   },
