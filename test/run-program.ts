@@ -90,9 +90,18 @@ export interface Server {
 }
 
 /** Starts `serve`. If the server does not start to listen, throws an error with its output. */
-export async function startServer(data: string, around: Surroundings = {}): Promise<Server> {
+export function startServer(data: string, around: Surroundings = {}): Promise<Server> {
+  return startListening('serve', data, around)
+}
+
+/** Starts `collect`. If the collector does not start to listen, throws an error with its output. */
+export function startCollector(data: string, around: Surroundings): Promise<Server> {
+  return startListening('collect', data, around)
+}
+
+async function startListening(command: string, data: string, around: Surroundings): Promise<Server> {
   const startedAt = performance.now()
-  const child = spawn(['serve', '--data', data, '--listen', around.listen ?? '127.0.0.1:0'], around, '')
+  const child = spawn([command, '--data', data, '--listen', around.listen ?? '127.0.0.1:0'], around, '')
   let log = ''
   void readAll(child.stderr, (text) => {
     log += text
@@ -104,7 +113,7 @@ export async function startServer(data: string, around: Surroundings = {}): Prom
       const listening = /listening on (http:\S+?),?\s/.exec(printed)
       if (listening?.[1]) found(listening[1])
     })
-    void ended.then(() => failed(new Error(`the server did not start: ${printed}${log}`)))
+    void ended.then(() => failed(new Error(`${command} did not start: ${printed}${log}`)))
   })
   const readyMs = performance.now() - startedAt
   const stop = async (signal: 'SIGTERM' | 'SIGKILL' = 'SIGTERM') => {

@@ -140,7 +140,8 @@ export class Cluster {
     const folder = newFolder()
     const warnings: string[] = []
     const log = { info() {}, warn: (message: string) => void warnings.push(message), error() {} }
-    const app = await openApp({ config: readConfig({ listen: '127.0.0.1:0', data: folder }, {}), clock, log })
+    const config = readConfig({ listen: '127.0.0.1:0', data: folder, warehouse: warehouse.url }, {})
+    const app = await openApp({ config, clock, log })
     const server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: (request) => app.fetch(request) })
     const { orgId } = await initialize(app.db, app.box, clock, {
       orgName: 'Acme',

@@ -35,12 +35,13 @@ export interface ForwardDeps {
  * Seals the spool, and stores all sealed segments in the event history, oldest first. Every step can be repeated after a
  * kill: a claim has the same answer, an insert with the same token and a commit have no effect. Stops at the first
  * failure, because the control node relies on the order. While segments wait, no more are sealed until they are full.
+ * @param sealAfterMs age at which the open segment is sealed
  */
-export async function forward(deps: ForwardDeps): Promise<void> {
+export async function forward(deps: ForwardDeps, sealAfterMs = SEAL_AFTER_MS): Promise<void> {
   const { spool, collector } = deps
   await collector.recordRefusals()
   await forwardSealed(deps)
-  await spool.seal(SEAL_AFTER_MS)
+  await spool.seal(sealAfterMs)
   await forwardSealed(deps)
 }
 

@@ -1,4 +1,4 @@
-import { mkdirSync, statSync } from 'node:fs'
+import { existsSync, mkdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { version } from '../../package.json'
 import { ActiveRules } from '../alerts/active-rules.ts'
@@ -7,17 +7,18 @@ import type { Base, Log } from '../base.ts'
 import { openCapture } from '../capture/room.ts'
 import type { CollectorStatus } from '../collectors/protocol.ts'
 import type { ChangedRow } from '../collectors/row-feed.ts'
-import { SLOTS } from '../collectors/store.ts'
+import { SHARED_NUMBERING } from '../collectors/store.ts'
 import { compileMask, maskPersonal } from '../conditions/mask-personal-data.ts'
 import { privacyFrom } from '../conditions/privacy-settings.ts'
 import type { Config } from '../config.ts'
 import type { Clock } from '../core/clock.ts'
 import { Emitter } from '../core/emitter.ts'
-import { AppError, messageOf } from '../core/error.ts'
 import type { Metric } from '../core/metric.ts'
 import { secretBox } from '../core/secret-box.ts'
+import { otherProcess } from '../data-folder/folder-errors.ts'
 import { folderPaths } from '../data-folder/folder-paths.ts'
 import { domainDirectory } from '../domains/domain-directory.ts'
+import { Timings } from '../health/timings.ts'
 import type { Collector } from '../ingest/collector.ts'
 import { openIngest } from '../ingest/room.ts'
 import { deleteExpiredBatches } from '../ingest/seen-batches.ts'
@@ -32,12 +33,12 @@ import { addressGuard } from '../transport/address-guard.ts'
 import type { Transport } from '../transport/transport.ts'
 import { openVisitor } from '../visitor/room.ts'
 import type { SegmentOutlet } from '../warehouse/open-segment-outlet.ts'
+import { type CollectorHealth, collectorHealth } from './collector-health.ts'
 import { ControlClient } from './control-client.ts'
 import { forward } from './forward-segments.ts'
+import { Patience } from './patience.ts'
 import { Replica, stateOf } from './replica.ts'
 
-/** Event numbers per millisecond of all collectors together. */
-const NUMBERS_PER_MS = 4000
 const EVERY_SECOND = '* * * * * *'
 
 export interface CollectOptions {
@@ -59,20 +60,27 @@ export interface CollectProcess {
   copyRows(): Promise<void>
   /** True once rows have been copied. Until then, all property tokens are unknown. */
   readonly isReady: boolean
+  health: CollectorHealth
   metrics(): Promise<readonly Metric[]>
+  /** Seals and forwards everything that was received. Throws at the first failure. */
+  forwardAll(): Promise<void>
   /** Aborts requests and inserts. */
   abort(): void
   /** Writes pending batches and releases the data folder. Segments are forwarded after the next start. */
   close(): Promise<void>
 }
 
-/** Opens the data folder of a collector. Throws `FolderInUse` if another process uses it. */
+/**
+ * Opens the data folder of a collector. Throws `FolderInUse` if another process uses it, and `FolderError` if it belongs
+ * to a server.
+ */
 export async function openCollect(options: CollectOptions): Promise<CollectProcess> {
   const { config, clock, log } = options
   const paths = folderPaths(config.data)
   for (const path of [paths.folder, paths.spool, paths.events]) mkdirSync(path, { recursive: true, mode: 0o700 })
   await using opened = new AsyncDisposableStack()
   opened.adopt(lockFolder(paths.folder), (unlock) => unlock())
+  if (existsSync(paths.key)) throw otherProcess(paths, 'server')
   const db = opened.adopt(openDatabase(paths.database), (one) => void one.close())
   const outlet = opened.adopt(await options.openOutlet(db, paths.events), (one) => one.close())
   const stopping = new AbortController()
@@ -86,8 +94,7 @@ export async function openCollect(options: CollectOptions): Promise<CollectProce
     {
       damaged: (damage) => base.notifyOperator(segmentNotice([damage])),
       numbering: {
-        perMs: NUMBERS_PER_MS,
-        slots: SLOTS,
+        ...SHARED_NUMBERING,
         get slot() {
           return replica.slot
         },
@@ -110,6 +117,8 @@ export async function openCollect(options: CollectOptions): Promise<CollectProce
     },
   })
   rules.refresh()
+  const timings = new Timings()
+  let isRefusing = false
   const visitor = openVisitor(base)
   const ingest = openIngest(
     { ...base, spool, lateFolder: paths.late },
@@ -118,10 +127,17 @@ export async function openCollect(options: CollectOptions): Promise<CollectProce
       scripts: openCapture(base, { directory }).scripts,
       rules,
       judgeProcess,
-      storing: { stored: () => {}, refused: () => {} },
+      storing: {
+        stored() {
+          isRefusing = false
+        },
+        refused() {
+          isRefusing = true
+        },
+      },
       countryOf: (address) => visitor.countries.countryOf(address),
       isOverBudget: (orgId) => replica.isOverBudget(orgId),
-      answered: () => {},
+      answered: (status, ms) => timings.noteRequest('collector', status, ms),
       maskOf: (orgId) => compileMask([], privacyOf(orgId)),
       maskTextOf: (orgId) => (text) => maskPersonal(text, '', privacyOf(orgId)),
       storageOf: async () => ({ diskBytes: 0, oldestEventAt: null }),
@@ -140,25 +156,42 @@ export async function openCollect(options: CollectOptions): Promise<CollectProce
     name: instance,
     folder: join(paths.events, 'tmp'),
   }
-  const patience = new Patience(log)
+  const patience = new Patience(log, clock)
+  const metrics = async () => [
+    ...((await ingest.metrics?.()) ?? []),
+    ...metricsOf(spool, clock, replica),
+    ...timings.metrics(),
+  ]
+  const health = collectorHealth({
+    clock,
+    folder: paths.folder,
+    isReady: () => replica.isComplete,
+    isRefusing: () => isRefusing,
+    failureOf: (job) => patience.failureOf(job),
+    oldestAt: () => spool.oldestAt(),
+    measure: metrics,
+  })
+  const jobs: readonly Job[] = [
+    { name: 'sync', pattern: EVERY_SECOND, run: () => patience.run('sync', () => replica.sync()) },
+    { name: 'forward', pattern: EVERY_SECOND, run: () => patience.run('forward', () => forward(forwarding)) },
+    {
+      name: 'retain',
+      pattern: '30 * * * * *',
+      run: async () => void tx(db, () => deleteExpiredBatches(db, clock.now())),
+    },
+    ...(visitor.jobs ?? []),
+  ]
   const all = opened.move()
   return {
     collector: ingest.collector,
-    jobs: [
-      { name: 'sync', pattern: EVERY_SECOND, run: () => patience.run('sync', () => replica.sync()) },
-      { name: 'forward', pattern: EVERY_SECOND, run: () => patience.run('forward', () => forward(forwarding)) },
-      {
-        name: 'retain',
-        pattern: '30 * * * * *',
-        run: async () => void tx(db, () => deleteExpiredBatches(db, clock.now())),
-      },
-      ...(visitor.jobs ?? []),
-    ],
+    jobs: jobs.map((job) => timings.timed(job)),
     copyRows: () => replica.sync(),
     get isReady() {
       return replica.isComplete
     },
-    metrics: async () => [...((await ingest.metrics?.()) ?? []), ...metricsOf(spool, clock, replica)],
+    health,
+    metrics,
+    forwardAll: () => forward(forwarding, 0),
     abort() {
       stopping.abort()
       outlet.interrupt()
@@ -237,25 +270,4 @@ function metricsOf(spool: Spool, clock: Clock, replica: Replica): Metric[] {
       value: replica.live,
     },
   ]
-}
-
-/** Reports an absence of the control node or the event history when it begins and ends, instead of every second. */
-class Patience {
-  private readonly failing = new Map<string, string>()
-
-  constructor(private readonly log: Log) {}
-
-  async run(job: string, work: () => Promise<void>): Promise<void> {
-    try {
-      await work()
-      if (this.failing.delete(job)) this.log.info(`${job}: works again`)
-    } catch (error) {
-      const message = messageOf(error)
-      if (this.failing.get(job) !== message) {
-        if (error instanceof AppError) this.log.warn(`${job}: ${message}`)
-        else this.log.error(error, `${job}: ${message}`)
-      }
-      this.failing.set(job, message)
-    }
-  }
 }

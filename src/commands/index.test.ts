@@ -38,6 +38,9 @@ describe.concurrent('the program', () => {
     [['serve', '--listen', '8787'], 'TAGWARDEN_LISTEN: must be HOST:PORT, not "8787"'],
     [['serve', '--listen', ''], 'serve: --listen is empty'],
     [['serve', '--collect-listen', 'x'], 'TAGWARDEN_COLLECT_LISTEN: must be HOST:PORT'],
+    [['collect'], 'TAGWARDEN_CONTROL: must be set to the URL of the control node, or --control'],
+    [['collect', '--control', 'https://control.example'], 'TAGWARDEN_COLLECTOR_TOKEN: must be set to the token that'],
+    [['collect', '--listen', ''], 'collect: --listen is empty'],
     [['config', '--data'], "config: Option '--data"],
   ])('exits with 2 and a usage error for %j', async (args, message) => {
     expectBadUse(await runProgram(args), message)

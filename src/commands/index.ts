@@ -6,6 +6,7 @@ import type { Command } from './command.ts'
  */
 export const commands: Readonly<Record<string, () => Promise<Command>>> = {
   serve: async () => (await import('./serve.ts')).serve,
+  collect: async () => (await import('./collect.ts')).collect,
   demo: async () => (await import('./demo/demo.ts')).demo,
   init: async () => (await import('./init.ts')).init,
   'user list': async () => (await import('./user.ts')).userList,

@@ -104,8 +104,8 @@ export async function measureServer(parts: MetricDeps): Promise<Metric[]> {
   ]
 }
 
-/** Metrics of the process, named as by the official client libraries. */
-function processMetrics(): Metric[] {
+/** Returns metrics of the process, named as by the official client libraries. */
+export function processMetrics(): Metric[] {
   const { user, system } = process.cpuUsage()
   return [
     {

@@ -1,9 +1,11 @@
 import { join } from 'node:path'
 import type { Clock } from '../core/clock.ts'
+import { AppError } from '../core/error.ts'
 import type { SegmentContent } from '../ingest/segment-counts.ts'
 import type { Db } from '../store/database.ts'
-import { type ClickhouseAddress, ClickhouseClient } from './clickhouse/clickhouse-client.ts'
+import { type ClickhouseAddress, ClickhouseClient, ClickhouseError } from './clickhouse/clickhouse-client.ts'
 import { insertFiles } from './clickhouse/insert-files.ts'
+import { reasonOf } from './clickhouse/prepare-server.ts'
 import { writeNames } from './duckdb/counted-event-names.ts'
 import { readManifest } from './duckdb/manifest.ts'
 import { ParquetFiles } from './duckdb/parquet-files.ts'
@@ -19,8 +21,8 @@ export interface NameChanges {
 /** Stores the segments of a collector in an event history on other machines. */
 export interface SegmentOutlet {
   /**
-   * Stores a segment. Has no effect if it was stored before with the same token. Throws if that is not possible at the
-   * moment.
+   * Stores a segment. Has no effect if it was stored before with the same token. Throws `unavailable` with the reason if
+   * ClickHouse does not store it.
    */
   insert(segment: SealedSegment, token: string): Promise<{ content: SegmentContent; names: NameChanges }>
   /** To be called after names that are counted separately have changed in the database. */
@@ -51,6 +53,9 @@ export async function openSegmentOutlet({ folder, db, clock, address }: OutletOp
       const [events = null, counts = null, paged = null] = names
       try {
         await insertFiles(client, { events, counts, pages: paged }, token, [interruption.signal])
+      } catch (error) {
+        if (error instanceof ClickhouseError) throw new AppError('unavailable', reasonOf(error, address))
+        throw error
       } finally {
         await parquet.remove(names.flatMap((path) => path ?? []))
       }

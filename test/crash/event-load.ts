@@ -14,13 +14,15 @@ export function seededRandom(seed: number): () => number {
   }
 }
 
+type Destination = string | null | (() => string | null)
+
 export interface Load {
   /** Ids of all events whose batch was acknowledged with 202, with the time at which each was first sent. */
   readonly acknowledged: ReadonlyMap<string, number>
   /** Number of repeated batches. */
   readonly repeats: number
-  /** Destination URL; null while no server listens. */
-  to: string | null
+  /** Destination URL, or a function that returns one for each attempt; null while no server listens. */
+  to: Destination
   /**
    * Waits until the last batch of every sender is acknowledged, then stops the senders. Rejects with any error that
    * occurred.
@@ -43,7 +45,7 @@ export function startLoad(token: string, random: () => number): Load {
   const acknowledged = new Map<string, number>()
   let finished = false
   let abandoned = false
-  const load = { acknowledged, repeats: 0, to: null as string | null }
+  const load = { acknowledged, repeats: 0, to: null as Destination }
   const batchOf = (sender: number, number: number) => ({
     batchId: `sender-${sender}-batch-${number}`,
     page: { url: 'https://shop.example/checkout' },
@@ -58,7 +60,7 @@ export function startLoad(token: string, random: () => number): Load {
     for (let number = 0; !finished; number++) {
       const batch = batchOf(sender, number)
       const firstAt = Date.now()
-      while (!(await offer(load.to, token, batch))) {
+      while (!(await offer(urlOf(load.to), token, batch))) {
         if (abandoned) return
         load.repeats++
         await Bun.sleep(MAX_PAUSE_MS)
@@ -81,6 +83,8 @@ export function startLoad(token: string, random: () => number): Load {
     },
   })
 }
+
+const urlOf = (to: Destination) => (typeof to === 'function' ? to() : to)
 
 /**
  * Returns true when the batch was acknowledged. Throws for any response other than an acknowledgement or a request to
