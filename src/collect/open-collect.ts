@@ -171,20 +171,19 @@ export async function openCollect(options: CollectOptions): Promise<CollectProce
     oldestAt: () => spool.oldestAt(),
     measure: metrics,
   })
-  const jobs: readonly Job[] = [
-    { name: 'sync', pattern: EVERY_SECOND, run: () => patience.run('sync', () => replica.sync()) },
-    { name: 'forward', pattern: EVERY_SECOND, run: () => patience.run('forward', () => forward(forwarding)) },
-    {
-      name: 'retain',
-      pattern: '30 * * * * *',
-      run: async () => void tx(db, () => deleteExpiredBatches(db, clock.now())),
-    },
-    ...(visitor.jobs ?? []),
-  ]
   const all = opened.move()
   return {
     collector: ingest.collector,
-    jobs: jobs.map((job) => timings.timed(job)),
+    jobs: [
+      { name: 'sync', pattern: EVERY_SECOND, run: () => patience.run('sync', () => replica.sync()) },
+      { name: 'forward', pattern: EVERY_SECOND, run: () => patience.run('forward', () => forward(forwarding)) },
+      {
+        name: 'retain',
+        pattern: '30 * * * * *',
+        run: async () => void tx(db, () => deleteExpiredBatches(db, clock.now())),
+      },
+      ...(visitor.jobs ?? []),
+    ].map((job) => timings.timed(job)),
     copyRows: () => replica.sync(),
     get isReady() {
       return replica.isComplete

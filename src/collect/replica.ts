@@ -71,19 +71,22 @@ export class Replica {
     const { control, status } = this.deps
     const { instance } = this
     let position: FeedPosition = { epoch: this.state.epoch, version: this.state.version }
-    let fresh: ChangedRow[] | null = null
+    // A row of one page can refer to a row of a later page, so all pages are written at once.
+    let all: ChangedRow[] = []
+    let isWhole = false
     for (let hasMore = true; hasMore; ) {
       const answer = await control.sync({ status: { ...status(), instance }, ...position })
       const { epoch, version, rows, slot, live } = answer
       if (epoch < this.state.epoch) throw new AppError('conflict', 'an older copy of the control node answers')
-      if (answer.isWhole) fresh = []
+      if (answer.isWhole) {
+        isWhole = true
+        all = []
+      }
+      for (const row of rows) all.push(row)
       hasMore = answer.hasMore
       position = { epoch, version }
       const next = { ...this.state, ...position, slot, live, overBudget: JSON.stringify(answer.overBudget) }
-      if (fresh) {
-        for (const row of rows) fresh.push(row)
-        if (!hasMore) this.write(replaceRows, fresh, next)
-      } else this.write(applyRows, rows, next)
+      if (!hasMore) this.write(isWhole ? replaceRows : applyRows, all, next)
     }
   }
 

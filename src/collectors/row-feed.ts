@@ -39,6 +39,7 @@ interface CopiedColumns {
 }
 
 const NOT_INTERNAL = `orgId <> '${INTERNAL_ORG_ID}'`
+const DOMAIN_NOT_INTERNAL = `domainId IN (SELECT id FROM domain WHERE ${NOT_INTERNAL})`
 
 const same = (...names: string[]) => Object.fromEntries(names.map((name) => [name, name]))
 
@@ -62,7 +63,11 @@ const TABLES = {
     },
     where: NOT_INTERNAL,
   },
-  hostname: { key: ['domainId', 'hostname'], columns: same('status'), where: `status = 'denied'` },
+  hostname: {
+    key: ['domainId', 'hostname'],
+    columns: same('status'),
+    where: `status = 'denied' AND ${DOMAIN_NOT_INTERNAL}`,
+  },
   alert: {
     key: ['id'],
     columns: {
@@ -74,7 +79,7 @@ const TABLES = {
   },
   label: { key: ['id'], columns: same('orgId', 'name', 'nameKey', 'color', 'kind', 'createdAt') },
   labelMember: { key: ['labelId', 'vendor', 'event'], columns: {} },
-  countedName: { key: ['domainId', 'vendor', 'event'], columns: same('events', 'lastDay') },
+  countedName: { key: ['domainId', 'vendor', 'event'], columns: same('events', 'lastDay'), where: DOMAIN_NOT_INTERNAL },
 } satisfies Record<string, CopiedColumns>
 
 export type CopiedTable = keyof typeof TABLES
