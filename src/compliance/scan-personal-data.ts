@@ -26,16 +26,31 @@ export interface ScanDeps {
  */
 export async function scanPersonalData({ db, warehouse }: ScanDeps, stopping?: AbortSignal): Promise<void> {
   while (!stopping?.aborted) {
-    const privacyOf = memo((orgId: string) => privacyFrom(privacySettings(db, orgId)))
-    const owns = orgsWithPrivacy(db)
-      .map((orgId) => ({ orgId, privacy: privacyOf(orgId) }))
-      .filter(({ privacy: { regions, patterns } }) => regions.length + patterns.length > 0)
-    const seen = new Sightings(privacyOf)
-    const query = candidatesQuery(owns, { orgId: null, window: WHOLE }, (candidate) => seen.add(candidate))
+    const { query, sightings, privacyOf } = personalDataScan(db)
     const result = await warehouse.scanNewEvents(query)
     if (result === null) return
-    result.commit(() => recordSightings(db, seen.all(), { privacyOf }))
+    result.commit(() => recordSightings(db, sightings(), { privacyOf }))
   }
+}
+
+/** A query for the personal data in new events of all organizations. */
+export interface PersonalDataScan {
+  query: Query
+  /** Returns what the query has found. To be called once the query has ended. */
+  sightings(): Sighting[]
+  /** The settings with which it was made. */
+  privacyOf(orgId: string): Privacy
+}
+
+/** Creates a scan with the current privacy settings. */
+export function personalDataScan(db: Db): PersonalDataScan {
+  const privacyOf = memo((orgId: string) => privacyFrom(privacySettings(db, orgId)))
+  const owns = orgsWithPrivacy(db)
+    .map((orgId) => ({ orgId, privacy: privacyOf(orgId) }))
+    .filter(({ privacy: { regions, patterns } }) => regions.length + patterns.length > 0)
+  const seen = new Sightings(privacyOf)
+  const query = candidatesQuery(owns, { orgId: null, window: WHOLE }, (candidate) => seen.add(candidate))
+  return { query, sightings: () => seen.all(), privacyOf }
 }
 
 /** Collects sightings by finding and domain. */

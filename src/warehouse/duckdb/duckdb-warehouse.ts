@@ -122,17 +122,11 @@ export class DuckdbWarehouse implements Warehouse {
   }
 
   async scanNewEvents<T>(query: Query): Promise<ScanResult<T> | null> {
-    const { manifest, clock, folder } = this.options
+    const { manifest, clock } = this.options
     const all = manifest.files().filter(({ lookedAt }) => !lookedAt)
     const files = firstOf(all)
     if (files.length === 0) return null
-    const { params, sql, ...statement } = writeQuery(query, duckdbDialect)
-    const relation = eventsRelation(
-      { files, folder, spool: [] },
-      { ...statement, orgId: query.orgId, window: query.window },
-    )
-    const whole = `WITH events AS NOT MATERIALIZED (${relation})\n${sql}`
-    const rows = await this.parquet.track(this.parquet.digest<T>(whole, { params, read: query.read }))
+    const rows = await this.parquet.scan<T>(files, query)
     const eventsIn = (some: readonly { rows: number }[]) => some.reduce((sum, { rows }) => sum + rows, 0)
     return {
       rows,

@@ -6,10 +6,10 @@ import type { DuckDBInstance } from '@duckdb/node-api'
 import { type Clock, HOUR_MS, type Instant } from '../../core/clock.ts'
 import { messageOf } from '../../core/error.ts'
 import { fileChecksum } from '../../core/file-checksum.ts'
-import type { Query } from '../query.ts'
+import { type Query, writeQuery } from '../query.ts'
 import { COUNTS, type CountSources } from './counts-rollup.ts'
-import { quoteText } from './duckdb-dialect.ts'
-import type { Sources } from './events-relation.ts'
+import { duckdbDialect, quoteText } from './duckdb-dialect.ts'
+import { eventsRelation, type Sources } from './events-relation.ts'
 import type { ExecuteOptions } from './execute-sql.ts'
 import { FileCheck, type Flaw } from './file-check.ts'
 import { type Lineage, metadataOf } from './file-lineage.ts'
@@ -211,9 +211,14 @@ export class ParquetFiles {
     return this.execute<T>(this.writer, sql)
   }
 
-  /** Like `run`, but with bound values. For background work on a single core. */
-  digest<T>(sql: string, options: Pick<ExecuteOptions, 'params' | 'read'>): Promise<T[]> {
-    return this.execute<T>(this.writer, sql, options)
+  /** Runs a query on the events of these files, on a single core. The files are kept until it ends. */
+  scan<T>(files: readonly EventFile[], query: Query): Promise<T[]> {
+    const { folder } = this.options
+    const { orgId, window, read } = query
+    const { params, sql, ...statement } = writeQuery(query, duckdbDialect)
+    const relation = eventsRelation({ files, folder, spool: [] }, { ...statement, orgId, window })
+    const whole = `WITH events AS NOT MATERIALIZED (${relation})\n${sql}`
+    return this.track(this.execute<T>(this.writer, whole, { params, read }))
   }
 
   /** Like `run`, but on all cores. For processes that serve no requests. */

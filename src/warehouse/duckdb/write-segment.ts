@@ -25,7 +25,7 @@ const FRESH = 'ROW_GROUP_SIZE 20480, WRITE_BLOOM_FILTER false'
 const FRESH_GROUP_BYTES = 32 * 1024 * 1024
 
 /** Files of a segment that are written but not in the manifest yet, and their content. */
-interface LoadedSegment extends SegmentFiles {
+export interface LoadedSegment extends SegmentFiles {
   content: SegmentContent
 }
 
