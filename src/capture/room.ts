@@ -12,7 +12,13 @@ export interface CaptureRoom extends Room {
   scripts: ScriptFiles
 }
 
-export function openCapture(base: Base, { directory }: { directory: DomainDirectory }): CaptureRoom {
+interface Deps {
+  directory: DomainDirectory
+  /** Called when a page loads a script from the earlier address. Default: records it. */
+  askedAtLegacy?(domainId: string): void
+}
+
+export function openCapture(base: Base, { directory, askedAtLegacy }: Deps): CaptureRoom {
   const { db, clock, publicUrl, collectUrl } = base
   const addresses = { collectUrl, publicUrl }
   const legacyHost = new URL(publicUrl).host
@@ -23,7 +29,7 @@ export function openCapture(base: Base, { directory }: { directory: DomainDirect
       bundle: scriptBundle,
       collectUrlOf: ({ orgId, id }) => routingOf(findDomain(db, { orgId, id }, clock.now()), addresses).collectEndpoint,
       legacyHost: legacyHost === new URL(collectUrl).host ? null : legacyHost,
-      askedAtLegacy: (domainId) => noteLegacyScript(db, domainId, clock.now()),
+      askedAtLegacy: askedAtLegacy ?? ((domainId) => noteLegacyScript(db, domainId, clock.now())),
     }),
     routes: snippetRoutes({ db, clock, collectUrl, publicUrl, bundle: scriptBundle }),
   }

@@ -38,6 +38,25 @@ describe('a rate limit', () => {
     },
   )
 
+  test('is divided among processes, whose number may change, and always allows a request after a while', () => {
+    const clock = testClock()
+    let share = 1
+    const limit = new RateLimit(clock, 4, 1, () => share)
+    expect(letThrough(takes(limit, 9))).toBe(4)
+    share = 1 / 2
+    clock.advance(10 * SECOND_MS)
+    expect(letThrough(takes(limit, 9))).toBe(2)
+    share = 1 / 8
+    clock.advance(SECOND_MS)
+    expect(take(limit)).toBe(1)
+    clock.advance(SECOND_MS)
+    expect(letThrough(takes(limit, 9))).toBe(1)
+    expect(take(limit)).toBe(2)
+    share = 1
+    clock.advance(SECOND_MS)
+    expect(letThrough(takes(limit, 9))).toBe(4)
+  })
+
   test('allows exactly the burst plus the tokens of the elapsed time, rounded down', () => {
     const steps = fc.array(fc.record({ wait: fc.nat(5000), count: fc.nat(30) }), { maxLength: 20 })
     fc.assert(

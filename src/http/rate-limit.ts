@@ -14,14 +14,22 @@ interface Bucket {
  */
 export class RateLimit {
   private readonly buckets = new Map<string, Bucket>()
-  private readonly full: number
 
+  /** @param share returns the part of the limit that this process allows: 1 if it is the only one */
   constructor(
     private readonly clock: Clock,
-    private readonly perSecond: number,
-    burstS = 1,
-  ) {
-    this.full = perSecond * burstS
+    private readonly limitPerSecond: number,
+    private readonly burstS = 1,
+    private readonly share: () => number = () => 1,
+  ) {}
+
+  private get perSecond(): number {
+    return this.limitPerSecond * this.share()
+  }
+
+  /** At least one call is always possible after a while. */
+  private get full(): number {
+    return Math.max(this.perSecond * this.burstS, Math.min(1, this.limitPerSecond * this.burstS))
   }
 
   /**

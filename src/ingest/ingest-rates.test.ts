@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { SECOND_MS } from '../core/clock.ts'
+import { INTERNAL_ORG_ID } from '../org/internal-org.ts'
 import { IngestRates } from './ingest-rates.ts'
 
 const START = Date.UTC(2026, 0, 5, 12)
@@ -38,6 +39,20 @@ test('only events of the last 60 seconds are counted', () => {
       })
     }),
   )
+})
+
+test('events of other processes are added in any order, and do not make this process a receiver', () => {
+  const counts = new IngestRates(() => null)
+  counts.addOther('org_1', START + 61 * SECOND_MS, 5)
+  counts.addOther('org_1', START + SECOND_MS, 100)
+  counts.addOther('org_1', START + 30 * SECOND_MS, 2)
+  const now = START + 61 * SECOND_MS
+  expect(counts.of('org_1', now)).toEqual({ lastStoredAt: now, eventsPerMinute: 7 })
+  counts.add(INTERNAL_ORG_ID, now, 1)
+  expect(counts.isReceiving(now)).toBe(false)
+  counts.add('org_1', now, 1)
+  counts.addOther('org_1', now + 1, 1)
+  expect([counts.isReceiving(now), counts.isReceiving(now + 60 * SECOND_MS)]).toEqual([true, false])
 })
 
 test('a clock that is set back leaves no events in the future', () => {

@@ -1,4 +1,5 @@
-import { type Instant, SECOND_MS } from '../core/clock.ts'
+import { type Instant, MINUTE_MS, SECOND_MS } from '../core/clock.ts'
+import { INTERNAL_ORG_ID } from '../org/internal-org.ts'
 
 /** Number of one-second slots. */
 const SECONDS = 60
@@ -13,6 +14,7 @@ interface Counts {
 /** Counts the events stored in the last minute, for each organization that has sent events since startup. */
 export class IngestRates {
   private readonly counts = new Map<string, Counts>()
+  private lastOwnAt: Instant = Number.NEGATIVE_INFINITY
 
   /** @param lastBefore returns the time when an organization's last event was stored, according to the database */
   constructor(private readonly lastBefore: (orgId: string) => Instant | null) {}
@@ -20,6 +22,7 @@ export class IngestRates {
   /** Must be called once the events are on disk. */
   add(orgId: string, receivedAt: Instant, events: number): void {
     if (events === 0) return
+    if (orgId !== INTERNAL_ORG_ID) this.lastOwnAt = receivedAt
     const counts = this.counts.get(orgId) ?? this.begin(orgId)
     const second = Math.floor(receivedAt / SECOND_MS)
     const slot = second % SECONDS
@@ -27,6 +30,23 @@ export class IngestRates {
     counts.seconds[slot] = second
     counts.events[slot] = before + events
     counts.lastStoredAt = receivedAt
+  }
+
+  /** Adds events that another process has received. They may arrive late and in any order. */
+  addOther(orgId: string, receivedAt: Instant, events: number): void {
+    const { lastOwnAt } = this
+    const counts = this.counts.get(orgId)
+    const lastStoredAt = counts?.lastStoredAt ?? 0
+    const second = Math.floor(receivedAt / SECOND_MS)
+    // A slot may already have a later second.
+    if ((counts?.seconds[second % SECONDS] ?? 0) <= second) this.add(orgId, receivedAt, events)
+    if (counts) counts.lastStoredAt = Math.max(lastStoredAt, receivedAt)
+    this.lastOwnAt = lastOwnAt
+  }
+
+  /** True if this process has received events of an organization in the minute before `now`. */
+  isReceiving(now: Instant): boolean {
+    return now - this.lastOwnAt < MINUTE_MS
   }
 
   /** Returns when the last event was stored (null if none), and the number of events in the 60 s before `now`. */

@@ -40,6 +40,29 @@ describe('the live buffer', () => {
     expect(live.read('dom_1', 8, 2)).toMatchObject({ events: [], latestSeq: 8 })
   })
 
+  test('withholds events while those of other processes may follow, and counts those that are skipped', () => {
+    const clock = testClock()
+    let delayMs = 2000
+    const live = new LiveBuffer(clock, () => delayMs)
+    const at = (seq: number) => ({ ...event(seq), receivedAt: clock.now() })
+    expect(live.watched()).toEqual([])
+    const { latestSeq } = live.read('dom_1', null, 10)
+    expect(live.watched()).toEqual(['dom_1'])
+    const first = at(10)
+    live.add('dom_1', [first])
+    clock.advance(1000)
+    const second = at(20)
+    live.add('dom_1', [at(15)], 7)
+    live.add('dom_1', [second])
+    expect(live.read('dom_1', latestSeq, 10)).toMatchObject({ events: [], skipped: 7 })
+    clock.advance(1000)
+    expect(live.read('dom_1', latestSeq, 10)).toMatchObject({ events: [{ seq: 10 }], skipped: 0 })
+    delayMs = 0
+    expect(live.read('dom_1', 10, 10)).toMatchObject({ events: [{ seq: 15 }, { seq: 20 }], skipped: 0 })
+    clock.advance(ARMED_MS + 1)
+    expect(live.watched()).toEqual([])
+  })
+
   test('assigns an event without an ID the ID under which it is stored', () => {
     const live = new LiveBuffer(testClock())
     live.read('dom_1', null, 1)

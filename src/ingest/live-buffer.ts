@@ -37,12 +37,26 @@ const MAX_MARKS = 100
 export class LiveBuffer {
   private readonly captures = new Map<string, Capture>()
 
-  constructor(private readonly clock: Clock) {}
+  /**
+   * @param delayMs time for which events are withheld, because other processes send events of the same domain later.
+   * Readers continue after the highest number and would miss these.
+   */
+  constructor(
+    private readonly clock: Clock,
+    private readonly delayMs: () => number = () => 0,
+  ) {}
+
+  /** Returns the ids of the domains that are being watched. */
+  watched(): string[] {
+    const now = this.clock.now()
+    return [...this.captures].flatMap(([id, { armedUntil }]) => (armedUntil < now ? [] : [id]))
+  }
 
   /**
    * Adds events to their domain's buffer if the domain is being watched. Must be called once the events are on disk.
+   * @param skipped number of events before these that can't be shown
    */
-  add(domainId: string, events: readonly StoredEvent[]): void {
+  add(domainId: string, events: readonly StoredEvent[], skipped = 0): void {
     if (this.captures.size === 0) return
     const capture = this.captures.get(domainId)
     if (!capture) return
@@ -64,7 +78,7 @@ export class LiveBuffer {
       first--
     }
     captured.splice(0, first)
-    capture.total += events.length
+    capture.total += events.length + skipped
   }
 
   /**
@@ -77,11 +91,12 @@ export class LiveBuffer {
     const capture = this.captures.get(domainId) ?? { armedUntil: 0, captured: [], total: 0, marks: new Map() }
     capture.armedUntil = now + ARMED_MS
     this.captures.set(domainId, capture)
-    const all = capture.captured.map(({ event }) => event)
+    const delayMs = this.delayMs()
+    const all = capture.captured.flatMap(({ event }) => (event.receivedAt <= now - delayMs ? [event] : []))
     const from = since === null ? Math.max(0, all.length - limit) : all.filter(({ seq }) => seq <= since).length
     const events = all.slice(from, from + limit)
     const latestSeq = events.at(-1)?.seq ?? since ?? 0
-    const before = capture.total - all.length + from
+    const before = capture.total - capture.captured.length + from
     const skipped = Math.max(0, before - (capture.marks.get(since ?? -1) ?? before))
     markPosition(capture.marks, latestSeq, before + events.length)
     return { events, latestSeq, armedUntil: capture.armedUntil, skipped }
@@ -96,7 +111,7 @@ function markPosition(marks: Capture['marks'], seq: number, passed: number): voi
 }
 
 /** Returns the approximate size of an event in characters, based on its parameters, path and title. */
-function charactersOf({ params, path, title }: StoredEvent): number {
+export function charactersOf({ params, path, title }: StoredEvent): number {
   let characters = (path?.length ?? 0) + (title?.length ?? 0)
   for (const key in params) characters += key.length + (params[key]?.length ?? 0)
   return characters

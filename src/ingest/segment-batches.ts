@@ -35,8 +35,10 @@ export class BatchLog {
   lastReceivedAt: Instant = 0
   /** Batches stored in full, because they have ledger entries or page timings. */
   readonly notable: BatchRecord[] = []
-  private readonly known = new Map<bigint, KnownBatch>()
-  private readonly violatedAt = new Map<string, SegmentViolation>()
+  private known = new Map<bigint, KnownBatch>()
+  private violatedAt = new Map<string, SegmentViolation>()
+  /** True after `forget`. */
+  isForgotten = false
 
   static of(batches: Iterable<BatchRecord>): BatchLog {
     const log = new BatchLog()
@@ -72,6 +74,14 @@ export class BatchLog {
   /** Batches that have an id, in order of arrival. */
   knownBatches(): Iterable<KnownBatch> {
     return this.known.values()
+  }
+
+  /** Frees memory: removes everything but the size and the times. The segment's file still has it. */
+  forget(): void {
+    this.isForgotten = true
+    this.notable.length = 0
+    this.known = new Map()
+    this.violatedAt = new Map()
   }
 
   /** Number of batches that have an id. */

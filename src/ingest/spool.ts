@@ -62,6 +62,8 @@ export interface SpoolOptions {
   damagedFolder?: string
   /** Default: consecutive numbers, for a server whose events no other process numbers. */
   numbering?: Numbering
+  /** Returns false while batches must be rejected as on a full disk, although some space is left. Default: never. */
+  hasSpace?(): boolean
   /** Called for each file that has unreadable acknowledged batches. */
   damaged?(damage: SegmentDamage): void
 }
@@ -176,6 +178,7 @@ export class Spool {
 
   /** Resolves once the batch is on disk. If it can't be written, throws `unavailable` and stores no part of it. */
   append(events: readonly StoredEvent[], batch: BatchRecord): Promise<void> {
+    if (this.options.hasSpace?.() === false) return Promise.reject(storageError({ code: 'ENOSPC' }))
     const group = this.groupFor(batch.receivedAt)
     group.lines.push(linesOf(events, batch))
     group.batches.push(batch)

@@ -51,6 +51,25 @@ function openFixture() {
 }
 
 describe('a gap', () => {
+  test('at a collector on another machine is recorded while it lasts, and reported once', () => {
+    const world = openFixture()
+    world.until(10)
+    const from = TEST_START + 2 * MINUTE_MS
+    const names: (string | undefined)[] = []
+    const watch = new GapDetector({
+      db: world.db,
+      clock: world.clock,
+      onGap: (_, collector) => names.push(collector),
+      reportError: (error) => world.reported.push(error),
+    })
+    for (const minute of [3, 7, 5]) {
+      watch.refusedElsewhere({ fromAt: from, toAt: TEST_START + minute * MINUTE_MS }, 'a')
+    }
+    expect([world.gaps(), world.kept(), names]).toEqual([['refused 2–7'], ['refused 2–7'], ['a']])
+    watch.refusedElsewhere({ fromAt: from + 1, toAt: from + 2 }, 'b')
+    expect([world.gaps(), names, world.reported]).toEqual([['refused 2–7'], ['a', 'b'], []])
+  })
+
   test('is not detected while the program runs, nor at its first start', () => {
     const world = openFixture()
     world.until(10)

@@ -20,8 +20,11 @@ const HEARTBEAT_MS = 30 * SECOND_MS
 export interface GapDetectorDeps {
   db: Db
   clock: Clock
-  /** Called once for every gap when the gap is detected. */
-  onGap(gap: Gap): void
+  /**
+   * Called once for every gap when the gap is detected.
+   * @param collector name of the collector on another machine that rejected events; absent for this server
+   */
+  onGap(gap: Gap, collector?: string): void
   /** Called with write errors. Failed writes are retried. */
   reportError(error: unknown, where: string): void
 }
@@ -88,6 +91,19 @@ export class GapDetector {
     this.isRefusing = true
     this.add({ fromAt: receivedAt, toAt: receivedAt + 1, cause: 'refused' })
     this.write(this.aliveAt)
+  }
+
+  /**
+   * Records a period in which a collector on another machine rejected events. Idempotent. To be called again with a later
+   * end while the period lasts.
+   */
+  refusedElsewhere(span: TimeSpan, collector: string): void {
+    const { db, onGap } = this.parts
+    const gap = { ...span, cause: 'refused' as const }
+    const known = gapsBetween(db, span.fromAt, span.fromAt + 1).find(({ fromAt }) => fromAt === span.fromAt)
+    if (known && known.toAt >= span.toAt) return
+    saveGap(db, gap)
+    if (!known) onGap(gap, collector)
   }
 
   /** True while batches can't be stored. */

@@ -26,12 +26,15 @@ export const MIN_GAP_MS = 2 * MINUTE_MS
 /** A window is not evaluated when gaps cover at least this fraction of the window. */
 const MAX_COVERED_SHARE = 0.05
 
-/** Returns the one-time message to the operator about a gap. */
-export function gapNotice({ fromAt, toAt, cause }: Gap): { subject: string; text: string } {
+/**
+ * Returns the one-time message to the operator about a gap.
+ * @param collector name of the collector that rejected events; empty for this server
+ */
+export function gapNotice({ fromAt, toAt, cause }: Gap, collector = ''): { subject: string; text: string } {
   const since = timeText(fromAt)
   if (cause === 'refused') {
     return {
-      subject: `the collector has been rejecting events since ${since}`,
+      subject: `the collector ${collector === '' ? '' : `${collector} `}has been rejecting events since ${since}`,
       text: 'Events cannot be stored; check whether the disk is full. Senders receive 503 and retry. Counts are not evaluated until events can be stored again.',
     }
   }

@@ -20,7 +20,12 @@ interface Deps extends Pick<ServerOutageDeps, 'domains'>, Pick<CalendarsRoom, 'h
 
 export function openSignals(base: HistoryBase, { domains, holidaysOf }: Deps): SignalsRoom {
   const { db, clock, warehouse, report, notifyOperator } = base
-  const gaps = new GapDetector({ db, clock, reportError: report, onGap: (gap) => notifyOperator(gapNotice(gap)) })
+  const gaps = new GapDetector({
+    db,
+    clock,
+    reportError: report,
+    onGap: (gap, collector) => notifyOperator(gapNotice(gap, collector)),
+  })
   const seriesMonitor = new SeriesMonitor({
     warehouse: forSignals(warehouse),
     gapsOf: (from, to) => gaps.gapsOf(from, to),
