@@ -11,9 +11,10 @@ import { openCapture } from './capture/room.ts'
 import { maskedNames } from './changes/change.ts'
 import { openChanges } from './changes/room.ts'
 import { changesOfIssue, noteChange, noteSetting } from './changes/store.ts'
-import { openCollectors } from './collectors/room.ts'
+import { type CollectorsRoom, LIVE_DELAY_MS, openCollectors } from './collectors/room.ts'
 import { checkCustomPatterns } from './compliance/check-custom-patterns.ts'
 import { openCompliance } from './compliance/room.ts'
+import { recordSightings } from './compliance/store.ts'
 import { compileMask } from './conditions/mask-personal-data.ts'
 import { CONNECTORS } from './connectors.ts'
 import type { SecretBox } from './core/secret-box.ts'
@@ -161,15 +162,21 @@ export async function openApp(options: AppOptions): Promise<App> {
     answered: (status, ms) => health.timings.noteRequest('collector', status, ms),
     maskOf: (orgId) => compileMask([], privacyOf(orgId)),
     maskTextOf,
+    receivers: () => collectors.live() + 1,
+    liveDelayMs: () => (collectors.live() > 0 ? LIVE_DELAY_MS : 0),
     storageOf: async (orgId) => useOf(await warehouse.pieces(), orgId),
     waitingDeletions: () =>
       dataFolder.waitingDeletions().map(({ events, ...waiting }) => ({ ...waiting, events: events?.events ?? null })),
   })
-  const collectors = openCollectors(base, {
+  const collectors: CollectorsRoom = openCollectors(base, {
     claimsFile: paths.claims,
     isHistoryShared: !warehouse.readsSpool,
     overBudget: () => dataFolder.diskBudget.organizationsOver(),
+    live: ingest.live,
+    counts: ingest.counts,
+    refused: (span, collector) => signals.gaps.refusedElsewhere(span, collector),
     recordNames: (names) => recordNameChanges(db, names),
+    recordPersonalData: (sightings) => recordSightings(db, sightings, { privacyOf }),
     evaluateLate: (span, alertIds) => addLateWindows(db, span, alertIds),
     violated: ({ alertId, domainId, receivedAt }) =>
       ingest.violated.emit({ alertIds: new Set([alertId]), domainId, receivedAt }),

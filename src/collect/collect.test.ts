@@ -154,7 +154,7 @@ test('numbers of collectors differ, also after a kill', async () => {
 
 describe('the watermark', () => {
   const watermarkOf = () => cluster.watermark()
-  test('waits for a collector, and after a minute without contact goes on without it', async () => {
+  test('waits for a collector, and after a minute without contact continues without it', async () => {
     const { a, b, send } = await newPair()
     await cluster.settle(...cluster.all())
     a.link = 'cut'

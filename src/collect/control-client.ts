@@ -4,6 +4,7 @@ import {
   type CollectorStatus,
   type Commit,
   MAX_CLAIM,
+  type Report,
   type SegmentSpan,
   type SyncAnswer,
 } from '../collectors/protocol.ts'
@@ -27,6 +28,7 @@ export interface ControlClientDeps {
 /** A segment whose events are about to be inserted. */
 interface SegmentClaim {
   instance: string
+  epoch: number
   segment: string
   span: SegmentSpan
   hashes: readonly bigint[]
@@ -36,8 +38,8 @@ interface SegmentClaim {
 export class ControlClient {
   constructor(private readonly deps: ControlClientDeps) {}
 
-  /** Reports the collector's status, and returns rows that have changed since a position. */
-  sync(request: FeedPosition & { status: CollectorStatus }): Promise<SyncAnswer> {
+  /** Reports the collector's status and observations, and returns rows that have changed since a position. */
+  sync(request: FeedPosition & { status: CollectorStatus; report?: Report }): Promise<SyncAnswer> {
     return this.post('sync', request)
   }
 
@@ -82,7 +84,7 @@ export class ControlClient {
   }
 }
 
-/** A proxy can answer 200 with a page of its own. */
+/** Proxies can answer 200 with an HTML page. */
 function parsed<T>(body: string): T {
   try {
     return JSON.parse(body) as T

@@ -1,6 +1,8 @@
 import { readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Commit, SegmentSpan } from '../collectors/protocol.ts'
+import type { Sighting } from '../compliance/compliance-finding.ts'
+import { personalDataScan } from '../compliance/scan-personal-data.ts'
 import { hashOf } from '../ingest/batch-hash.ts'
 import type { Collector } from '../ingest/collector.ts'
 import type { SeenBatches } from '../ingest/seen-batches.ts'
@@ -15,6 +17,11 @@ import { recordCommitted, stateOf } from './replica.ts'
 
 /** Age at which the open segment is sealed. Alerts are evaluated this much later than on a single server. */
 const SEAL_AFTER_MS = 2000
+
+/**
+ * Maximum size of the sightings in a commit, in characters. Senders choose the keys, and a request has a limit.
+ */
+const MAX_SIGHTINGS_CHARACTERS = 4 * 1024 * 1024
 
 export interface ForwardDeps {
   db: Db
@@ -39,8 +46,14 @@ export interface ForwardDeps {
  */
 export async function forward(deps: ForwardDeps, sealAfterMs = SEAL_AFTER_MS): Promise<void> {
   const { spool, collector } = deps
+  try {
+    await forwardSealed(deps)
+  } catch (error) {
+    await keepWaiting(deps)
+    throw error
+  }
+  // Afterwards, because it fails on a full disk, which only forwarding can free.
   await collector.recordRefusals()
-  await forwardSealed(deps)
   await spool.seal(sealAfterMs)
   await forwardSealed(deps)
 }
@@ -49,30 +62,54 @@ async function forwardSealed(deps: ForwardDeps): Promise<void> {
   for (const segment of [...deps.spool.segments()]) await forwardSegment(deps, segment)
 }
 
+/**
+ * Moves the batches of waiting segments from memory to the database, where their repeats are recognised. After hours,
+ * millions would be in memory otherwise.
+ */
+async function keepWaiting({ db, spool, batches }: ForwardDeps): Promise<void> {
+  for (const segment of spool.segments().filter((one) => !one.batches.isForgotten)) {
+    tx(db, () => batches.record(segment.batches))
+    segment.batches.forget()
+    await Bun.sleep(0)
+  }
+}
+
 async function forwardSegment(deps: ForwardDeps, segment: Segment): Promise<void> {
   const { db, spool, batches, control, outlet, instance, name } = deps
   if (!(await spool.repair(segment))) return
-  const hashes = [...segment.batches.knownBatches()].map(({ hash }) => hash)
-  const span = spanOf(db, segment)
-  const taken = await control.claim({ instance, segment: segment.name, span, hashes })
-  const own = taken.size === 0 ? segment : await withoutTaken(deps, segment, taken)
+  const isRecorded = segment.batches.isForgotten
+  const whole = isRecorded ? { ...segment, batches: await readBatches(segment) } : segment
+  const hashes = [...whole.batches.knownBatches()].map(({ hash }) => hash)
+  const { epoch, committedSeq } = stateOf(db)
+  const span = spanOf(segment, committedSeq)
+  const sender = { instance, epoch, segment: segment.name }
+  const taken = await control.claim({ ...sender, span, hashes })
+  const own = taken.size === 0 ? whole : await withoutTaken(deps, segment, taken)
+  const scan = personalDataScan(db)
   const stored = await outlet.insert(
     { ...own, pages: own.batches.notable.flatMap((batch) => batch.pages ?? []) },
     `${name}:${segment.name}`,
+    scan.query,
   )
-  await control.commit(commitOf({ instance, segment: segment.name, span }, own.batches, stored))
+  await control.commit({
+    ...commitOf({ ...sender, span }, own.batches, stored),
+    sightings: limited(scan.sightings()),
+  })
   tx(db, () => {
     // Other collectors' batches were acknowledged here as well, so their repeats are recognised.
-    batches.record(segment.batches)
+    if (!isRecorded) batches.record(segment.batches)
     recordCommitted(db, segment, spool.latest)
   })
   spool.release(segment)
   await rm(segment.path, { force: true })
-  if (own !== segment) await rm(own.path, { force: true })
+  if (taken.size > 0) await rm(own.path, { force: true })
 }
 
-function spanOf(db: Db, { batches, lastSeq }: Segment): SegmentSpan {
-  const afterSeq = stateOf(db).committedSeq
+async function readBatches({ path }: Segment): Promise<BatchLog> {
+  return BatchLog.of(readSegment(await readFile(path)).intact.map(({ record }) => record))
+}
+
+function spanOf({ batches, lastSeq }: Segment, afterSeq: number): SegmentSpan {
   return {
     afterSeq,
     lastSeq: Math.max(afterSeq, lastSeq),
@@ -82,10 +119,10 @@ function spanOf(db: Db, { batches, lastSeq }: Segment): SegmentSpan {
 }
 
 function commitOf(
-  segment: Pick<Commit, 'instance' | 'segment' | 'span'>,
+  segment: Pick<Commit, 'instance' | 'epoch' | 'segment' | 'span'>,
   batches: BatchLog,
   { content, names }: Awaited<ReturnType<SegmentOutlet['insert']>>,
-): Commit {
+): Omit<Commit, 'sightings'> {
   const { counts, vendors, folded } = content
   return {
     ...segment,
@@ -96,6 +133,18 @@ function commitOf(
     ),
     violated: batches.violations(),
   }
+}
+
+/** Returns the most frequent sightings that fit into a commit. */
+function limited(sightings: readonly Sighting[]): Commit['sightings'] {
+  let characters = 0
+  return sightings
+    .toSorted((a, b) => b.count - a.count)
+    .map(({ paths = [], ...sighting }) => ({ ...sighting, paths: [...paths] }))
+    .filter((sighting) => {
+      characters += JSON.stringify(sighting).length
+      return characters <= MAX_SIGHTINGS_CHARACTERS
+    })
 }
 
 /** Writes a copy of the segment without batches that other segments own. */

@@ -35,10 +35,17 @@ import { openVisitor } from '../visitor/room.ts'
 import type { SegmentOutlet } from '../warehouse/open-segment-outlet.ts'
 import { type CollectorHealth, collectorHealth } from './collector-health.ts'
 import { ControlClient } from './control-client.ts'
+import { DoorReport } from './door-report.ts'
 import { forward } from './forward-segments.ts'
 import { Patience } from './patience.ts'
 import { Replica, stateOf } from './replica.ts'
 
+/**
+ * Space that received events don't use, or a share of a small disk: to be forwarded, a segment is first written to
+ * other files, and after an hour without the control node, the spool may have used up everything else.
+ */
+const RESERVE_BYTES = 256 * 1024 * 1024
+const RESERVE_SHARE = 0.1
 const EVERY_SECOND = '* * * * * *'
 
 export interface CollectOptions {
@@ -87,12 +94,14 @@ export async function openCollect(options: CollectOptions): Promise<CollectProce
   const base = baseOf(options, db, stopping.signal)
   const control = new ControlClient({ ...options, url: options.controlUrl, stopping: stopping.signal })
   const state = stateOf(db)
+  let hasSpace = hasReserve(paths.spool)
   const spool = new Spool(
     paths.spool,
     clock,
     { ...state, has: (name) => state.lastSegment !== null && name <= state.lastSegment, last: state.lastSegment },
     {
       damaged: (damage) => base.notifyOperator(segmentNotice([damage])),
+      hasSpace: () => hasSpace,
       numbering: {
         ...SHARED_NUMBERING,
         get slot() {
@@ -106,9 +115,12 @@ export async function openCollect(options: CollectOptions): Promise<CollectProce
   const rules = new ActiveRules(db, (orgId) => privacyOf(orgId).regions)
   const judgeProcess = new JudgeProcess(rules)
   rules.onChange((orgId, id, rule) => judgeProcess.changed(orgId, id, rule))
+  const report = new DoorReport()
   const replica: Replica = new Replica({
     db,
     control,
+    clock,
+    report,
     status: () => statusOf(spool, paths.spool),
     changed(rows) {
       directory.invalidate()
@@ -124,17 +136,22 @@ export async function openCollect(options: CollectOptions): Promise<CollectProce
     { ...base, spool, lateFolder: paths.late },
     {
       directory,
-      scripts: openCapture(base, { directory }).scripts,
+      scripts: openCapture(base, { directory, askedAtLegacy: (id) => report.legacyScript(id) }).scripts,
       rules,
       judgeProcess,
       storing: {
-        stored() {
+        stored(at) {
           isRefusing = false
+          report.storedBatch(at)
         },
-        refused() {
+        refused(at) {
           isRefusing = true
+          report.refusedBatch(at)
         },
       },
+      receivers: () => replica.live,
+      liveDelayMs: () => 0,
+      elsewhere: report,
       countryOf: (address) => visitor.countries.countryOf(address),
       isOverBudget: (orgId) => replica.isOverBudget(orgId),
       answered: (status, ms) => timings.noteRequest('collector', status, ms),
@@ -176,7 +193,14 @@ export async function openCollect(options: CollectOptions): Promise<CollectProce
     collector: ingest.collector,
     jobs: [
       { name: 'sync', pattern: EVERY_SECOND, run: () => patience.run('sync', () => replica.sync()) },
-      { name: 'forward', pattern: EVERY_SECOND, run: () => patience.run('forward', () => forward(forwarding)) },
+      {
+        name: 'forward',
+        pattern: EVERY_SECOND,
+        async run() {
+          hasSpace = hasReserve(paths.spool)
+          await patience.run('forward', () => forward(forwarding))
+        },
+      },
       {
         name: 'retain',
         pattern: '30 * * * * *',
@@ -230,6 +254,11 @@ function baseOf({ config, clock, log, transport }: CollectOptions, db: Db, stopp
 function statusOf(spool: Spool, folder: string): Omit<CollectorStatus, 'instance'> {
   const diskBytes = spool.files().reduce((sum, path) => sum + (statSync(path, { throwIfNoEntry: false })?.size ?? 0), 0)
   return { version, diskBytes, freeBytes: diskSpace(folder).freeBytes, storedThrough: storedThrough(spool) }
+}
+
+function hasReserve(folder: string): boolean {
+  const { freeBytes, totalBytes } = diskSpace(folder)
+  return freeBytes >= Math.min(RESERVE_BYTES, totalBytes * RESERVE_SHARE)
 }
 
 /** Returns the time before which everything received is in the event history. */

@@ -1,12 +1,14 @@
 import { randomBytes } from 'node:crypto'
-import type { CollectorStatus } from '../collectors/protocol.ts'
+import type { CollectorStatus, SyncAnswer } from '../collectors/protocol.ts'
 import { applyRows, type ChangedRow, type FeedPosition, replaceRows } from '../collectors/row-feed.ts'
+import type { Clock } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
 import type { Segment } from '../ingest/spool.ts'
 import { type Db, prepared } from '../store/database.ts'
 import type { ControlClient } from './control-client.ts'
+import type { DoorReport } from './door-report.ts'
 
-/** What a collector stores about itself. */
+/** The stored state of a collector. */
 interface State extends FeedPosition {
   instance: string
   slot: number
@@ -22,6 +24,8 @@ export interface ReplicaDeps {
   db: Db
   control: Pick<ControlClient, 'sync'>
   status(): Omit<CollectorStatus, 'instance'>
+  report: Pick<DoorReport, 'take' | 'restore' | 'watch'>
+  clock: Clock
   /** Called after rows were copied. */
   changed(rows: readonly ChangedRow[]): void
 }
@@ -49,7 +53,7 @@ export class Replica {
     return this.state.slot
   }
 
-  /** Number of collectors that share the rate limits. */
+  /** Number of processes that share the rate limits. */
   get live(): number {
     return this.state.live
   }
@@ -68,14 +72,12 @@ export class Replica {
    * answers that was restored to an earlier time than one before it.
    */
   async sync(): Promise<void> {
-    const { control, status } = this.deps
-    const { instance } = this
     let position: FeedPosition = { epoch: this.state.epoch, version: this.state.version }
     // A row of one page can refer to a row of a later page, so all pages are written at once.
     let all: ChangedRow[] = []
     let isWhole = false
     for (let hasMore = true; hasMore; ) {
-      const answer = await control.sync({ status: { ...status(), instance }, ...position })
+      const answer = await this.contact(position)
       const { epoch, version, rows, slot, live } = answer
       if (epoch < this.state.epoch) throw new AppError('conflict', 'an older copy of the control node answers')
       if (answer.isWhole) {
@@ -87,6 +89,21 @@ export class Replica {
       position = { epoch, version }
       const next = { ...this.state, ...position, slot, live, overBudget: JSON.stringify(answer.overBudget) }
       if (!hasMore) this.write(isWhole ? replaceRows : applyRows, all, next)
+    }
+  }
+
+  private async contact(position: FeedPosition): Promise<SyncAnswer> {
+    const { control, status, report, clock } = this.deps
+    const taken = report.take(clock.now())
+    const isEmpty = Object.values(taken).every((list) => list.length === 0)
+    try {
+      const own = { ...status(), instance: this.instance }
+      const answer = await control.sync({ status: own, ...position, ...(isEmpty ? {} : { report: taken }) })
+      report.watch(answer.watched)
+      return answer
+    } catch (error) {
+      report.restore(taken)
+      throw error
     }
   }
 

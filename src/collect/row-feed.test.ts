@@ -116,7 +116,7 @@ describe('a copy', () => {
     expect(countsOf(copy)).toEqual(countsOf(db))
   })
 
-  test('that is made anew loses the rows that no longer exist', () => {
+  test('that is made again loses the rows that no longer exist', () => {
     const [kept, gone] = [newDomain('A'), newDomain('B')]
     setHostnameStatus(db, gone, 'evil.example', 'denied')
     follow()

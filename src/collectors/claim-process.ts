@@ -19,7 +19,7 @@ type Response = { number: number; taken: string[] } | { number: number; error: s
 const RETRY_AFTER_S = 5
 
 /**
- * The claims of collectors, in a process of their own: a large claim takes longer than requests may hold the event loop.
+ * The claims of collectors, in a separate process: a large claim takes longer than requests may hold the event loop.
  * Started on demand. It exits with the server, because the pipe between them closes.
  */
 export class ClaimProcess {

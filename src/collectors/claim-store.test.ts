@@ -30,7 +30,7 @@ test('the first segment owns a batch, also when it claims again', () => {
   expect(claim('b:1', hashes(900, 1100))).toEqual(hashes(900, 1000))
 })
 
-test('extreme hashes are told apart', () => {
+test('extreme hashes are distinguished', () => {
   const extreme = [0n, -1n, 1n, 2n ** 63n - 1n, 2n ** 63n - 2n, -(2n ** 63n), -(2n ** 63n) + 1n, 2n ** 53n + 1n]
   expect(claim('a:1', extreme)).toEqual([])
   expect(claim('b:1', [...extreme, 2n ** 53n]).toSorted()).toEqual(extreme.toSorted())

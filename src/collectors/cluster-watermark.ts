@@ -3,7 +3,7 @@ import { type Db, prepared } from '../store/database.ts'
 
 /**
  * The time up to which the events of all processes are in the event history. Alerts are evaluated up to it. It waits for
- * collectors that are in contact, and goes on without those that are away.
+ * collectors that are in contact, and continues without those that are away.
  */
 export class ClusterWatermark {
   private latest: Instant = 0

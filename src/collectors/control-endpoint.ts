@@ -14,6 +14,7 @@ import {
   parseClaim,
   parseCommit,
   parseSync,
+  type Report,
   type SyncAnswer,
 } from './protocol.ts'
 import { changedRows } from './row-feed.ts'
@@ -24,7 +25,7 @@ import {
   checkInstance,
   collectorOf,
   commitSegment,
-  listCollectors,
+  countLive,
   recordContact,
 } from './store.ts'
 
@@ -40,6 +41,12 @@ export interface ControlDeps {
   epoch: number
   /** Returns the ids of the organizations that exceed their share of the disk. */
   overBudget(): string[]
+  /** Returns the ids of the domains whose live view is open. */
+  watched(): string[]
+  /** True if this server has received events itself within a minute. */
+  isReceiving(): boolean
+  /** Called with what a collector has observed. It may be repeated. */
+  reported(report: Report, collector: CollectorRecord): void
   /** Records a segment, in the transaction that marks it as committed. */
   record(commit: Commit, collector: CollectorRecord): void
   /** Called after each segment that was committed for the first time. */
@@ -52,7 +59,7 @@ const NOT_SHARED = new AppError(
   'this server stores events in its data folder, which collectors cannot reach: set TAGWARDEN_WAREHOUSE on it to a ClickHouse database',
 )
 
-/** Answers the requests of collectors. They have credentials of their own and are not part of the API. */
+/** Answers the requests of collectors. They have separate credentials and are not part of the API. */
 export class ControlEndpoint {
   private readonly answers: Record<string, (body: unknown, collector: CollectorRecord) => unknown> = {
     sync: (body, collector) => this.sync(body, collector),
@@ -93,17 +100,19 @@ export class ControlEndpoint {
   }
 
   private sync(body: unknown, collector: CollectorRecord): SyncAnswer {
-    const { db, clock, epoch, overBudget } = this.deps
+    const { db, clock, epoch, overBudget, watched, isReceiving, reported } = this.deps
     const asked = parseSync(body)
     const now = clock.now()
     checkInstance(collector, asked.status.instance, now)
+    // Before the contact, which allows alerts to be evaluated up to a later time.
+    if (asked.report) reported(asked.report, collector)
     recordContact(db, collector.id, { status: asked.status, now, isAway: isAway(collector, asked.status, now) })
     const isWhole = asked.epoch !== epoch
-    const live = listCollectors(db).filter(({ isAway, seenAt }) => seenAt !== null && !isAway)
     return {
       epoch,
       slot: collector.slot,
-      live: Math.max(1, live.length),
+      live: Math.max(1, countLive(db)) + (isReceiving() ? 1 : 0),
+      watched: watched(),
       overBudget: overBudget(),
       isWhole,
       ...changedRows(db, isWhole ? 0 : asked.version),
@@ -112,8 +121,9 @@ export class ControlEndpoint {
 
   private async claim(body: unknown, collector: CollectorRecord): Promise<ClaimAnswer> {
     const { db, claims, clock, watermark } = this.deps
-    const { instance, segment, span, hashes } = parseClaim(body)
+    const { instance, epoch, segment, span, hashes } = parseClaim(body)
     checkInstance(collector, instance, clock.now())
+    this.checkEpoch(epoch)
     if (span.fromAt < watermark()) addLateSpan(db, { ...span, slot: collector.slot })
     const claimed = { segment: `${collector.id}:${segment}`, hashes: hashes.map(BigInt) }
     return { taken: (await claims.claim(claimed, clock.now())).map(String) }
@@ -123,6 +133,7 @@ export class ControlEndpoint {
     const { db, clock, record, committed } = this.deps
     const commit = parseCommit(body)
     checkInstance(collector, commit.instance, clock.now())
+    this.checkEpoch(commit.epoch)
     const isNew = tx(db, () => {
       if (!commitSegment(db, collector.id, commit.segment, clock.now())) return false
       record(commit, collector)
@@ -130,6 +141,11 @@ export class ControlEndpoint {
     })
     if (isNew) committed(commit, collector)
     return {}
+  }
+
+  /** Throws `conflict` when the collector has copied the rows of an earlier or later copy of this server. */
+  private checkEpoch(epoch: number): void {
+    if (epoch !== this.deps.epoch) throw new AppError('conflict', 'epoch: rows must be copied again first')
   }
 }
 

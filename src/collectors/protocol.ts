@@ -1,3 +1,4 @@
+import type { StoredEvent } from '../core/event.ts'
 import { Closed, Int, Nullable, parser, type Static, Type } from '../core/schema.ts'
 import type { ChangedRow } from './row-feed.ts'
 
@@ -17,6 +18,9 @@ const Label = Type.String({ maxLength: 4000 })
 /** Random id of a collector's data folder. */
 const Instance = Type.String({ minLength: 16, maxLength: 64 })
 
+/** A segment, and the epoch of the rows by which its events were judged. */
+const Sender = { instance: Instance, epoch: Count, segment: Name }
+
 const StatusSchema = Closed({
   instance: Instance,
   version: Type.String({ maxLength: 100 }),
@@ -25,21 +29,47 @@ const StatusSchema = Closed({
   storedThrough: Time,
 })
 
-/** What a collector reports about itself. */
+/** State that a collector reports. */
 export type CollectorStatus = Static<typeof StatusSchema>
 
-export const parseSync = parser(Closed({ status: StatusSchema, epoch: Count, version: Count }))
+const SpanOfTime = Closed({ fromAt: Time, toAt: Time })
+
+/** The control node shows events as the collector has stored them. */
+const EventSchema = Type.Unsafe<StoredEvent>(Type.Object({ seq: Count, receivedAt: Time, id: Type.String() }))
+
+const ReportSchema = Closed({
+  firstEvents: Type.Array(Closed({ domainId: Id, receivedAt: Time }), {
+    description: 'Domains that have sent events since the start of the collector',
+  }),
+  legacyScripts: Type.Array(Id, { description: 'Domains whose script was loaded from its earlier address' }),
+  refused: Type.Array(SpanOfTime, { description: 'Periods in which events could not be stored, until now at most' }),
+  live: Type.Array(Closed({ domainId: Id, events: Type.Array(EventSchema), skipped: Count }), {
+    description: 'Most recent events of domains that are being watched',
+  }),
+})
+
+/** Observations of a collector that are not stored in segments. */
+export type Report = Static<typeof ReportSchema>
+
+export const parseSync = parser(
+  Closed({ status: StatusSchema, epoch: Count, version: Count, report: Type.Optional(ReportSchema) }),
+)
 
 /**
- * The answer to a `sync` request. With `isWhole`, `rows` begin a copy that must be made anew: the next requests continue
+ * The answer to a `sync` request. With `isWhole`, `rows` begin a copy that replaces the earlier one: the next requests continue
  * with this epoch and version until `hasMore` is false.
  */
 export interface SyncAnswer {
   epoch: number
   /** Event numbers of this collector are congruent to it modulo 64. */
   slot: number
-  /** Number of collectors that are in contact, including this one. */
+  /**
+   * Number of processes among which rate limits are divided: the collectors in contact, including this one, and the
+   * control node if it has received events itself within a minute.
+   */
   live: number
+  /** Ids of domains whose live view is open. */
+  watched: string[]
   /** Ids of organizations that exceed their share of the disk. */
   overBudget: string[]
   isWhole: boolean
@@ -57,8 +87,7 @@ export type SegmentSpan = Static<typeof SpanSchema>
 
 export const parseClaim = parser(
   Closed({
-    instance: Instance,
-    segment: Name,
+    ...Sender,
     span: SpanSchema,
     hashes: Type.Array(Type.String({ pattern: '^-?\\d{1,19}$' }), { maxItems: MAX_CLAIM }),
   }),
@@ -73,8 +102,7 @@ const Ledger = Type.Array(Closed({ reason: Label, count: Count, sample: Label })
 const Origin = { orgId: Id, domainId: Id }
 
 const CommitSchema = Closed({
-  instance: Instance,
-  segment: Name,
+  ...Sender,
   span: SpanSchema,
   content: Closed({
     counts: Type.Array(
@@ -98,6 +126,21 @@ const CommitSchema = Closed({
   violated: Type.Array(Closed({ alertId: Id, domainId: Id, receivedAt: Time }), {
     description: 'Most recent violation of each alert in each domain',
   }),
+  sightings: Type.Array(
+    Closed({
+      ...Origin,
+      vendor: Type.String(),
+      key: Type.String(),
+      kind: Type.String(),
+      count: Type.Number(),
+      formed: Type.Optional(Type.Number()),
+      paths: Type.Array(Nullable(Type.String())),
+      example: Type.String(),
+      firstSeenAt: Time,
+      lastSeenAt: Time,
+    }),
+    { description: 'Personal data in the events, unmasked' },
+  ),
 })
 
 /** Everything that the control node records about a segment once its events are stored. */

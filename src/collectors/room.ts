@@ -1,18 +1,35 @@
 import type { Base, Room } from '../base.ts'
 import { type Instant, SECOND_MS } from '../core/clock.ts'
 import type { Metric } from '../core/metric.ts'
+import { noteLegacyScript } from '../domains/collect-hostname-store.ts'
+import { recordFirstEvent } from '../domains/record-sightings.ts'
+import type { IngestRates } from '../ingest/ingest-rates.ts'
+import type { LiveBuffer } from '../ingest/live-buffer.ts'
 import { recordContent } from '../ingest/record-segment.ts'
 import type { Db } from '../store/database.ts'
 import { folderMarkOf } from '../store/folder-mark.ts'
 import { ClaimProcess } from './claim-process.ts'
 import { ControlEndpoint } from './control-endpoint.ts'
-import type { Commit } from './protocol.ts'
+import type { Commit, Report } from './protocol.ts'
 import { epochOf } from './row-feed.ts'
-import { type CollectorRecord, isLate, type LateSpan, listCollectors, markAway, removeOldSegments } from './store.ts'
+import {
+  type CollectorRecord,
+  countLive,
+  isLate,
+  type LateSpan,
+  listCollectors,
+  markAway,
+  removeOldSegments,
+} from './store.ts'
+
+/** Collectors send live events every second. */
+export const LIVE_DELAY_MS = 2 * SECOND_MS
 
 export interface CollectorsRoom extends Room {
   /** Answers the requests of collectors. */
   endpoint: ControlEndpoint
+  /** Number of collectors in contact, as of the last second. */
+  live(): number
 }
 
 interface Deps {
@@ -21,8 +38,16 @@ interface Deps {
   /** True if the events are stored in ClickHouse, so that collectors can store theirs as well. */
   isHistoryShared: boolean
   overBudget(): string[]
+  /** The live view. */
+  live: Pick<LiveBuffer, 'add' | 'watched'>
+  /** Counts of stored events. */
+  counts: Pick<IngestRates, 'addOther' | 'isReceiving'>
+  /** Records a period in which a collector rejected events. */
+  refused(span: Report['refused'][number], collector: string): void
   /** Records names that are counted separately, in the caller's transaction. */
   recordNames(names: Commit['names']): void
+  /** Records personal data in events, in the caller's transaction. */
+  recordPersonalData(sightings: Commit['sightings']): void
   /** Schedules the evaluation of late events, in the caller's transaction. `alertIds`: the alerts that they violate. */
   evaluateLate(span: LateSpan, alertIds: ReadonlySet<string>): void
   /** Called with a violation by an event that has become visible to queries. */
@@ -33,6 +58,8 @@ interface Deps {
 export function openCollectors(base: Base & { watermark(): Instant }, deps: Deps): CollectorsRoom {
   const { db, clock, report, notifyOperator } = base
   const claims = new ClaimProcess(deps.claimsFile)
+  const openedAt = clock.now()
+  let live = countLive(db)
   const endpoint = new ControlEndpoint({
     db,
     clock,
@@ -40,27 +67,40 @@ export function openCollectors(base: Base & { watermark(): Instant }, deps: Deps
     isHistoryShared: deps.isHistoryShared,
     epoch: epochOf(db, folderMarkOf(db), clock.now()),
     overBudget: deps.overBudget,
+    watched: () => deps.live.watched(),
+    isReceiving: () => deps.counts.isReceiving(clock.now()),
+    reported({ firstEvents, legacyScripts, refused, live }, { name }) {
+      for (const { domainId, receivedAt } of firstEvents) recordFirstEvent(db, domainId, receivedAt)
+      for (const id of legacyScripts) noteLegacyScript(db, id, clock.now())
+      for (const span of refused) deps.refused(span, name)
+      for (const { domainId, events, skipped } of live) deps.live.add(domainId, events, skipped)
+    },
     watermark: base.watermark,
-    record({ ledger, content, names, span, violated }, { slot }) {
+    record({ ledger, content, names, span, violated, sightings }, { slot }) {
       const own = { ...span, slot }
       if (isLate(db, own)) deps.evaluateLate(own, new Set(violated.map(({ alertId }) => alertId)))
       deps.recordNames(names)
       recordContent(db, ledger, content)
+      deps.recordPersonalData(sightings)
     },
-    committed({ violated }) {
+    committed({ violated, content }) {
+      for (const { orgId, lastReceivedAt, events } of content.counts)
+        deps.counts.addOther(orgId, lastReceivedAt, events)
       for (const violation of violated) deps.violated(violation)
     },
     report,
   })
   return {
     endpoint,
+    live: () => live,
     metrics: () => metricsOf(db, clock.now()),
     jobs: [
       {
         name: 'collectors',
         pattern: '* * * * * *',
         async run() {
-          for (const collector of markAway(db, clock.now())) notifyOperator(absenceNotice(collector))
+          for (const collector of markAway(db, clock.now(), openedAt)) notifyOperator(absenceNotice(collector))
+          live = countLive(db)
         },
       },
       { name: 'forget segments', pattern: '10 0 * * * *', run: async () => removeOldSegments(db, clock.now()) },

@@ -139,7 +139,7 @@ export function applyRows(db: Db, rows: readonly ChangedRow[], also: () => void)
   })
 }
 
-/** Makes a collector's copy anew from all rows, in one transaction together with `also`. */
+/** Replaces a collector's copy by all rows, in one transaction together with `also`. */
 export function replaceRows(db: Db, rows: readonly ChangedRow[], also: () => void): void {
   tx(db, () => {
     db.pragma('defer_foreign_keys = ON')

@@ -120,9 +120,20 @@ export function recordContact(
   ).run({ ...status, id, now, isAway: isAway ? 1 : 0 })
 }
 
-/** Marks collectors as away that have had no contact for a minute, and returns them. */
-export function markAway(db: Db, now: Instant): CollectorRecord[] {
-  const lost = listCollectors(db).filter(({ seenAt, isAway }) => seenAt !== null && !isAway && now - seenAt > AWAY_MS)
+/** Returns the number of collectors that are in contact. */
+export function countLive(db: Db): number {
+  const sql = 'SELECT count(*) AS live FROM collector WHERE seenAt IS NOT NULL AND isAway = 0'
+  return prepared<[], { live: number }>(db, sql).get()?.live ?? 0
+}
+
+/**
+ * Marks collectors as away that have had no contact for a minute, and returns them.
+ * @param listeningSince time since which this server can be reached
+ */
+export function markAway(db: Db, now: Instant, listeningSince: Instant): CollectorRecord[] {
+  const lost = listCollectors(db).filter(
+    ({ seenAt, isAway }) => seenAt !== null && !isAway && now - Math.max(seenAt, listeningSince) > AWAY_MS,
+  )
   const mark = prepared(db, 'UPDATE collector SET isAway = 1 WHERE id = ?')
   for (const { id } of lost) mark.run(id)
   return lost

@@ -31,6 +31,7 @@ export interface IngestRoom extends Room {
   late: JudgingQueue
   /** Counts of stored events. */
   counts: IngestRates
+  live: LiveBuffer
   violated: Emitter<Violation>
 }
 
@@ -49,6 +50,12 @@ interface Deps
   rules: { judgeBatch: CollectorDeps['judge']; judgeAll: JudgingQueueDeps['judgeHere'] }
   /** Evaluates batches in another process. Closed together with this room. */
   judgeProcess: { judge: JudgingQueueDeps['judge']; close(): void }
+  /** Number of processes among which the rate limits are divided, including this one. */
+  receivers(): number
+  /** Time for which the live view waits for events that other processes have received. */
+  liveDelayMs(): number
+  /** Receives events and first events in a process whose live view and domains are on another server. */
+  elsewhere?: { add: LiveBuffer['add']; firstEvent(domainId: string, receivedAt: Instant): void }
 }
 
 /** Opens the collector and starts evaluating late batches left over from an earlier run. */
@@ -56,9 +63,10 @@ export function openIngest(base: IngestBase, deps: Deps): IngestRoom {
   const { db, clock, config, spool, report, lateFolder } = base
   const { directory, scripts, rules, judgeProcess, storing, isOverBudget, countryOf, maskOf, storageOf, maskTextOf } =
     deps
+  const { elsewhere } = deps
   const refused = new RefusedItems()
   const senderClocks = new SenderClocks()
-  const live = new LiveBuffer(clock)
+  const live = new LiveBuffer(clock, deps.liveDelayMs)
   const counts = new IngestRates((orgId) => lastEventAt(db, orgId))
   const batches = new SeenBatches(db, clock)
   const violated = new Emitter<Violation>()
@@ -68,7 +76,8 @@ export function openIngest(base: IngestBase, deps: Deps): IngestRoom {
     if (received.has(domainId)) return
     received.add(domainId)
     try {
-      recordFirstEvent(db, domainId, receivedAt)
+      if (elsewhere) elsewhere.firstEvent(domainId, receivedAt)
+      else recordFirstEvent(db, domainId, receivedAt)
     } catch (error) {
       report(error, 'collect')
     }
@@ -86,7 +95,7 @@ export function openIngest(base: IngestBase, deps: Deps): IngestRoom {
     spool,
     domains: directory,
     batches,
-    rate: new RateLimit(clock, config.rateCollectPerSecond),
+    rate: new RateLimit(clock, config.rateCollectPerSecond, 1, () => 1 / deps.receivers()),
     isOverBudget,
     countryOf,
     judge: rules.judgeBatch,
@@ -94,7 +103,7 @@ export function openIngest(base: IngestBase, deps: Deps): IngestRoom {
     violated: (alertIds, domainId, receivedAt) => violated.emit({ alertIds, domainId, receivedAt }),
     storing,
     files: scripts,
-    live,
+    live: elsewhere ?? live,
     received: noteFirstEvent,
     counts,
     refused,
@@ -108,6 +117,7 @@ export function openIngest(base: IngestBase, deps: Deps): IngestRoom {
     batches,
     late,
     counts,
+    live,
     violated,
     metrics: () => [...refused.metrics(), ...senderClocks.metrics()],
     routes: [

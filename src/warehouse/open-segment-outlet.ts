@@ -9,7 +9,8 @@ import { reasonOf } from './clickhouse/prepare-server.ts'
 import { writeNames } from './duckdb/counted-event-names.ts'
 import { readManifest } from './duckdb/manifest.ts'
 import { ParquetFiles } from './duckdb/parquet-files.ts'
-import { writeSegment } from './duckdb/write-segment.ts'
+import { type LoadedSegment, writeSegment } from './duckdb/write-segment.ts'
+import type { Query } from './query.ts'
 import type { SealedSegment } from './warehouse.ts'
 
 /** Changes to the names that are counted separately. */
@@ -21,10 +22,10 @@ export interface NameChanges {
 /** Stores the segments of a collector in an event history on other machines. */
 export interface SegmentOutlet {
   /**
-   * Stores a segment. Has no effect if it was stored before with the same token. Throws `unavailable` with the reason if
-   * ClickHouse does not store it.
+   * Stores a segment, and runs a query on its events alone. Has no effect on the event history if the segment was stored
+   * before with the same token. Throws `unavailable` with the reason if ClickHouse does not store it.
    */
-  insert(segment: SealedSegment, token: string): Promise<{ content: SegmentContent; names: NameChanges }>
+  insert(segment: SealedSegment, token: string, scan: Query): Promise<{ content: SegmentContent; names: NameChanges }>
   /** To be called after names that are counted separately have changed in the database. */
   namesChanged(): void
   interrupt(): void
@@ -46,9 +47,13 @@ export async function openSegmentOutlet({ folder, db, clock, address }: OutletOp
   const parquet = await ParquetFiles.open({ folder, manifest, clock, spoolFiles: () => [] })
   const client = new ClickhouseClient(address)
   let interruption = new AbortController()
+  /** The segment that could not be inserted. Its files are reused, because every second writes them again otherwise. */
+  let waiting: { token: string; written: LoadedSegment } | null = null
   return {
-    async insert(segment, token) {
-      const { content, file, rollup, pages = null, naming = null } = await writeSegment(parquet, segment)
+    async insert(segment, token, scan) {
+      const written = waiting?.token === token ? waiting.written : await writeSegment(parquet, segment)
+      waiting = { token, written }
+      const { content, file, rollup, pages = null, naming = null } = written
       const names = [file, rollup, pages].map((one) => one && join(folder, one.path))
       const [events = null, counts = null, paged = null] = names
       try {
@@ -56,9 +61,10 @@ export async function openSegmentOutlet({ folder, db, clock, address }: OutletOp
       } catch (error) {
         if (error instanceof ClickhouseError) throw new AppError('unavailable', reasonOf(error, address))
         throw error
-      } finally {
-        await parquet.remove(names.flatMap((path) => path ?? []))
       }
+      if (file) await parquet.scan([file], scan)
+      waiting = null
+      await parquet.remove(names.flatMap((path) => path ?? []))
       return { content, names: { tracked: [...(naming?.tracked ?? [])], evicted: [...(naming?.evicted ?? [])] } }
     },
     namesChanged: () => manifest.names.clear(),
