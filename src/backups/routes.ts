@@ -2,7 +2,7 @@ import { AppError } from '../core/error.ts'
 import { Closed, InstantSchema, Int, Nullable, OneOf, Type } from '../core/schema.ts'
 import { NextCursorSchema, pagingFields } from '../http/paging.ts'
 import { ById, OK, OkSchema, type Route, route } from '../http/route.ts'
-import { isOnlyOrg } from '../org/store.ts'
+import { requireOnlyOrg } from '../org/store.ts'
 import type { Db } from '../store/database.ts'
 import { quietState, resumeSending } from '../store/folder-mark.ts'
 import { backupArchive } from './backup-archive.ts'
@@ -95,13 +95,11 @@ export interface BackupRouteDeps {
 }
 
 /** Backups contain the data and secrets of all organizations. */
-function requireOnlyOrg(db: Db): void {
-  if (isOnlyOrg(db)) return
-  throw new AppError(
-    'forbidden',
-    'this server has several organizations; its backups contain the data of all of them, so only the operator can use them on the command line',
+const checkCaller = (db: Db) =>
+  requireOnlyOrg(
+    db,
+    'its backups contain the data of all of them, so only the operator can use them on the command line',
   )
-}
 
 export function backupRoutes({ db, folder, runner, nextAt, keep, schedule }: BackupRouteDeps): Route[] {
   return [
@@ -119,7 +117,7 @@ export function backupRoutes({ db, folder, runner, nextAt, keep, schedule }: Bac
       answer: BackupListSchema,
       exports: 'backups',
       handle({ query }) {
-        requireOnlyOrg(db)
+        checkCaller(db)
         const { items: backups, nextCursor } = listBackups(db, query)
         const { state } = runner.status()
         return { backups, place: runner.place, schedule, nextAt: nextAt(), keep, state, nextCursor }
@@ -139,7 +137,7 @@ export function backupRoutes({ db, folder, runner, nextAt, keep, schedule }: Bac
       status: 201,
       answer: BackupSchema,
       async handle() {
-        requireOnlyOrg(db)
+        checkCaller(db)
         return findBackup(db, runner.start())
       },
     }),
@@ -159,7 +157,7 @@ export function backupRoutes({ db, folder, runner, nextAt, keep, schedule }: Bac
       answer: Archive,
       headers: () => ({ 'content-disposition': 'attachment; filename="tagwarden-backup.tar"' }),
       async handle({ params: { id } }) {
-        requireOnlyOrg(db)
+        checkCaller(db)
         const { name, place: title } = findBackup(db, id)
         if (name === null) throw new AppError('conflict', 'id: this backup did not succeed')
         const place = openPlace(title, process.env)
@@ -197,7 +195,7 @@ export function backupRoutes({ db, folder, runner, nextAt, keep, schedule }: Bac
       refusals: ['forbidden'],
       answer: OkSchema,
       handle() {
-        requireOnlyOrg(db)
+        checkCaller(db)
         if (quietState(db)) resumeSending(db, folder)
         return OK
       },

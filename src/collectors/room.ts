@@ -11,12 +11,14 @@ import { folderMarkOf } from '../store/folder-mark.ts'
 import { ClaimProcess } from './claim-process.ts'
 import { ControlEndpoint } from './control-endpoint.ts'
 import type { Commit, Report } from './protocol.ts'
+import { collectorRoutes } from './routes.ts'
 import { epochOf } from './row-feed.ts'
 import {
   type CollectorRecord,
   countLive,
   isLate,
   type LateSpan,
+  lagOf,
   listCollectors,
   markAway,
   removeOldSegments,
@@ -56,7 +58,7 @@ interface Deps {
 
 /** Opens the endpoint with which collectors synchronise. */
 export function openCollectors(base: Base & { watermark(): Instant }, deps: Deps): CollectorsRoom {
-  const { db, clock, report, notifyOperator } = base
+  const { db, clock, config, report, notifyOperator } = base
   const claims = new ClaimProcess(deps.claimsFile)
   const openedAt = clock.now()
   let live = countLive(db)
@@ -93,6 +95,7 @@ export function openCollectors(base: Base & { watermark(): Instant }, deps: Deps
   return {
     endpoint,
     live: () => live,
+    routes: collectorRoutes({ db, clock, eventStore: config.warehouse === null ? 'dataFolder' : 'clickhouse' }),
     metrics: () => metricsOf(db, clock.now()),
     jobs: [
       {
@@ -133,10 +136,10 @@ function metricsOf(db: Db, now: Instant): Metric[] {
     gauge(
       'lag_seconds',
       'Age of the oldest event of a collector that is not in the event history yet, at its last contact.',
-      (one) =>
-        one.seenAt === null || one.storedThrough === null
-          ? null
-          : Math.max(0, one.seenAt - one.storedThrough) / SECOND_MS,
+      (one) => {
+        const lagMs = lagOf(one)
+        return lagMs === null ? null : lagMs / SECOND_MS
+      },
     ),
     gauge('disk_bytes', 'Size of the events that wait on the disk of a collector.', ({ diskBytes }) => diskBytes),
     gauge('disk_free_bytes', 'Free space on the disk of a collector.', ({ freeBytes }) => freeBytes),

@@ -85,10 +85,25 @@ export function removeCollector(db: Db, name: string): void {
   if (changes === 0) throw new AppError('notFound', `there is no collector named "${name}"`)
 }
 
-function findCollector(db: Db, id: string): CollectorRecord {
+/** Throws `notFound`. */
+export function findCollector(db: Db, id: string): CollectorRecord {
   const row = prepared<[string], Row>(db, `${SELECT} WHERE id = ?`).get(id)
   if (!row) throw new AppError('notFound', 'no such collector')
   return recordOf(row)
+}
+
+/**
+ * Age of the oldest event of a collector that was not stored at its most recent contact, in milliseconds; null before
+ * the first contact.
+ */
+export function lagOf({ seenAt, storedThrough }: CollectorRecord): number | null {
+  return seenAt === null || storedThrough === null ? null : Math.max(0, seenAt - storedThrough)
+}
+
+/** `away`: alerts are evaluated without waiting for the collector. `never`: it has not been in contact yet. */
+export function statusOf({ seenAt, isAway }: CollectorRecord): 'connected' | 'away' | 'never' {
+  if (seenAt === null) return 'never'
+  return isAway ? 'away' : 'connected'
 }
 
 /** Returns the collector of a token; null when the token is unknown. */

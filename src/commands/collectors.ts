@@ -1,4 +1,4 @@
-import { addCollector, type CollectorRecord, listCollectors, removeCollector } from '../collectors/store.ts'
+import { addCollector, type CollectorRecord, lagOf, listCollectors, removeCollector } from '../collectors/store.ts'
 import { systemClock } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
 import { storedEngine } from '../warehouse/stored-engine.ts'
@@ -79,9 +79,9 @@ export const collectorsRemove: Command = {
   },
 }
 
-function factsOf({ id: _, instance: __, storedThrough, ...shown }: CollectorRecord) {
-  const { seenAt } = shown
-  return { ...shown, lagMs: seenAt === null || storedThrough === null ? null : Math.max(0, seenAt - storedThrough) }
+function factsOf(collector: CollectorRecord) {
+  const { id: _, instance: __, storedThrough: ___, ...shown } = collector
+  return { ...shown, lagMs: lagOf(collector) }
 }
 
 function lineOf({ name, seenAt, version, lagMs, diskBytes, isAway }: ReturnType<typeof factsOf>): string {

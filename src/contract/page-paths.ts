@@ -48,6 +48,7 @@ export const PAGE_PATHS = {
     escalation: '/settings/escalation',
     usage: '/settings/usage',
     backups: '/settings/backups',
+    collectors: '/settings/collectors',
     'audit-log': '/settings/audit-log',
     preferences: '/settings/preferences',
   },

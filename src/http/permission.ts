@@ -63,13 +63,14 @@ export const PERMISSIONS = {
     from: 'owner',
     writes: false,
     secret: true,
-    meaning: 'View the backups and waiting deletions of a server with one organization',
+    meaning: 'View the backups, collectors and waiting deletions of a server with one organization',
   },
   operate: {
     from: 'owner',
     writes: true,
     meaning:
-      'Make and download backups of a server with one organization, and let a restored server send notifications',
+      'Make and download backups of a server with one organization, manage its collectors, and let a restored server send ' +
+      'notifications',
   },
   govern: {
     from: 'owner',

@@ -44,7 +44,7 @@ export const TAGS: Readonly<Record<string, string>> = {
   Events: 'Collected events',
   Usage: 'Number of collected events and their disk usage',
   Audit: 'Audit log of the organization',
-  Server: 'Backups of the whole server, and what it sends',
+  Server: 'Backups and collectors of the whole server, and what it sends',
   Health: 'Health checks and metrics for load balancers and monitoring',
 }
 

@@ -97,6 +97,14 @@ export function isOnlyOrg(db: Db): boolean {
   return count.get(INTERNAL_ORG_ID) === 1
 }
 
+/**
+ * Throws `forbidden` unless this server has exactly one organization, whose owners then act for the operator. `reason`
+ * continues the message.
+ */
+export function requireOnlyOrg(db: Db, reason: string): void {
+  if (!isOnlyOrg(db)) throw new AppError('forbidden', `this server has several organizations; ${reason}`)
+}
+
 /** Changes the given fields. A null currency removes the currency. Throws `invalid` for a blank name. */
 export function updateOrg(
   db: Db,

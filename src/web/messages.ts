@@ -5,6 +5,7 @@ import { beforeConsent } from './messages/before-consent.ts'
 import { calendars } from './messages/calendars.ts'
 import { changes } from './messages/changes.ts'
 import { charts } from './messages/charts.ts'
+import { collectors } from './messages/collectors.ts'
 import { palette } from './messages/command-palette.ts'
 import { compare } from './messages/compare.ts'
 import { compliance } from './messages/compliance.ts'
@@ -37,6 +38,7 @@ export const english = {
   alerts,
   displayNames,
   backups,
+  collectors,
   beforeConsent,
   calendars,
   changes,

@@ -43,6 +43,8 @@ const SIMULATED: Record<string, string> = {
   cancelAudit: 'the audit has ended',
   createBackup: 'the server has several organizations',
   downloadBackup: 'the server has several organizations',
+  addCollector: 'the server has several organizations',
+  removeCollector: 'the server has several organizations',
   resumeSending: 'the server has several organizations',
 }
 

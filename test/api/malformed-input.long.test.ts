@@ -29,8 +29,8 @@ afterAll(() => cheap.mockRestore())
 const ours = routes.filter(({ id }) => !id.startsWith('receiveFrom'))
 const withBody = ours.filter(({ body }) => body !== null)
 const withInput = ours.filter(({ body, parameters }) => body !== null || parameters.length > 0)
-/** Backups are refused with 403, because the server has several organizations. */
-const withId = routes.filter(({ path }) => path.includes('{id}') && !path.startsWith('/v1/backups/'))
+/** Backups and collectors are refused with 403, because the server has several organizations. */
+const withId = routes.filter(({ path }) => path.includes('{id}') && !/^\/v1\/(?:backups|collectors)\//.test(path))
 
 /** A caller that is used for one test, with the path of one of the caller's resources and a valid body. */
 interface Prey {

@@ -108,6 +108,9 @@ const OTHERWISE: Record<string, { status: number; why: string; isFirst?: true; w
   listBackups: { status: 403, why: 'the server has several organizations' },
   createBackup: { status: 403, why: 'the server has several organizations' },
   downloadBackup: { status: 403, why: 'the server has several organizations', isFirst: true },
+  listCollectors: { status: 403, why: 'the server has several organizations' },
+  addCollector: { status: 403, why: 'the server has several organizations' },
+  removeCollector: { status: 403, why: 'the server has several organizations', isFirst: true },
   resumeSending: { status: 403, why: 'the server has several organizations' },
   chooseOfficeChatChannel: { status: 409, why: 'the bot is not installed in any team' },
 }

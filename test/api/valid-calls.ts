@@ -2,6 +2,7 @@ import { expect } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beginRecord } from '../../src/backups/store.ts'
+import { addCollector, listCollectors } from '../../src/collectors/store.ts'
 import { recordSightings } from '../../src/compliance/store.ts'
 import { PLAIN_PRIVACY } from '../../src/conditions/privacy-settings.ts'
 import { DAY_MS, HOUR_MS } from '../../src/core/clock.ts'
@@ -126,6 +127,9 @@ const MAKERS: Record<string, (maker: Maker) => Promise<string>> = {
     return createView(app.db, { orgId, userId }, view, clock.now()).id
   },
   backups: async ({ world: { app, clock } }) => beginRecord(app.db, '/var/backups', clock.now()),
+  // Belongs to the server, which can have 63.
+  collectors: async ({ world: { app, clock } }) =>
+    (listCollectors(app.db)[0] ?? addCollector(app.db, clock, 'frankfurt-1').collector).id,
   calendars: async (maker) => (await make(maker, '/v1/calendars', { name: `Calendar ${++made}`, ics: CALENDAR })).id,
   async maintenance(maker) {
     const from = maker.world.clock.now() + DAY_MS

@@ -92,13 +92,15 @@ const OPENERS: readonly Opener[] = [
 
 /**
  * Dialogs that no button opens here: a key opens them, they appear when a session ends, they are for wide windows, the
- * server must be quiet (`backups-page.test.ts`), or they need a second factor (`second-factor.test.ts`).
+ * server must be quiet (`backups-page.test.ts`) or use ClickHouse (`collectors-page.test.ts`), or they need a second
+ * factor (`second-factor.test.ts`).
  */
 const WITHOUT_BUTTON = [
   'shell/auth-gate.tsx',
   'shell/shortcuts-dialog.tsx',
   'shell/quiet-banner.tsx',
   'components/columns-menu.tsx',
+  'pages/settings/collectors-page.tsx',
   'pages/settings/second-factor-card.tsx',
 ]
 /** A shared component, which is tested through the dialogs that use it. */

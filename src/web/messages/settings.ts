@@ -13,6 +13,7 @@ export const settings = {
     escalation: 'Escalation',
     usage: 'Usage',
     backups: 'Backups',
+    collectors: 'Collectors',
     'audit-log': 'Audit log',
     preferences: 'Preferences',
   },
@@ -176,6 +177,7 @@ export const settings = {
     byDomain: (days: number) => `Events by domain, last ${days} days`,
     share: 'Share',
     disk: 'Disk space',
+    inClickhouse: 'In ClickHouse (estimate)',
     oldest: 'Oldest event',
     chart: 'Events per day, all domains',
     table: 'Events by day',
@@ -221,6 +223,7 @@ export const settings = {
     /** Texts by action name in the audit log. The target's name follows the text. */
     actions: {
       acceptInvitation: 'Accepted the invitation',
+      addCollector: 'Added the collector',
       addIssueComment: 'Commented on the issue',
       approveGateRun: 'Approved the baseline of the release gate',
       assignLabel: 'Assigned the label',
@@ -275,6 +278,7 @@ export const settings = {
       postChange: 'Reported the change',
       postOrders: 'Sent orders',
       putOrderCapture: 'Changed the rules for missing orders',
+      removeCollector: 'Removed the collector',
       removeMember: 'Removed the member',
       removeSecondFactor: 'Removed their second factor',
       replaceRecoveryCodes: 'Replaced their recovery codes',

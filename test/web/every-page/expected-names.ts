@@ -133,6 +133,7 @@ export const PAGES: Record<string, readonly string[]> = {
   '/settings/digest': ['heading Digest', 'field Send me the digest'],
   '/settings/usage': ['heading Usage'],
   '/settings/backups': ['heading Backups', 'button Back up now'],
+  '/settings/collectors': ['heading Collectors'],
   '/settings/audit-log': ['heading Audit log'],
   '/settings/preferences': ['heading Preferences', 'field Theme', 'field Time zone', 'field Single-key shortcuts'],
 }

@@ -25,6 +25,7 @@ export const settingsPages = [
   page({ path: paths.escalation, menu: settingsMenu('escalation'), view: view('EscalationPage') }),
   page({ path: paths.usage, menu: settingsMenu('usage'), view: view('UsagePage') }),
   page({ path: paths.backups, menu: settingsMenu('backups'), view: view('BackupsPage') }),
+  page({ path: paths.collectors, menu: settingsMenu('collectors'), view: view('CollectorsPage') }),
   page({ path: paths['audit-log'], menu: settingsMenu('audit-log'), search: AUDIT_LOG, view: view('AuditLogPage') }),
   page({ path: paths.preferences, menu: settingsMenu('preferences'), view: view('PreferencesPage') }),
 ] as const

@@ -1,4 +1,4 @@
-import { Anchor, Button, Group, List, Paper, SegmentedControl, Stack, Text, Textarea, Title } from '@mantine/core'
+import { Anchor, Box, Button, Group, List, Paper, SegmentedControl, Stack, Text, Title } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
@@ -11,7 +11,7 @@ import {
 } from '#client/@tanstack/react-query.gen'
 import type { Domain, SetupGuide } from '#client/types.gen'
 import { useHasRole } from '../../../api/whoami.ts'
-import { copyText } from '../../../components/copy-text.ts'
+import { CodeField } from '../../../components/code-field.tsx'
 import { Code, Data } from '../../../components/data-text.tsx'
 import { Num } from '../../../components/numbers.tsx'
 import { QueryState } from '../../../components/query-state.tsx'
@@ -19,7 +19,6 @@ import { RoleNotice } from '../../../components/role-notice.tsx'
 import { SimpleTable } from '../../../components/simple-table.tsx'
 import { TimeAgo } from '../../../components/time-ago.tsx'
 import { messages } from '../../../messages.ts'
-import { notices } from '../../../state/notices.ts'
 import { CaptureForm } from './capture-form.tsx'
 import { DomainLayout } from './domain-layout.tsx'
 import { isApp, isWeb } from './domain-platform.ts'
@@ -92,7 +91,9 @@ function Guide({ domain, guide: { files, steps, sampling } }: { domain: Domain; 
               data={files.map(({ name, label }) => ({ value: name, label: <Data>{label}</Data> }))}
             />
           )}
-          <CodeField name={file.name} code={file.code} />
+          <Box mt="sm">
+            <CodeField label={<Data>{file.name}</Data>} code={file.code} copy={t.copyCode} copied={t.copied} />
+          </Box>
         </section>
       )}
       <section>
@@ -104,30 +105,6 @@ function Guide({ domain, guide: { files, steps, sampling } }: { domain: Domain; 
         </Text>
         {isApp(domain) && <CaptureForm domain={domain} />}
       </section>
-    </Stack>
-  )
-}
-
-function CodeField({ name, code }: { name: string; code: string }) {
-  // Minified code is one line, which is only readable when it wraps.
-  const whiteSpace = code.includes('\n') ? 'pre' : 'pre-wrap'
-  const t = messages.domains.setup
-  return (
-    <Stack gap="sm" mt="sm">
-      <Textarea
-        label={<Data>{name}</Data>}
-        value={code}
-        readOnly
-        autosize
-        maxRows={16}
-        translate="no"
-        spellCheck={false}
-        styles={{ input: { fontFamily: 'var(--mantine-font-family-monospace)', whiteSpace } }}
-        onFocus={({ target }) => target.select()}
-      />
-      <Button variant="default" w="fit-content" onClick={() => void copyText(code).then(() => notices.say(t.copied))}>
-        {t.copyCode}
-      </Button>
     </Stack>
   )
 }
