@@ -18,6 +18,7 @@ import { sealStoredTargets } from './encrypt-stored-targets.ts'
 import {
   cutDatabase,
   damagedDatabase,
+  type FolderError,
   lostDatabase,
   lostEvents,
   olderDatabase,
@@ -134,7 +135,8 @@ export async function openAllStores(folder: string, clock: Clock, options: Folde
   const { db, box } = openChecked(paths)
   opened.adopt(db, (db) => db.close())
   const { clickhouse = null } = options
-  checkEngine(paths, db, clickhouse !== null)
+  const fault = engineFault(paths, db, clickhouse !== null)
+  if (fault) throw fault
   const exposed = keyModeWarning(paths)
   if (exposed) options.log.warn(exposed)
   const warehouse = await readList(paths, () =>
@@ -165,11 +167,14 @@ function checkOwner(paths: FolderPaths, db: Db): void {
   if (db.prepare('SELECT 1 FROM collectorState').get()) throw otherProcess(paths, 'collector')
 }
 
-/** Throws `FolderError` if the events are stored in the other engine. A folder without stored events fits both. */
-function checkEngine(paths: FolderPaths, db: Db, isClickhouse: boolean): void {
+/**
+ * Returns an error if the events are stored in the other engine; null if they are not. A folder without stored events
+ * fits both.
+ */
+export function engineFault(paths: FolderPaths, db: Db, isClickhouse: boolean): FolderError | null {
   const stored = storedEngine(db)
-  if (stored === 'clickhouse' && !isClickhouse) throw otherEngine(paths, stored)
-  if (stored === 'files' && isClickhouse && listedFiles(db) > 0) throw otherEngine(paths, stored)
+  if (stored === 'clickhouse') return isClickhouse ? null : otherEngine(paths, stored)
+  return isClickhouse && listedFiles(db) > 0 ? otherEngine(paths, stored) : null
 }
 
 /** Returns the result of `work`. Throws `FolderError` if the manifest is damaged. */

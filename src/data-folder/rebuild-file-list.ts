@@ -6,8 +6,9 @@ import { recoverDomain } from '../domains/store.ts'
 import { raiseUsage } from '../ingest/record-segment.ts'
 import { recoverOrg } from '../org/store.ts'
 import { type Db, openDatabase, type UpgradeLog } from '../store/database.ts'
-import { inspectDatabase } from '../store/inspect-database.ts'
+import { inspectDatabase, isDamage, openToRead, textsIn } from '../store/inspect-database.ts'
 import { type Owner, type RebuiltFileList, rebuildFileList } from '../warehouse/inspect-warehouse-folder.ts'
+import { markClickhouse } from '../warehouse/stored-engine.ts'
 import type { FolderPaths } from './folder-paths.ts'
 import { readList } from './open-folder.ts'
 import { openBox } from './sealed-secrets.ts'
@@ -27,21 +28,31 @@ export interface Rebuilt {
   domains: string[]
 }
 
+export interface RebuildOptions {
+  /** True if the settings name a ClickHouse server. A new database states where the events are stored. */
+  isClickhouse?: boolean
+  /** Called after each file with the number of processed files. */
+  progress?(done: number, of: number): void
+  /** Writes lines about an upgrade of the database. */
+  log?: UpgradeLog
+}
+
 /**
  * Adds unlisted event files to the manifest, and recreates organizations and domains that occur only in these files.
- * Deletes no files. The caller must hold the folder's lock. `progress` is called after each file with the number of
- * processed files, `log` with lines about an upgrade of the database. Idempotent. Throws `FolderError` if the key can't decrypt the stored secrets.
+ * Deletes no files. The caller must hold the folder's lock. Idempotent. Throws `FolderError` if the key can't decrypt
+ * the stored secrets.
  */
 export async function rebuild(
   paths: FolderPaths,
   clock: Clock,
-  progress: (done: number, of: number) => void = () => {},
-  log?: UpgradeLog,
+  { isClickhouse = false, progress = () => {}, log }: RebuildOptions = {},
 ): Promise<Rebuilt> {
   for (const path of [paths.events, paths.spool]) mkdirSync(path, { recursive: true, mode: 0o700 })
+  const engine = engineBefore(paths)
   const setAside = setDamagedAside(paths, clock.now())
   const db = openDatabase(paths.database, log)
   try {
+    if (engine === 'clickhouse' || (isClickhouse && engine === null)) markClickhouse(db)
     const box = openBox(paths, db)
     const parts = { db, folder: paths.events, spoolFolder: paths.spool }
     let made: Made = { orgs: [], domains: [] }
@@ -53,6 +64,21 @@ export async function rebuild(
     const relisted = await readList(paths, () => rebuildFileList(parts, clock, { account, progress }))
     const { listed, unreadable, gone } = relisted
     return { setAside, listed, unreadable, gone, ...made }
+  } finally {
+    db.close()
+  }
+}
+
+/** Returns where the events are stored according to the database; null if it is lost or can't be read. */
+function engineBefore({ database }: FolderPaths): 'files' | 'clickhouse' | null {
+  if (inspectDatabase(database).kind === 'empty') return null
+  const db = openToRead(database)
+  try {
+    // Without the table, the database is of a version that did not know ClickHouse.
+    return textsIn(db, 'warehouseEngine', 'engine', 1).length > 0 ? 'clickhouse' : 'files'
+  } catch (error) {
+    if (isDamage(error)) return null
+    throw error
   } finally {
     db.close()
   }

@@ -45,7 +45,12 @@ export const doctor: Command = {
     try {
       using examined = openToExamine(paths, { isChange })
       if (flags['forget-secrets']) forgotten = forget(paths)
-      if (flags.rebuild) rebuilt = await rebuild(paths, systemClock, progressOf('added'), console.error)
+      if (flags.rebuild)
+        rebuilt = await rebuild(paths, systemClock, {
+          isClickhouse: config.warehouse !== null,
+          progress: progressOf('added'),
+          log: console.error,
+        })
       findings = (await runChecks(examined, { config, clock: systemClock, progress: progressOf('read') })).findings
     } catch (error) {
       if (isChange || !(error instanceof FolderError)) throw error
