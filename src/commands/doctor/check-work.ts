@@ -1,7 +1,9 @@
 import { backupStatus } from '../../backups/backup-schedule.ts'
+import { lagOf, listCollectors, statusOf } from '../../collectors/store.ts'
 import type { Config } from '../../config.ts'
+import { buildInfo } from '../../core/build-info.ts'
 import { CLOCK_STEP_MS, type Instant, MINUTE_MS, SECOND_MS } from '../../core/clock.ts'
-import { countText, timeText } from '../../core/text.ts'
+import { countText, sizeText, timeText } from '../../core/text.ts'
 import { type Finding, good, note, wrong } from '../../data-folder/examine-folder.ts'
 import { MAX_WAIT_MS } from '../../health/readiness.ts'
 import type { RecordedState } from '../../health/recorded-state.ts'
@@ -67,6 +69,33 @@ export function checkBackup(db: Db, { backupTo, backupSchedule }: Config, now: I
   return state === 'none'
     ? note('backup', `${last}; run "tagwarden backup", or set TAGWARDEN_BACKUP_TO`)
     : good('backup', last)
+}
+
+/** Checks the collectors: one finding for each. Names are in quotes, so that support bundles replace them. */
+export function checkCollectors(db: Db): Finding[] {
+  return listCollectors(db).map((collector) => {
+    const { name, seenAt, version, diskBytes, freeBytes } = collector
+    if (seenAt === null)
+      return note('collectors', `"${name}" has never been in contact; check that it runs with its token`)
+    const facts = [
+      `last contact ${timeText(seenAt)}`,
+      `version ${version}`,
+      `lag ${Math.round((lagOf(collector) ?? 0) / SECOND_MS)} s`,
+      `waiting events ${sizeText(diskBytes ?? 0)}`,
+      ...(freeBytes === null ? [] : [`free disk space ${sizeText(freeBytes)}`]),
+    ].join(', ')
+    if (statusOf(collector) === 'away')
+      return note(
+        'collectors',
+        `"${name}" is away: ${facts}. Alerts are evaluated without its events until it has stored them`,
+      )
+    if (version !== buildInfo.version)
+      return note(
+        'collectors',
+        `"${name}" has another version than this server (${buildInfo.version}): ${facts}; upgrade both to the same version`,
+      )
+    return good('collectors', `"${name}" is connected: ${facts}`)
+  })
 }
 
 /** The clock of another machine, or of browsers. */

@@ -4,7 +4,9 @@ import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { installedChromium } from '../../../test/browser/installed-chromium.ts'
 import { freePort, initialize, runProgram, startServer, temporaryFolder } from '../../../test/run-program.ts'
-import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../core/clock.ts'
+import { addCollector, recordContact } from '../../collectors/store.ts'
+import { buildInfo } from '../../core/build-info.ts'
+import { DAY_MS, HOUR_MS, MINUTE_MS, systemClock } from '../../core/clock.ts'
 import { newId } from '../../core/id.ts'
 import { mailbox, receiver } from '../../transport/receiver.fixture.ts'
 
@@ -91,9 +93,38 @@ test.each<[string, string, (db: Database.Database) => void, number, RegExp]>([
     1,
     /^WRONG clock: it shows .+, but the server was already running at .+; set the clock of this machine with NTP$/,
   ],
+  [
+    'a collector that was never in contact',
+    'collectors',
+    (db) => void addCollector(db, systemClock, 'a'),
+    0,
+    /^WARN .+ "a" has never been in contact; check/,
+  ],
+  [
+    'a collector in contact',
+    'collectors',
+    (db) => addContact(db, {}),
+    0,
+    /^ok .+ "a" is connected: .+, lag 2 s, waiting/,
+  ],
+  ['a collector that is away', 'collectors', (db) => addContact(db, { isAway: true }), 0, /^WARN .+ "a" is away: last/],
+  [
+    'a collector with another version',
+    'collectors',
+    (db) => addContact(db, { version: '0.0.1' }),
+    0,
+    /^WARN .+ "a" has another version than this server \(.+\): .+ version 0\.0\.1, .+; upgrade both/,
+  ],
 ])('with %s, the check %s reports it', async (_, check, sql, code, line) => {
   expect(await findingsOf(check, { sql })).toEqual({ code, lines: [expect.stringMatching(line)] })
 })
+
+/** Adds a collector with the server's version that was in contact and is 2 s behind. */
+function addContact(db: Database.Database, { version = buildInfo.version, isAway = false }): void {
+  const { id } = addCollector(db, systemClock, 'a').collector
+  const status = { instance: 'its folder', version, diskBytes: 1000, freeBytes: 2e9, storedThrough: NOW - 2000 }
+  recordContact(db, id, { status, now: NOW, isAway })
+}
 
 const setHeartbeat = (db: Database.Database, at: number) =>
   void db.prepare('INSERT OR REPLACE INTO heartbeat (id, at) VALUES (1, ?)').run(at)

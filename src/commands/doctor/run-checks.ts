@@ -1,8 +1,9 @@
 import { localUrlOf } from '../../app/local-url.ts'
 import type { Config } from '../../config.ts'
 import type { Clock } from '../../core/clock.ts'
-import { examine, type Finding } from '../../data-folder/examine-folder.ts'
+import { examine, type Finding, wrong } from '../../data-folder/examine-folder.ts'
 import type { ExaminedFolder } from '../../data-folder/folder-access.ts'
+import { engineFault } from '../../data-folder/open-folder.ts'
 import { waitingDeletionTexts } from '../../data-folder/waiting-deletions.ts'
 import { type RecordedState, readRecordedState } from '../../health/recorded-state.ts'
 import { openToRead } from '../../store/inspect-database.ts'
@@ -17,7 +18,15 @@ import {
   type Versions,
   versionFinding,
 } from './check-machine.ts'
-import { type ComparedClock, checkBackup, checkClock, checkDeliveries, checkServer, checkWork } from './check-work.ts'
+import {
+  type ComparedClock,
+  checkBackup,
+  checkClock,
+  checkCollectors,
+  checkDeliveries,
+  checkServer,
+  checkWork,
+} from './check-work.ts'
 
 /** Results of all checks. */
 export interface Checkup {
@@ -62,7 +71,14 @@ export async function runChecks(examined: ExaminedFolder, { config, clock, progr
     try {
       const now = clock.now()
       const found = readRecordedState(db, now)
-      findings.push(...checkWork(found, server, now), checkDeliveries(found), checkBackup(db, config, now))
+      const fault = engineFault(examined.paths, db, config.warehouse !== null)
+      if (fault) findings.push(wrong('warehouse', fault.message))
+      findings.push(
+        ...checkWork(found, server, now),
+        checkDeliveries(found),
+        checkBackup(db, config, now),
+        ...checkCollectors(db),
+      )
       findings.push(...waitingDeletionTexts(db).map((says): Finding => ({ check: 'settings', state: 'note', says })))
       return found
     } finally {

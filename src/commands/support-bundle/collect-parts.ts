@@ -1,6 +1,7 @@
 import { existsSync, lstatSync, readdirSync, statSync } from 'node:fs'
 import { cpus, freemem, loadavg, totalmem, uptime } from 'node:os'
 import { basename, join } from 'node:path'
+import { lagOf, listCollectors, statusOf } from '../../collectors/store.ts'
 import type { describeConfig } from '../../config.ts'
 import type { ExaminedFolder } from '../../data-folder/folder-access.ts'
 import type { FolderPaths } from '../../data-folder/folder-paths.ts'
@@ -60,6 +61,7 @@ const NAMES: readonly [table: string, column: string][] = [
   ['label', 'name'],
   ['integration', 'label'],
   ['alert', 'name'],
+  ['collector', 'name'],
   ['domainVendor', 'vendor'],
   ['countedName', 'event'],
 ]
@@ -93,6 +95,23 @@ export async function databaseParts({ paths, temporaryFolder }: ExaminedFolder, 
     timings: existsSync(paths.events) ? await timeQueries({ db, folder: paths.events }, temporaryFolder) : [],
   }
 }
+
+/** States of the collectors, which are identified by their slots. Contains no names and no tokens. */
+export function collectorFacts(db: Db) {
+  return listCollectors(db).map((collector) => {
+    const { slot, createdAt, seenAt: lastContactAt, version, diskBytes, freeBytes } = collector
+    const lagMs = lagOf(collector)
+    return { slot, status: statusOf(collector), createdAt, lastContactAt, version, lagMs, diskBytes, freeBytes }
+  })
+}
+
+/** Returns the metrics of the server with replaced names of collectors. All other labels have fixed values. */
+export function scrubMetrics(metrics: string, scrubber: Scrubber): string {
+  return metrics.replaceAll(COLLECTOR_LABEL, (_, name: string) => `collector="${scrubber.pseudonymOf(name)}"`)
+}
+
+/** The name with its quotes, as in the results of the doctor. */
+const COLLECTOR_LABEL = /\bcollector=("(?:[^"\\]|\\.)*")/g
 
 interface FolderSize {
   files: number

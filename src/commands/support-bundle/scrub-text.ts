@@ -101,7 +101,8 @@ export class Scrubber {
     return text.split(/[.'’-]/).some((part) => this.private.has(part.toLowerCase()))
   }
 
-  private pseudonymOf(text: string): string {
+  /** Returns the number in angle brackets that replaces a text. */
+  pseudonymOf(text: string): string {
     const known = this.pseudonyms.get(text)
     if (known !== undefined) return known
     const pseudonym = `<${this.pseudonyms.size + 1}>`

@@ -8,6 +8,7 @@ import { unpackTar } from 'modern-tar'
 import { bytesOf } from '../../../test/hostile/killed-server-folder.ts'
 import { freePort, runProgram, startServer, temporaryFolder, until } from '../../../test/run-program.ts'
 import { moveMark, testApp } from '../../../test/test-app.ts'
+import { addCollector, recordContact } from '../../collectors/store.ts'
 import { HOUR_MS } from '../../core/clock.ts'
 import { openSession } from '../../org/session.ts'
 import { stepAt, totpCode } from '../../org/totp.ts'
@@ -190,6 +191,13 @@ beforeAll(async () => {
   expect((await send('the last event')).status).toBe(202)
   world.app.db.prepare('UPDATE org SET name = ?').run(word('organization'))
   noted('owner', 'alice@example.com')
+  const { token: collectorToken, collector } = addCollector(world.app.db, world.clock, canary('collector'))
+  noted('collector token', collectorToken)
+  recordContact(world.app.db, collector.id, {
+    status: { instance: canary('instance'), version: '0.0.1', diskBytes: 1, freeBytes: null, storedThrough: 1 },
+    now: world.clock.now(),
+    isAway: true,
+  })
   cpSync(world.folder, data, { recursive: true })
   moveMark(world.folder, data)
   mkdirSync(join(data, 'damaged'))
@@ -261,6 +269,7 @@ describe('no canary is in the bundle', () => {
       'settings.json',
       'files.json',
       'schema.sql',
+      'collectors.json',
       'tables.json',
       'timings.json',
       'log.ndjson',
@@ -275,6 +284,7 @@ describe('no canary is in the bundle', () => {
     expect(jsonOf('tables.json')).toContainEqual(expect.objectContaining({ table: 'issue', rows: 1 }))
     expect(jsonOf('timings.json')).toHaveLength(2)
     expect(jsonOf('files.json')).toMatchObject({ spool: { files: 1 }, events: { files: expect.any(Number) } })
+    expect(jsonOf('collectors.json')).toMatchObject([{ slot: 1, status: 'away', version: '0.0.1' }])
     expect(String(files.get('schema.sql'))).toContain('CREATE TABLE issue (')
     expect(String(files.get('log.ndjson')).trimEnd().split('\n').at(-1)).toBe(
       '{"level":"warn","time":"2026-01-05T12:00:00.000Z","msg":"the disk is almost full: 0.9 GiB free"}',
@@ -292,6 +302,8 @@ describe('no canary is in the bundle', () => {
     const listen = new URL(server.url).host
     const files = await bundle(['--listen', listen, '--log', log], { env: { ...env, ...brokenFiles } })
     expect(String(files.get('metrics.txt'))).toContain('tagwarden_build_info{')
+    const [, number = ''] = /collectors_away\{collector="(<\d+>)"\} 1/.exec(String(files.get('metrics.txt'))) ?? []
+    expect(String(files.get('doctor.txt'))).toContain(`WARN  collectors: ${number} is away: `)
     expect(String(files.get('doctor.txt'))).toMatch(/^ok {4}server: running and ready$/m)
   })
 
@@ -304,7 +316,7 @@ describe('no canary is in the bundle', () => {
     const bytes = readFileSync(path)
     writeFileSync(path, bytes.fill(0x41, 4096, 40_960))
     const files = await bundle([], { env: { ...env, ...brokenFiles } })
-    expect(String(files.get('README.txt'))).toContain('Missing: schema.sql, tables.json, timings.json')
+    expect(String(files.get('README.txt'))).toContain('Missing: schema.sql, collectors.json, tables.json, timings.json')
     for (const [name, content] of intact) writeFileSync(name, content)
   })
 })

@@ -17,6 +17,7 @@ import { configOf, DATA_FLAG, LISTEN_FLAGS, settingsOf } from '../command-line-s
 import { lineOf } from '../doctor/doctor.ts'
 import { runChecks } from '../doctor/run-checks.ts'
 import {
+  collectorFacts,
   databaseParts,
   folderSizes,
   MAX_LOG_BYTES,
@@ -24,6 +25,7 @@ import {
   privateWords,
   schemaText,
   scrubLog,
+  scrubMetrics,
   shownSettings,
 } from './collect-parts.ts'
 import { Scrubber } from './scrub-text.ts'
@@ -120,6 +122,7 @@ async function collect(
   const fromDatabase: Record<string, string> = {}
   if (db.value) {
     fromDatabase['schema.sql'] = schemaText(db.value)
+    fromDatabase['collectors.json'] = json(collectorFacts(db.value))
     try {
       const { tables, timings } = await databaseParts(examined, db.value)
       fromDatabase['tables.json'] = json(tables)
@@ -127,7 +130,7 @@ async function collect(
     } catch (error) {
       missing['tables.json, timings.json'] = scrubber.text(messageOf(error))
     }
-  } else missing['schema.sql, tables.json, timings.json'] = 'the database cannot be read'
+  } else missing['schema.sql, collectors.json, tables.json, timings.json'] = 'the database cannot be read'
   const hasMetrics = server !== null && server.kind !== 'silent'
   if (!hasMetrics) missing['metrics.txt'] = server === null ? 'no server is running' : 'the server does not answer'
   if (logs.length === 0) missing['log.ndjson'] = 'no log was given with --log'
@@ -139,7 +142,7 @@ async function collect(
     'settings.json': json(shownSettings(settings)),
     'files.json': json(folderSizes(paths)),
     ...fromDatabase,
-    ...(hasMetrics ? { 'metrics.txt': server.metrics } : {}),
+    ...(hasMetrics ? { 'metrics.txt': scrubMetrics(server.metrics, scrubber) } : {}),
     ...(logs.length > 0 ? { 'log.ndjson': logs.map((log) => scrubLog(log, scrubber)).join('') } : {}),
   }
 }
@@ -153,15 +156,16 @@ const json = (value: unknown) => `${JSON.stringify(value, null, 2)}\n`
 
 const readme = (missing: Readonly<Record<string, string>>) => `Support bundle of a Tagwarden server
 
-bundle.json    versions and the machine
-doctor.txt     results of "tagwarden doctor" (doctor.json: the same for programs)
-settings.json  settings; "(set)" replaces values that could contain hosts, addresses, paths or names
-files.json     number and size of the files in each part of the data folder
-schema.sql     tables of the database
-tables.json    rows and bytes of each table, and the time for counting the rows
-timings.json   durations of queries that read event files
-metrics.txt    metrics of the running server
-log.ndjson     log
+bundle.json      versions and the machine
+doctor.txt       results of "tagwarden doctor" (doctor.json: the same for programs)
+settings.json    settings; "(set)" replaces values that could contain hosts, addresses, paths or names
+files.json       number and size of the files in each part of the data folder
+schema.sql       tables of the database
+collectors.json  collectors by slot, without names
+tables.json      rows and bytes of each table, and the time for counting the rows
+timings.json     durations of queries that read event files
+metrics.txt      metrics of the running server
+log.ndjson       log
 
 It contains no events, e-mail addresses, names, hosts, passwords, keys, tokens or URLs. In doctor.txt and log.ndjson, everything
 except plain words, numbers, times and error codes is replaced by a number in angle brackets. The same text has the same number.
