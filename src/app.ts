@@ -164,7 +164,10 @@ export async function openApp(options: AppOptions): Promise<App> {
     maskTextOf,
     receivers: () => collectors.live() + 1,
     liveDelayMs: () => (collectors.live() > 0 ? LIVE_DELAY_MS : 0),
-    storageOf: async (orgId) => useOf(await warehouse.pieces(), orgId),
+    async storageOf(orgId) {
+      const { serverBytes, ...use } = useOf(await warehouse.pieces(), orgId)
+      return { ...use, clickhouseBytes: config.warehouse === null ? null : serverBytes }
+    },
     waitingDeletions: () =>
       dataFolder.waitingDeletions().map(({ events, ...waiting }) => ({ ...waiting, events: events?.events ?? null })),
   })

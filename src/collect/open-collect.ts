@@ -157,7 +157,7 @@ export async function openCollect(options: CollectOptions): Promise<CollectProce
       answered: (status, ms) => timings.noteRequest('collector', status, ms),
       maskOf: (orgId) => compileMask([], privacyOf(orgId)),
       maskTextOf: (orgId) => (text) => maskPersonal(text, '', privacyOf(orgId)),
-      storageOf: async () => ({ diskBytes: 0, oldestEventAt: null }),
+      storageOf: async () => ({ diskBytes: 0, clickhouseBytes: null, oldestEventAt: null }),
       waitingDeletions: () => [],
     },
   )

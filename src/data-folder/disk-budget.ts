@@ -30,8 +30,8 @@ export interface DiskBudgetDeps {
  */
 export class DiskBudget {
   private over: ReadonlySet<string> = new Set()
-  /** Time of the last message to the operator about each organization. */
-  private readonly notifiedAt = new Map<string, Instant>()
+  /** Time of the last message to the operator about each organization; about all under null. */
+  private readonly notifiedAt = new Map<string | null, Instant>()
 
   constructor(private readonly parts: DiskBudgetDeps) {}
 
@@ -54,7 +54,8 @@ export class DiskBudget {
     if (budgetBytes === 0) return
     const runs = (await runFiles.uses(db)).map(pieceOf)
     if (warehouse.bytes + sumOf(runs) <= budgetBytes) return this.setOver([])
-    const pieces = (await warehouse.pieces()).filter(({ orgId }) => orgId !== INTERNAL_ORG_ID)
+    const stored = await warehouse.pieces()
+    const pieces = stored.filter(({ orgId, server }) => orgId !== INTERNAL_ORG_ID && server !== 'away')
     const { drops, over } = planDeletions([...pieces, ...runs], budgetBytes, clock.now())
     const dropped = this.drop(drops)
     this.setOver(over)
@@ -69,10 +70,11 @@ export class DiskBudget {
     const dropped = warehouse.drop(({ name }) => names.has(name))
     for (const name of names) if (name.startsWith(RUN)) await this.parts.runFiles.remove(name.slice(RUN.length))
     for (const [orgId, own] of Map.groupBy(drops, (drop) => drop.orgId)) {
-      this.notify(
-        orgId,
-        `over its share of the disk budget of ${budgetBytes} bytes; deleted: ${own.map(dropText).join(', ')}`,
-      )
+      const excess =
+        orgId === null
+          ? `The stored data exceeds the disk budget of ${budgetBytes} bytes; deleted for all organizations`
+          : `${this.nameOf(orgId)} is over its share of the disk budget of ${budgetBytes} bytes; deleted`
+      this.notify(orgId, `${excess}: ${own.map(dropText).join(', ')}`)
     }
     await dropped
   }
@@ -85,7 +87,7 @@ export class DiskBudget {
       if (before.has(orgId)) continue
       this.notify(
         orgId,
-        'over its share of the disk budget with nothing left to delete; its batches are rejected with 429',
+        `${this.nameOf(orgId)} is over its share of the disk budget with nothing left to delete; its batches are rejected with 429`,
       )
     }
     for (const orgId of before) {
@@ -93,9 +95,8 @@ export class DiskBudget {
     }
   }
 
-  private notify(orgId: string, text: string): void {
+  private notify(orgId: string | null, sentence: string): void {
     const { clock, warn, notifyOperator } = this.parts
-    const sentence = `${this.nameOf(orgId)} is ${text}`
     if (clock.now() - (this.notifiedAt.get(orgId) ?? Number.NEGATIVE_INFINITY) < DAY_MS) return warn(sentence)
     this.notifiedAt.set(orgId, clock.now())
     notifyOperator({ subject: 'the disk budget is exhausted', text: sentence })

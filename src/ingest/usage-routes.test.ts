@@ -8,8 +8,9 @@ import { type UsageRouteDeps, usageRoutes } from './usage-routes.ts'
 function setUp() {
   const [db, clock] = [memoryDb(), testClock()]
   const people = cast(db, clock)
-  const disk = new Map<string, { diskBytes: number; oldestEventAt: Instant | null }>()
-  const storageOf = async (orgId: string) => disk.get(orgId) ?? { diskBytes: 0, oldestEventAt: null }
+  const disk = new Map<string, Awaited<ReturnType<UsageRouteDeps['storageOf']>>>()
+  const storageOf = async (orgId: string) =>
+    disk.get(orgId) ?? { diskBytes: 0, clickhouseBytes: null, oldestEventAt: null }
   const waiting: ReturnType<UsageRouteDeps['waitingDeletions']> = []
   const maskTextOf = () => (text: string) => text.replaceAll('jane@a.example', '***')
   const call = client(
@@ -66,6 +67,7 @@ describe('the usage of an organization', () => {
       ],
       totalEvents: 31,
       diskBytes: 0,
+      clickhouseBytes: null,
       oldestEventAt: null,
       waitingDeletions: [],
     })
@@ -93,11 +95,11 @@ describe('the usage of an organization', () => {
 
   test("includes only the organization's own disk usage", async () => {
     const { people, call, disk } = setUp()
-    disk.set(people.orgId, { diskBytes: 110, oldestEventAt: 4000 })
-    disk.set(people.mallory.orgId, { diskBytes: 1100, oldestEventAt: 3000 })
+    disk.set(people.orgId, { diskBytes: 110, clickhouseBytes: null, oldestEventAt: 4000 })
+    disk.set(people.mallory.orgId, { diskBytes: 1100, clickhouseBytes: 1000, oldestEventAt: 3000 })
     expect((await call('GET', '/v1/usage', { as: people.alice.key })).body).toMatchObject(disk.get(people.orgId) ?? {})
     const { body } = await call('GET', '/v1/usage', { as: people.mallory.key })
-    expect(body).toMatchObject({ diskBytes: 1100, oldestEventAt: 3000 })
+    expect(body).toMatchObject({ diskBytes: 1100, clickhouseBytes: 1000, oldestEventAt: 3000 })
   })
 })
 

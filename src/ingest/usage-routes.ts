@@ -35,6 +35,13 @@ const UsageSchema = Closed(
     diskBytes: Int({
       description: 'Size of events, counts and page timings, including the organization’s part of shared files',
     }),
+    clickhouseBytes: Nullable(
+      Int({
+        description:
+          'Part of `diskBytes` in ClickHouse, estimated by the organization’s share of events; null if events are ' +
+          'stored in the data folder',
+      }),
+    ),
     oldestEventAt: Nullable(InstantSchema),
     waitingDeletions: Type.Array(WaitingDeletionSchema, {
       description:
@@ -49,6 +56,7 @@ const UsageSchema = Closed(
         days: [{ day: '2026-01-05', domainId: 'dom_01ke7jm2q0d3k8f1z6y5b7n4ta', events: 1200 }],
         totalEvents: 1200,
         diskBytes: 48_000,
+        clickhouseBytes: null,
         oldestEventAt: 1_767_614_400_000,
         waitingDeletions: [
           {
@@ -130,11 +138,8 @@ function usageOf(db: Db, orgId: string, from: Instant, domainIds: readonly strin
 export interface UsageRouteDeps {
   db: Db
   clock: Clock
-  /**
-   * Returns the bytes that an organization uses on disk, and the time when its oldest event was received (null without
-   * events).
-   */
-  storageOf(orgId: string): Promise<{ diskBytes: number; oldestEventAt: Instant | null }>
+  /** Returns what an organization stores. */
+  storageOf(orgId: string): Promise<Pick<Static<typeof UsageSchema>, 'diskBytes' | 'clickhouseBytes' | 'oldestEventAt'>>
   /** Returns the shorter limits that wait, with the data of the whole server that they will delete. */
   waitingDeletions(): Static<typeof WaitingDeletionSchema>[]
   /** Returns a function that masks personal data in a string. */

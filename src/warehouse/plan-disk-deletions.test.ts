@@ -116,6 +116,32 @@ describe('several organizations', () => {
   })
 })
 
+describe('parts with data of several organizations', () => {
+  /** The parts of a day, of which each organization has 10 bytes of events. */
+  const day = (days: number, values: Partial<Piece> = {}) =>
+    ['org_1', 'org_2'].map((orgId) =>
+      piece({ orgId, from: TODAY - days * DAY_MS + HOUR_MS, part: `day ${days}`, server: 'reachable', ...values }),
+    )
+
+  test('are deleted by whole days for all organizations, oldest first', () => {
+    const pieces = [...day(1), ...day(3), ...day(2)]
+    expect(inShort(planDeletions(pieces, 60, NOW))).toEqual([])
+    expect(planDeletions(pieces, 59, NOW)).toEqual({
+      drops: [{ orgId: null, what: 'day', at: TODAY - 3 * DAY_MS, bytes: 20, parts: ['day 3'] }],
+      over: [],
+    })
+    expect(inShort(planDeletions(pieces, 30, NOW))).toEqual(['null day 01-02T00', 'null day 01-03T00'])
+  })
+
+  test('are kept if they contain counts or data of the current day', () => {
+    const today = day(0, { part: null })
+    const counts = day(3, { kind: 'counts', part: 'counts 3' })
+    const own = piece({ orgId: 'org_2', part: 'own', from: TODAY - 2 * DAY_MS })
+    const { drops, over } = planDeletions([...today, ...counts, ...day(1), own], 1, NOW)
+    expect(inShort({ drops, over })).toEqual(['null day 01-04T00', 'org_2 day 01-03T00', 'org_1 over', 'org_2 over'])
+  })
+})
+
 const aPiece: fc.Arbitrary<Piece> = fc.record({
   orgId: fc.constantFrom('org_1', 'org_2', 'org_3', 'org_4'),
   kind: fc.constantFrom('events', 'pages', 'counts', 'spool'),
@@ -148,7 +174,8 @@ test('no organization loses data within its share, and every deletion is necessa
     fc.property(somePieces, aBudget, (pieces, budget) => {
       const { drops, over } = planDeletions(pieces, budget, NOW)
       const uses = useOf(pieces)
-      for (const { orgId, bytes } of drops) {
+      for (const { orgId: owner, bytes } of drops) {
+        const orgId = String(owner)
         const use = uses.get(orgId) ?? 0
         expect(sum(uses.values())).toBeGreaterThan(budget)
         expect(use).toBeGreaterThan(levelOf([...uses.values()], budget) - 1e-6)

@@ -1,9 +1,10 @@
 import { DAY_MS, HOUR_MS, type Instant } from '../core/clock.ts'
 import type { Piece } from './warehouse.ts'
 
-/** Files of an organization that are deleted together. They cover one day, or one hour of the current day. */
+/** Parts that are deleted together. They cover one day, or one hour of the current day. */
 export interface Deletion {
-  orgId: string
+  /** Null for parts with data of several organizations. */
+  orgId: string | null
   what: 'day' | 'hour' | 'counts'
   /** The start of the day or hour. */
   at: Instant
@@ -37,12 +38,21 @@ interface Holding {
  * the budget, the organization furthest above its share loses its oldest data. Events and pages are deleted by day, or
  * by hour for the current day. Counts are small and required by alerts, so they are deleted by day, and only while they
  * alone exceed the share. The current hour, the current day's counts and data within the share are never deleted.
+ *
+ * Parts with data of several organizations can't be divided. Whole days of them are deleted first, oldest first. Their
+ * counts are not deleted.
  */
 export function planDeletions(pieces: readonly Piece[], budgetBytes: number, now: Instant): DiskPlan {
-  const holdings = [...Map.groupBy(pieces, ({ orgId }) => orgId)]
+  const shared = sharedParts(pieces)
+  const drops = dropShared(pieces, { shared, excess: sumOf(pieces) - budgetBytes, now })
+  const gone = new Set(drops.flatMap(({ parts }) => parts))
+  const kept = pieces.flatMap((piece) => {
+    if (piece.part === null || !shared.has(piece.part)) return [piece]
+    return gone.has(piece.part) ? [] : [{ ...piece, part: null }]
+  })
+  const holdings = [...Map.groupBy(kept, ({ orgId }) => orgId)]
     .map(([orgId, own]) => holdingOf(orgId, own, now))
     .sort((a, b) => (a.orgId < b.orgId ? -1 : 1))
-  const drops: Deletion[] = []
   let left = sumOf(holdings) - budgetBytes
   let share = shareOf(holdings, budgetBytes)
   while (left > 0) {
@@ -58,6 +68,43 @@ export function planDeletions(pieces: readonly Piece[], budgetBytes: number, now
   }
   const over = left > 0 ? holdings.filter(({ bytes }) => bytes > share) : []
   return { drops, over: over.map(({ orgId }) => orgId) }
+}
+
+/** Returns the names of parts with data of several organizations. */
+function sharedParts(pieces: readonly Piece[]): Set<string> {
+  const owners = new Map<string, string>()
+  const shared = new Set<string>()
+  for (const { part, orgId } of pieces) {
+    if (part === null) continue
+    if ((owners.get(part) ?? orgId) === orgId) owners.set(part, orgId)
+    else shared.add(part)
+  }
+  return shared
+}
+
+/** Deletes shared parts until `excess` bytes are deleted. */
+function dropShared(
+  pieces: readonly Piece[],
+  { shared, excess, now }: { shared: ReadonlySet<string>; excess: number; now: Instant },
+): Deletion[] {
+  const days = new Map<Instant, { bytes: number; parts: Set<string> }>()
+  for (const { kind, part, from, bytes } of pieces) {
+    if (part === null || !shared.has(part)) continue
+    const when = dropOf(kind, from, now)
+    if (when?.what !== 'day') continue
+    const day = days.get(when.at) ?? { bytes: 0, parts: new Set() }
+    day.bytes += bytes
+    day.parts.add(part)
+    days.set(when.at, day)
+  }
+  const drops: Deletion[] = []
+  let left = excess
+  for (const [at, { bytes, parts }] of [...days].sort(([a], [b]) => a - b)) {
+    if (left <= 0) break
+    drops.push({ orgId: null, what: 'day', at, bytes, parts: [...parts].sort() })
+    left -= bytes
+  }
+  return drops
 }
 
 /**
@@ -125,13 +172,22 @@ const sumOf = (all: readonly { bytes: number }[]) => all.reduce((sum, { bytes })
 
 const startOf = (instant: Instant, lengthMs: number) => Math.floor(instant / lengthMs) * lengthMs
 
-/**
- * Number of bytes that an organization uses on disk, and the time when its oldest event was received (null without
- * events).
- */
-export function useOf(pieces: readonly Piece[], orgId: string): { diskBytes: number; oldestEventAt: Instant | null } {
+/** Stored data of an organization. */
+export interface StorageUse {
+  diskBytes: number
+  /** The part of `diskBytes` on a database server. */
+  serverBytes: number
+  /** Time when the oldest event was received; null without events. */
+  oldestEventAt: Instant | null
+}
+
+export function useOf(pieces: readonly Piece[], orgId: string): StorageUse {
   const own = pieces.filter((piece) => piece.orgId === orgId)
   const events = own.filter(({ kind }) => kind === 'events' || kind === 'spool')
   const oldest = events.reduce((first, { from }) => Math.min(first, from), Number.POSITIVE_INFINITY)
-  return { diskBytes: Math.round(sumOf(own)), oldestEventAt: events.length > 0 ? oldest : null }
+  return {
+    diskBytes: Math.round(sumOf(own)),
+    serverBytes: Math.round(sumOf(own.filter(({ server }) => server !== undefined))),
+    oldestEventAt: events.length > 0 ? oldest : null,
+  }
 }

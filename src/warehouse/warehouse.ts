@@ -39,7 +39,10 @@ export interface StoredPart {
   isDamaged: boolean
 }
 
-/** Disk usage of one organization: a part, or the organization's fraction of a shared part or of the spool. */
+/**
+ * Disk usage of one organization: a part, or the organization's fraction of a shared part or of the spool. Several
+ * organizations may have pieces of the same part, which is then deleted for all of them.
+ */
 export interface Piece {
   orgId: string
   /** `runs`: files of a flow test run. They are stored outside the warehouse. */
@@ -47,8 +50,10 @@ export interface Piece {
   /** First `receivedAt` of the data. */
   from: Instant
   bytes: number
-  /** Name of the part; null if it can't be deleted for this organization alone. */
+  /** Name of the part; null if it can't be deleted. */
   part: string | null
+  /** State of the database server that stores the data; omitted for data on the disk of this machine. */
+  server?: 'reachable' | 'away'
 }
 
 /** Result of scanning new events. */
@@ -132,9 +137,9 @@ interface Storage {
 
   /** Stored parts, including damaged parts but excluding the spool. Parts with events are sorted by `firstAt`. */
   storage(): readonly StoredPart[]
-  /** Size in bytes, including the spool. */
+  /** Size in bytes, including the spool, but excluding data on a server that is away. */
   readonly bytes: number
-  /** Stored bytes by organization. Unreadable files are omitted. */
+  /** Stored bytes by organization. Unreadable files are omitted. Those of a database server are estimates. */
   pieces(): Promise<Piece[]>
   /**
    * Drops parts, atomically for new queries. Resolves when the parts are deleted.

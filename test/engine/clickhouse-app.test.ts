@@ -8,12 +8,12 @@ const reason = problem === null ? '' : ` (ClickHouse can't be loaded here: ${pro
 
 describe.skipIf(problem !== null)(`the program on ClickHouse${reason}`, () => {
   /** Opens a ClickHouse server, and the program with a domain and a validation alert. */
-  async function open() {
+  async function open(settings: Parameters<typeof testApp>[0] = {}) {
     await using made = new AsyncDisposableStack()
     const [clickhouse] = await ClickhouseServer.open()
     if (!clickhouse) throw new Error('no server')
     made.use(clickhouse)
-    const world = made.use(await testApp({ warehouse: clickhouse.url }))
+    const world = made.use(await testApp({ ...settings, warehouse: clickhouse.url }))
     const { id: domainId, token } = (await world.call('POST', '/v1/domains', { body: { name: 'Shop' } })).body
     const alert = {
       name: 'Purchase has a value',
@@ -124,6 +124,69 @@ describe.skipIf(problem !== null)(`the program on ClickHouse${reason}`, () => {
     await clickhouse.start()
     await world.run('retain', 'check files', 'retain')
     expect([await rowsOf('events'), await rowsOf('counts_quarter')]).toEqual([0, 0])
+  })
+
+  test('keeps within the disk budget by deleting the oldest day of all organizations', async () => {
+    await using opened = await open({ diskBudget: '1200kB' })
+    const { clickhouse, world, flush } = opened
+    const [mine, theirs] = [
+      world.owner.orgId,
+      (await world.call('POST', '/v1/orgs', { body: { name: 'Other' } })).body.id,
+    ]
+    const organizations = await Promise.all(
+      [mine, theirs].map(async (orgId) => {
+        const headers = { 'x-org-id': orgId }
+        const { token } = (await world.call('POST', '/v1/domains', { body: { name: 'Blog' }, headers })).body
+        const daysOf = async () =>
+          (await world.call('GET', '/v1/events?from=0', { headers })).body.events.map(
+            ({ event }: { event: string }) => event,
+          )
+        const usage = async () => (await world.call('GET', '/v1/usage', { headers })).body
+        return { token, daysOf, usage }
+      }),
+    )
+    // About 170 kB that can't be compressed.
+    const params = () =>
+      Object.fromEntries(
+        Array.from({ length: 56 }, (_, n) => [
+          n,
+          Buffer.from(crypto.getRandomValues(new Uint8Array(3000))).toString('base64'),
+        ]),
+      )
+    for (const day of [0, 1, 2]) {
+      if (day > 0) world.clock.advance(DAY_MS)
+      for (const { token } of organizations)
+        await world.collect(token, { events: [{ vendor: 'Shop', event: `day ${day}`, params: params() }] })
+      await flush()
+    }
+    // The files of scanned segments are deleted, except those of the newest.
+    await world.run('scan for personal data', 'compact', 'check files')
+    for (const { usage } of organizations) {
+      const { diskBytes, clickhouseBytes, oldestEventAt } = await usage()
+      expect(diskBytes).toBeGreaterThanOrEqual(clickhouseBytes)
+      expect(clickhouseBytes).toBeGreaterThan(500_000)
+      expect(oldestEventAt).toBeLessThan(world.clock.now() - 2 * DAY_MS + HOUR_MS)
+    }
+    await world.run('disk budget')
+    for (const { daysOf } of organizations) expect(await daysOf()).toEqual(['day 2', 'day 1'])
+    const budget = 1200 * 1024
+    expect(world.warnings).toEqual([
+      `the disk budget is exhausted. The stored data exceeds the disk budget of ${budget} bytes; deleted for all organizations: 2026-01-05`,
+    ])
+    await world.run('disk budget')
+    expect(world.warnings).toHaveLength(1)
+    for (const { usage } of organizations) expect((await usage()).clickhouseBytes).toBeLessThan(500_000)
+    // While ClickHouse is away, only the files that wait count.
+    world.clock.advance(DAY_MS)
+    await clickhouse.kill()
+    for (const { token } of organizations)
+      await world.collect(token, { events: [{ vendor: 'Shop', event: 'day 3', params: params() }] })
+    await flush()
+    await world.run('disk budget')
+    expect(world.warnings).toHaveLength(1)
+    await clickhouse.start()
+    await world.run('compact', 'check files', 'disk budget')
+    for (const { daysOf } of organizations) expect(await daysOf()).toEqual(['day 3', 'day 2'])
   })
 
   test('canary events pass through ClickHouse', async () => {

@@ -51,6 +51,25 @@ describe.skipIf(problem !== null)(`stored data in ClickHouse${reason}`, () => {
     expect(parts.filter(({ name }) => name.startsWith('counts_quarter/')).map(({ rows }) => rows)).toEqual([6])
   })
 
+  test('divides days among organizations by their numbers of events', async () => {
+    await using world = await open()
+    const parts = await world.storage.parts()
+    const pieces = await world.storage.pieces(parts, HOUR + 2 * DAY_MS)
+    const sumOf = (all: readonly { bytes: number }[]) => all.reduce((sum, { bytes }) => sum + bytes, 0)
+    const own = Map.groupBy(pieces, ({ orgId }) => orgId)
+    expect([...own.keys()].sort()).toEqual(["org_'2", 'org_1'])
+    for (const one of own.values()) expect(sumOf(one)).toBeCloseTo(sumOf(parts) / 2)
+    const events = own.get('org_1')?.filter(({ kind }) => kind === 'events')
+    // Names of parameters have the same kind. The last day can't be deleted yet.
+    expect(events?.map(({ part }) => part)).toEqual(
+      expect.arrayContaining([`events/${dayText(0)}`, `names/${dayText(1)}`, null]),
+    )
+    expect(events?.map(({ from }) => from).sort()).toEqual([0, 0, 1, 1, 2, 2].map((n) => HOUR + n * DAY_MS))
+    expect(await world.storage.pieces(parts, HOUR + 3 * DAY_MS)).not.toContainEqual(
+      expect.objectContaining({ kind: 'events', part: null }),
+    )
+  })
+
   test('deletes days that are too old', async () => {
     await using world = await open()
     const { storage, rowsOf } = world

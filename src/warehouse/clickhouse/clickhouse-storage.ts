@@ -1,6 +1,6 @@
 import { DAY_MS, type Instant } from '../../core/clock.ts'
 import { MINUTES_MS } from '../relation-columns.ts'
-import type { StoredPart } from '../warehouse.ts'
+import type { Piece, StoredPart } from '../warehouse.ts'
 import type { ClickhouseClient } from './clickhouse-client.ts'
 import { quoteText } from './clickhouse-dialect.ts'
 import { TABLES, type Table } from './clickhouse-schema.ts'
@@ -12,6 +12,16 @@ interface Partition {
   day: string
   rows: number
   bytes: number
+}
+
+/** Events of an organization on a day (UTC). */
+interface DailyEvents {
+  orgId: string
+  /** Start of the day. */
+  day: Instant
+  events: number
+  /** Start of the quarter-hour with the first event. */
+  firstAt: Instant
 }
 
 const KINDS: Readonly<Record<Table, StoredPart['kind']>> = {
@@ -29,6 +39,26 @@ export class ClickhouseStorage {
   /** All partitions, oldest first. None belongs to a single organization. */
   async parts(): Promise<StoredPart[]> {
     return (await this.partitions()).map(partOf).sort((a, b) => a.firstAt - b.firstAt)
+  }
+
+  /**
+   * Estimates how much of each partition belongs to each organization, by the numbers of their events on its days.
+   * Partitions with only past data can be deleted.
+   */
+  async pieces(parts: readonly StoredPart[], now: Instant): Promise<Piece[]> {
+    const days = Map.groupBy(await this.dailyEvents(), ({ day }) => day)
+    return parts.flatMap((part) => {
+      const own: DailyEvents[] = []
+      for (let day = part.firstAt; day <= part.lastAt; day += DAY_MS) own.push(...(days.get(day) ?? []))
+      return piecesOf(part, own, now)
+    })
+  }
+
+  private dailyEvents(): Promise<DailyEvents[]> {
+    return this.client.select<DailyEvents>(
+      `SELECT orgId, intDiv(minute, ${DAY_MS}) * ${DAY_MS} AS day, sum(events) AS events, min(minute) AS firstAt
+       FROM counts_quarter GROUP BY orgId, day`,
+    )
   }
 
   /** Deletes partitions, and counts by minute that are also stored by quarter-hour and no longer needed. */
@@ -58,6 +88,19 @@ export class ClickhouseStorage {
        GROUP BY table, day ORDER BY table, day`,
     )
   }
+}
+
+function piecesOf({ kind, name, bytes, lastAt }: StoredPart, days: readonly DailyEvents[], now: Instant): Piece[] {
+  const total = days.reduce((sum, { events }) => sum + events, 0)
+  const part = lastAt < now ? name : null
+  return [...Map.groupBy(days, ({ orgId }) => orgId)].map(([orgId, own]) => ({
+    orgId,
+    kind,
+    from: own.reduce((first, { firstAt }) => Math.min(first, firstAt), Number.POSITIVE_INFINITY),
+    bytes: (bytes * own.reduce((sum, { events }) => sum + events, 0)) / total,
+    part,
+    server: 'reachable' as const,
+  }))
 }
 
 function partOf({ table, day, rows, bytes }: Partition): StoredPart {

@@ -46,6 +46,8 @@ export class ClickhouseWarehouse implements Warehouse {
   private readonly stored: ClickhouseStorage
   /** Parts on the server as of the last check; null before the first. */
   private parts: readonly StoredPart[] | null = null
+  /** The same parts, divided among organizations. */
+  private storedPieces: readonly Piece[] = []
   private isPrepared = false
   /** Why the last attempt to insert failed, as a sentence without a full stop; null if it succeeded. */
   private failure: string | null = null
@@ -156,24 +158,33 @@ export class ClickhouseWarehouse implements Warehouse {
     if (!this.isPrepared) return
     try {
       await this.stored.drop(() => false, this.options.clock.now())
-      this.parts = await this.stored.parts()
+      await this.measure()
     } catch (error) {
       if (!isAway(error)) throw error
     }
+  }
+
+  private async measure(): Promise<void> {
+    const parts = await this.stored.parts()
+    this.storedPieces = await this.stored.pieces(parts, this.options.clock.now())
+    this.parts = parts
   }
 
   storage(): readonly StoredPart[] {
     return [...this.staging.storage(), ...(this.parts ?? [])].sort((a, b) => a.firstAt - b.firstAt)
   }
 
-  /** Size in bytes of the waiting files and the spool. */
+  /** Size in bytes of the waiting files, the spool, and the parts on the server unless it is away. */
   get bytes(): number {
-    return this.staging.bytes
+    const parts = this.failure === null ? (this.parts ?? []) : []
+    return parts.reduce((sum, { bytes }) => sum + bytes, this.staging.bytes)
   }
 
-  /** Waiting files and the spool by organization. */
-  pieces(): Promise<Piece[]> {
-    return this.staging.pieces()
+  /** Waiting files, the spool, and parts on the server as of the last check, by organization. */
+  async pieces(): Promise<Piece[]> {
+    const isReachable = this.failure === null
+    const stored = this.storedPieces.map((piece) => (isReachable ? piece : { ...piece, server: 'away' as const }))
+    return [...(await this.staging.pieces()), ...stored]
   }
 
   async drop(isDropped: (part: StoredPart) => boolean, orgIds: ReadonlySet<string> = new Set()): Promise<void> {
@@ -181,7 +192,7 @@ export class ClickhouseWarehouse implements Warehouse {
     const names = new Set((this.parts ?? []).filter(isDropped).map(({ name }) => name))
     if (names.size > 0) {
       await this.stored.drop(({ name }) => names.has(name), this.options.clock.now())
-      this.parts = await this.stored.parts()
+      await this.measure()
     }
     if (orgIds.size > 0 && this.isPrepared) await this.stored.deleteOrganizations([...orgIds])
   }

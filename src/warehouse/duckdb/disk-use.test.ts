@@ -7,7 +7,7 @@ import { HOUR, WarehouseFixture } from '../warehouse.fixture.ts'
 test("an organization's disk usage and oldest event include shared files and the spool", async () => {
   await using fixture = await WarehouseFixture.open()
   const use = async (orgId: string) => useOf(await fixture.warehouse.pieces(), orgId)
-  expect(await use('org_1')).toEqual({ diskBytes: 0, oldestEventAt: null })
+  expect(await use('org_1')).toEqual({ diskBytes: 0, serverBytes: 0, oldestEventAt: null })
   await fixture.add([{ orgId: 'org_1' }])
   expect(await use('org_1')).toMatchObject({ oldestEventAt: HOUR })
   fixture.clock.advance(MINUTE_MS)
@@ -20,7 +20,7 @@ test("an organization's disk usage and oldest event include shared files and the
   expect(second.diskBytes).toBeGreaterThan(first.diskBytes)
   expect(Math.abs(first.diskBytes + second.diskBytes - fixture.warehouse.bytes)).toBeLessThanOrEqual(1)
   expect(first.diskBytes).toBeGreaterThan(0)
-  expect(await use('org_3')).toEqual({ diskBytes: 0, oldestEventAt: null })
+  expect(await use('org_3')).toEqual({ diskBytes: 0, serverBytes: 0, oldestEventAt: null })
 })
 
 test('disk usage leaves out a spool that cannot be read', async () => {

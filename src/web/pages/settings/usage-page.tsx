@@ -46,11 +46,14 @@ export function UsagePage() {
         isEmpty={({ totalEvents }) => totalEvents === 0}
         empty={<AddDomainNotice sentence={t.none} />}
       >
-        {({ days, totalEvents, diskBytes, oldestEventAt }) => (
+        {({ days, totalEvents, diskBytes, clickhouseBytes, oldestEventAt }) => (
           <Stack gap="lg">
             <Group gap="lg">
               <Fact name={t.total} value={<Num value={totalEvents} />} />
               <Fact name={t.disk} value={<Num value={Math.round(diskBytes / MEGABYTE)} unit="MB" />} />
+              {clickhouseBytes !== null && (
+                <Fact name={t.inClickhouse} value={<Num value={Math.round(clickhouseBytes / MEGABYTE)} unit="MB" />} />
+              )}
               <Fact name={t.oldest} value={<TimeAgo at={oldestEventAt} />} />
             </Group>
             <Paper>
