@@ -9,6 +9,7 @@ import { buildInfo } from '../../core/build-info.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS, systemClock } from '../../core/clock.ts'
 import { newId } from '../../core/id.ts'
 import { mailbox, receiver } from '../../transport/receiver.fixture.ts'
+import { markClickhouse } from '../../warehouse/stored-engine.ts'
 
 /** Creates an empty data folder, changes its database, and returns what the doctor says about one check. */
 async function findingsOf(
@@ -92,6 +93,13 @@ test.each<[string, string, (db: Database.Database) => void, number, RegExp]>([
     (db) => setHeartbeat(db, NOW + HOUR_MS),
     1,
     /^WRONG clock: it shows .+, but the server was already running at .+; set the clock of this machine with NTP$/,
+  ],
+  [
+    'events in ClickHouse and no address of it',
+    'warehouse',
+    markClickhouse,
+    1,
+    /^WRONG .+ are in ClickHouse\. .+ TAGWARDEN_WAREHOUSE/,
   ],
   [
     'a collector that was never in contact',

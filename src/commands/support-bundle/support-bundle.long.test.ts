@@ -321,10 +321,10 @@ describe('no canary is in the bundle', () => {
   })
 })
 
-test('the doctor shows only the paths that are checked', async () => {
+test('the doctor shows only the paths that are checked and the names of collectors', async () => {
   const { stdout, stderr } = await runProgram(['doctor', '--data', data], { env: { ...env, ...brokenFiles } })
   const found = foundIn(Buffer.from(stdout + stderr)).map((line) => line.split(':')[0])
-  expect([...new Set(found)].sort()).toEqual(['chromium', 'country file', 'data folder'])
+  expect([...new Set(found)].sort()).toEqual(['chromium', 'collector', 'country file', 'data folder'])
 })
 
 test('bad use is refused', async () => {
