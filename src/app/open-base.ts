@@ -50,7 +50,7 @@ export async function openBase({ config, clock, log, transport: given }: AppOpti
   const operatorMessages = new OperatorMessages({ config, clock, log })
   const notifyOperator = (notice: OperatorNotice) => operatorMessages.notify(notice)
   const queryTimeoutMs = config.queryTimeoutS * SECOND_MS
-  const clickhouse = config.warehouse && { ...config.warehouse, cluster: null, ca: config.outboundCa }
+  const clickhouse = config.warehouse && { ...config.warehouse, ca: config.outboundCa }
   const stores = await openAllStores(config.data, clock, { clickhouse, report, log, notifyOperator, queryTimeoutMs })
   const { db, box, spool, warehouse, late: lateFolder, close } = stores
   requestLimits(db, config, clock.now())

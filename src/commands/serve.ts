@@ -21,7 +21,7 @@ export const serve: Command = {
   async run(invocation) {
     if (invocation.flags['print-schema']) {
       const { clickhouseSchema } = await import('../warehouse/open-warehouse.ts')
-      console.log(clickhouseSchema())
+      console.log(clickhouseSchema(configOf(invocation).warehouse))
       return 0
     }
     const config = configOf(invocation)

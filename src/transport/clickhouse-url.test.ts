@@ -7,10 +7,23 @@ test("reads server, sign-in and database, with ClickHouse's defaults", () => {
     user: 'tag',
     password: 'p@ss/w',
     database: 'events',
+    cluster: null,
+    replicated: false,
   })
-  const plain = { user: 'default', password: '', database: 'default' }
+  const plain = { user: 'default', password: '', database: 'default', cluster: null, replicated: false }
   expect(parseClickhouseUrl('clickhouse://db.example')).toEqual({ url: 'http://db.example:8123', ...plain })
   expect(parseClickhouseUrl('clickhouses://[::1]/')).toEqual({ url: 'https://[::1]:8443', ...plain })
+})
+
+test('reads the cluster', () => {
+  const single = parseClickhouseUrl('clickhouse://tag@db.example/events')
+  const cluster = 'my shards'
+  expect(parseClickhouseUrl('clickhouse://tag@db.example/events?cluster=my%20shards')).toEqual({ ...single, cluster })
+  expect(parseClickhouseUrl('clickhouse://tag@db.example/events?cluster=my+shards&replicated=true')).toEqual({
+    ...single,
+    cluster,
+    replicated: true,
+  })
 })
 
 test('says what is wrong without repeating the value', () => {
@@ -19,7 +32,11 @@ test('says what is wrong without repeating the value', () => {
     'clickhouse://tag:secret@': 'must be clickhouse://',
     secret: 'must be clickhouse://',
     'clickhouse://tag:secret@db.example/a/b': 'only the database',
-    'clickhouse://tag:secret@db.example/a?x=1': 'anything after the database',
+    'clickhouse://tag:secret@db.example/a#b': 'must not have a #',
+    'clickhouse://tag:secret@db.example/a?cluster=b&x=1': 'only cluster and replicated',
+    'clickhouse://tag:secret@db.example/a?cluster=': 'a name after cluster=',
+    'clickhouse://tag:secret@db.example/a?cluster=b&replicated=yes': 'true or false after replicated=',
+    'clickhouse://tag:secret@db.example/a?replicated=true': 'cluster=NAME with replicated=true',
     'clickhouse://tag:secret%@db.example/a': 'must have % only',
   }
   for (const [text, message] of Object.entries(wrong)) {

@@ -7,6 +7,10 @@ export interface ClickhouseLogin {
   user: string
   password: string
   database: string
+  /** Name of the cluster whose shards hold the tables; null for a single server. */
+  cluster: string | null
+  /** True if the tables have replicas. Only in a cluster. */
+  replicated: boolean
 }
 
 /** The form of such a URL, for error messages. */
@@ -20,13 +24,14 @@ const SCHEMES: Readonly<Record<string, { scheme: string; port: number }>> = {
 
 /**
  * Parses the URL of a ClickHouse database. Without them, user and database are `default`, and the password is empty.
+ * `?cluster=NAME` states that the tables are on the shards of a cluster, and `&replicated=true` that they have replicas.
  * Throws `invalid` with a message that does not repeat the URL, because it may contain a password.
  */
 export function parseClickhouseUrl(text: string): ClickhouseLogin {
   const url = URL.parse(text)
   const known = url && SCHEMES[url.protocol]
   if (!known || url.hostname === '') throw fault(`must be ${CLICKHOUSE_URL}`)
-  if (url.search !== '' || url.hash !== '') throw fault('must not have anything after the database')
+  if (url.hash !== '') throw fault('must not have a # after the database')
   const [database = '', ...more] = url.pathname.split('/').slice(1)
   if (more.length > 0) throw fault('must have only the database after the host')
   return {
@@ -34,7 +39,18 @@ export function parseClickhouseUrl(text: string): ClickhouseLogin {
     user: decoded(url.username) || 'default',
     password: decoded(url.password),
     database: decoded(database) || 'default',
+    ...clusterOf(url.searchParams),
   }
+}
+
+function clusterOf(params: URLSearchParams): Pick<ClickhouseLogin, 'cluster' | 'replicated'> {
+  const { cluster = null, replicated = 'false', ...unknown } = Object.fromEntries(params)
+  const [name] = Object.keys(unknown)
+  if (name !== undefined) throw fault('must have only cluster and replicated after the ?')
+  if (cluster === '') throw fault('must have a name after cluster=')
+  if (replicated !== 'true' && replicated !== 'false') throw fault('must have true or false after replicated=')
+  if (cluster === null && replicated === 'true') throw fault('must have cluster=NAME with replicated=true')
+  return { cluster, replicated: replicated === 'true' }
 }
 
 function decoded(part: string): string {

@@ -4,7 +4,7 @@ import type { Db } from '../store/database.ts'
 import { type ClickhouseAddress, ClickhouseClient } from './clickhouse/clickhouse-client.ts'
 import { schemaOf } from './clickhouse/clickhouse-schema.ts'
 import { ClickhouseWarehouse } from './clickhouse/clickhouse-warehouse.ts'
-import { checkVersion, reasonOf } from './clickhouse/prepare-server.ts'
+import { describeServers, reasonOf } from './clickhouse/prepare-server.ts'
 import { DuckdbWarehouse, type EngineOptions } from './duckdb/duckdb-warehouse.ts'
 import { damageNotice } from './duckdb/file-check.ts'
 import { readManifest } from './duckdb/manifest.ts'
@@ -72,18 +72,18 @@ export async function openWarehouse(options: WarehouseOptions): Promise<Warehous
   }
 }
 
-/** Returns the version of a ClickHouse server. Changes nothing. Throws `upstream` with the reason if it can't be used. */
-export async function clickhouseVersion(address: ClickhouseAddress): Promise<string> {
+/** Describes the ClickHouse servers. Changes nothing. Throws `upstream` with the reason if they can't be used. */
+export async function describeClickhouse(address: ClickhouseAddress): Promise<string> {
   try {
-    return await checkVersion(new ClickhouseClient(address))
+    return await describeServers(new ClickhouseClient(address))
   } catch (error) {
-    throw new AppError('upstream', reasonOf(error, address))
+    throw new AppError('upstream', reasonOf(error))
   }
 }
 
-/** Returns the SQL that creates the tables on a ClickHouse server. */
-export function clickhouseSchema(): string {
-  return schemaOf({ cluster: null })
+/** Returns the SQL that creates the tables on a ClickHouse server, or on each server of its cluster. */
+export function clickhouseSchema(login: Pick<ClickhouseAddress, 'cluster' | 'replicated'> | null): string {
+  return schemaOf(login ?? { cluster: null, replicated: false })
     .map((sql) => `${sql};`)
     .join('\n\n')
 }

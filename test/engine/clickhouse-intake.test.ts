@@ -4,7 +4,7 @@ import { HOUR_MS, MINUTE_MS } from '../../src/core/clock.ts'
 import { ClickhouseClient, ClickhouseError } from '../../src/warehouse/clickhouse/clickhouse-client.ts'
 import { ClickhouseHistory } from '../../src/warehouse/clickhouse/clickhouse-history.ts'
 import { ClickhouseIntake } from '../../src/warehouse/clickhouse/clickhouse-intake.ts'
-import { isTooOld, prepareServer } from '../../src/warehouse/clickhouse/prepare-server.ts'
+import { describeServers, isTooOld, prepareServers } from '../../src/warehouse/clickhouse/prepare-server.ts'
 import { insertProgress, markClickhouse } from '../../src/warehouse/stored-engine.ts'
 import { plainQuery, WarehouseFixture } from '../../src/warehouse/warehouse.fixture.ts'
 import { ClickhouseServer, clickhouseProblem } from './clickhouse-server.ts'
@@ -195,7 +195,8 @@ describe.skipIf(problem !== null)(`intake for ClickHouse${reason}`, () => {
     await world.fixture.add(some(3))
     await world.load(world.newIntake())
     await world.newIntake().send()
-    expect(await prepareServer(world.server.client)).toMatch(/^\d+\.\d+\./)
+    await prepareServers(world.server.client)
+    expect(await describeServers(world.server.client)).toMatch(/^ClickHouse \d+\.\d+\.\S+ answers$/)
     expect(await world.counted('events')).toBe(3)
   })
 })

@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { messageOf } from '../../src/core/error.ts'
 import { ClickhouseClient } from '../../src/warehouse/clickhouse/clickhouse-client.ts'
 import { schemaOf } from '../../src/warehouse/clickhouse/clickhouse-schema.ts'
@@ -9,12 +9,23 @@ import { clickhouseLibrary } from './clickhouse-library.ts'
 
 /*
  * ClickHouse servers as child processes, from the package `chdb`: `clickhouse local` listens on HTTP and on the native
- * protocol. Shards of a cluster find each other. Replicated tables and `ON CLUSTER` don't work.
+ * protocol. Shards of a cluster find each other. Like the servers of a real cluster, they have the same ports, and
+ * therefore different addresses, which only Linux has without further configuration. ClickHouse regards 127.0.0.1 as the
+ * server itself. Replicated tables and `ON CLUSTER` don't work.
  */
 
 const USER = 'tagwarden'
 const PASSWORD = 'p:ss/wörd'
 const CLUSTER = 'shards'
+
+export interface ServerOptions {
+  /** Rights of the user. Default: all. */
+  grants?: readonly string[]
+  /** Files for the folders `config.d` and `users.d`, by path. */
+  files?: Readonly<Record<string, string>>
+  /** False if the tables are created by the test. */
+  hasTables?: boolean
+}
 const LISTEN =
   'SYSTEM START LISTEN HTTP; SYSTEM START LISTEN TCP; SELECT sleepEachRow(1) FROM numbers(864000) ' +
   'SETTINGS max_block_size = 1, function_sleep_max_microseconds_per_block = 0 FORMAT Null'
@@ -34,36 +45,38 @@ export class ClickhouseServer {
 
   private constructor(
     private readonly folder: string,
-    private readonly ports: { http: number; tcp: number },
+    private readonly ports: Ports,
     readonly client: ClickhouseClient,
   ) {}
 
   /** Starts servers that form a cluster if there is more than one, and creates the tables. */
-  static async open(count = 1): Promise<ClickhouseServer[]> {
-    const ports = await Promise.all(
-      Array.from({ length: count }, async () => ({ http: await freePort(), tcp: await freePort() })),
-    )
-    const servers = ports.map((own) => {
+  static async open(count = 1, options: ServerOptions = {}): Promise<ClickhouseServer[]> {
+    const ports = { http: await freePort(), tcp: await freePort() }
+    const hosts = Array.from({ length: count }, (_, at) => `127.0.0.${count === 1 ? 1 : at + 2}`)
+    const servers = hosts.map((host) => {
       const folder = mkdtempSync(join(tmpdir(), 'clickhouse-'))
-      configure(
-        folder,
-        ports.map(({ tcp }) => tcp),
-      )
-      const address = { url: `http://127.0.0.1:${own.http}`, user: USER, password: PASSWORD, database: 'default' }
-      return new ClickhouseServer(
-        folder,
-        own,
-        new ClickhouseClient({ ...address, cluster: count > 1 ? CLUSTER : null }),
-      )
+      configure(folder, { hosts, port: ports.tcp }, options)
+      const address = {
+        url: `http://${host}:${ports.http}`,
+        user: USER,
+        password: PASSWORD,
+        database: 'default',
+        cluster: count > 1 ? CLUSTER : null,
+        replicated: false,
+      }
+      return new ClickhouseServer(folder, ports, new ClickhouseClient(address))
     })
     for (const server of servers) await server.start()
-    for (const { client } of servers) for (const sql of schemaOf(client.address)) await client.run(sql)
+    if (options.hasTables ?? true)
+      for (const { client } of servers) for (const sql of schemaOf(client.address)) await client.run(sql)
     return servers
   }
 
   /** Value of the setting `--warehouse`. */
   get url(): string {
-    return `clickhouse://${USER}:${encodeURIComponent(PASSWORD)}@127.0.0.1:${this.ports.http}/default`
+    const { cluster } = this.client.address
+    const login = `${USER}:${encodeURIComponent(PASSWORD)}`
+    return `clickhouse://${login}@${this.client.host}/default${cluster === null ? '' : `?cluster=${cluster}`}`
   }
 
   async start(): Promise<void> {
@@ -74,7 +87,7 @@ export class ClickhouseServer {
       '--path',
       join(folder, 'data'),
       '--listen_host',
-      '127.0.0.1',
+      new URL(this.client.address.url).hostname,
     ]
     const listen = ['--tcp_port', `${ports.tcp}`, '--http_port', `${ports.http}`, '--query', LISTEN]
     const child = Bun.spawn([process.execPath, join(import.meta.dir, 'clickhouse-local.ts'), ...flags, ...listen], {
@@ -106,18 +119,30 @@ export class ClickhouseServer {
   }
 }
 
-function configure(folder: string, shards: readonly number[]): void {
+interface Ports {
+  http: number
+  tcp: number
+}
+
+function configure(
+  folder: string,
+  shards: { hosts: readonly string[]; port: number },
+  { grants = [], files = {} }: ServerOptions,
+): void {
   const data = join(folder, 'data')
   mkdirSync(data)
-  const rest = '<networks><ip>127.0.0.1</ip></networks><profile>default</profile><quota>default</quota>'
+  for (const [path, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(folder, path)), { recursive: true })
+    writeFileSync(join(folder, path), text)
+  }
+  const rest = '<networks><ip>127.0.0.0/8</ip></networks><profile>default</profile><quota>default</quota>'
+  const granted = grants.map((sql) => `<query>${sql}</query>`).join('')
   const users = `<clickhouse><users><default><password></password>${rest}</default>
-    <${USER}><password>${PASSWORD}</password>${rest}</${USER}></users>
+    <${USER}><password>${PASSWORD}</password>${rest}${granted && `<grants>${granted}</grants>`}</${USER}></users>
     <profiles><default></default></profiles><quotas><default></default></quotas></clickhouse>`
-  const cluster = shards.map(
-    (
-      port,
-    ) => `<shard><internal_replication>true</internal_replication><replica><host>127.0.0.1</host><port>${port}</port>
-      <user>${USER}</user><password>${PASSWORD}</password></replica></shard>`,
+  const cluster = shards.hosts.map(
+    (host) => `<shard><internal_replication>true</internal_replication><replica><host>${host}</host>
+      <port>${shards.port}</port><user>${USER}</user><password>${PASSWORD}</password></replica></shard>`,
   )
   writeFileSync(join(folder, 'users.xml'), users)
   writeFileSync(

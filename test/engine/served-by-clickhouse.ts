@@ -2,12 +2,16 @@ import { join } from 'node:path'
 import { ask, runProgram, type Server, startServer, temporaryFolder } from '../run-program.ts'
 import { ClickhouseServer } from './clickhouse-server.ts'
 
-/** Opens a ClickHouse server, and a data folder of the organization Acme for servers that store their events in it. */
-export async function openServedByClickhouse() {
+/**
+ * Opens a ClickHouse server or cluster without tables, and a data folder of the organization Acme for servers that store
+ * their events in it.
+ */
+export async function openServedByClickhouse({ shards = 1, grants = [] as readonly string[] } = {}) {
   await using opened = new AsyncDisposableStack()
-  const [clickhouse] = await ClickhouseServer.open()
+  const servers = await ClickhouseServer.open(shards, { grants, hasTables: false })
+  const [clickhouse] = servers
   if (!clickhouse) throw new Error('no server')
-  opened.use(clickhouse)
+  for (const server of servers) opened.use(server)
   const folder = opened.use(temporaryFolder())
   const data = join(folder.path, 'data')
   const made = await runProgram(['init', '--data', data, '--org', 'Acme', '--email', 'alice@example.com', '--json'])
@@ -22,5 +26,5 @@ export async function openServedByClickhouse() {
   const start = async () => stack.use(await startServer(data, { env }))
   const v1Of = (server: Server) => (method: string, path: string, body?: unknown) =>
     ask(method, `${server.url}/v1${path}`, key, body)
-  return { clickhouse, data, env, key, start, v1Of, [Symbol.asyncDispose]: () => stack.disposeAsync() }
+  return { clickhouse, servers, data, env, key, start, v1Of, [Symbol.asyncDispose]: () => stack.disposeAsync() }
 }

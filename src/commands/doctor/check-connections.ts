@@ -5,7 +5,7 @@ import { type Finding, good, wrong } from '../../data-folder/examine-folder.ts'
 import { probeMailServer } from '../../transport/mail-transport.ts'
 import { operatorFetch } from '../../transport/operator-fetch.ts'
 import { codeOf, probeProxy } from '../../transport/outbound-connection.ts'
-import { clickhouseVersion } from '../../warehouse/open-warehouse.ts'
+import { describeClickhouse } from '../../warehouse/open-warehouse.ts'
 import type { ComparedClock } from './check-work.ts'
 
 /** Time limit for each probe. */
@@ -44,7 +44,7 @@ async function checkMail({ smtpUrl, outboundCa: ca }: Config, clock: Clock): Pro
 async function checkWarehouse({ warehouse, outboundCa: ca }: Config): Promise<Finding[]> {
   if (warehouse === null) return []
   try {
-    return [good('warehouse', `ClickHouse ${await clickhouseVersion({ ...warehouse, cluster: null, ca })} answers`)]
+    return [good('warehouse', await describeClickhouse({ ...warehouse, ca }))]
   } catch (error) {
     return [wrong('warehouse', `${messageOf(error)}; check TAGWARDEN_WAREHOUSE`)]
   }

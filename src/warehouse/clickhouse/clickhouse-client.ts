@@ -14,21 +14,31 @@ import { isBindable } from './clickhouse-dialect.ts'
 
 /** Where a ClickHouse server is, and how to sign in. */
 export interface ClickhouseAddress extends ClickhouseLogin {
-  /** Name of the cluster whose shards hold the tables; null for a single server. */
-  cluster: string | null
   /** Certificates in PEM format that are trusted in addition to the system's. Empty: none. */
   ca?: string
 }
 
 /** A failed request to ClickHouse. The message may quote SQL, paths and values. */
 export class ClickhouseError extends Error {
+  /** Host and port of the server. */
+  readonly host: string
+  /** Error code of the connection; empty if the server answered. */
+  readonly networkCode: string
+
   /** `code`: ClickHouse's error code; null if the server did not answer. */
   constructor(
     message: string,
     readonly code: number | null,
-    options?: ErrorOptions,
+    { host = '', networkCode = '', ...options }: ErrorOptions & { host?: string; networkCode?: string } = {},
   ) {
     super(message, options)
+    this.host = host
+    this.networkCode = networkCode
+  }
+
+  /** True if the server, or another one that it needs, does not answer. */
+  get isAway(): boolean {
+    return this.code === null || AWAY.has(this.code)
   }
 
   /** True if the request may succeed later without any change. */
@@ -43,6 +53,9 @@ export class ClickhouseError extends Error {
  * 999), a full disk (243). https://github.com/ClickHouse/ClickHouse/blob/master/src/Common/ErrorCodes.cpp
  */
 const TEMPORARY: ReadonlySet<number> = new Set([159, 160, 202, 209, 210, 241, 242, 243, 252, 279, 319, 999])
+
+/** Those of the codes for which a server of the cluster does not answer. */
+const AWAY: ReadonlySet<number> = new Set([209, 210, 279])
 
 /**
  * Settings of every query. Without the first two, ClickHouse returns 0 for sums of no rows and the empty string for
@@ -120,6 +133,11 @@ export class ClickhouseClient {
     this.ways = connector({ guard, ...(address.ca ? { ca: address.ca } : {}) })
   }
 
+  /** Host and port of the server. */
+  get host(): string {
+    return new URL(this.address.url).host
+  }
+
   /**
    * Runs a query and returns one object per row, or the results of `read` that are not null. Throws `ClickhouseError` if
    * the query fails or a signal aborts.
@@ -170,22 +188,23 @@ export class ClickhouseClient {
     try {
       return await sendRequest(this.ways, request, signal, async (answer) => {
         if (answer.statusCode === 200) return read(answer)
-        throw await errorOf(answer)
+        throw await errorOf(answer, this.host)
       })
     } catch (error) {
       const isNetworkFailure = signal.aborted || error instanceof AppError || codeOf(error) !== 'unknown error'
       if (error instanceof ClickhouseError || !isNetworkFailure) throw error
-      throw new ClickhouseError(`no answer from ${url.host}: ${codeOf(error)}`, null, { cause: error })
+      const [host, networkCode] = [this.host, codeOf(error)]
+      throw new ClickhouseError(`no answer from ${host}: ${networkCode}`, null, { cause: error, host, networkCode })
     }
   }
 }
 
-async function errorOf(answer: IncomingMessage): Promise<ClickhouseError> {
+async function errorOf(answer: IncomingMessage, host: string): Promise<ClickhouseError> {
   const { statusCode = 0, headers } = answer
   const text = (await readText(answer)).slice(0, MAX_MESSAGE_LENGTH)
   const code = Number(headers['x-clickhouse-exception-code'] ?? 0)
   // A proxy in front of the server answers without a code.
-  return new ClickhouseError(text || `status ${statusCode}`, code === 0 && statusCode >= 500 ? null : code)
+  return new ClickhouseError(text || `status ${statusCode}`, code === 0 && statusCode >= 500 ? null : code, { host })
 }
 
 async function readText(answer: IncomingMessage): Promise<string> {

@@ -58,7 +58,7 @@ export class ClickhouseHistory implements History {
     } catch (error) {
       if (signal?.aborted) throw abortedError()
       if (late.aborted || TIMEOUTS.has((error as { code?: unknown }).code)) throw tookTooLong(timeoutMs)
-      if (error instanceof ClickhouseError && error.code === null && !this.interruption.signal.aborted) throw isAway()
+      if (error instanceof ClickhouseError && error.isAway && !this.interruption.signal.aborted) throw isAway()
       // The message may quote SQL, paths and values, so it is shown to the operator only.
       if (!this.interruption.signal.aborted) this.options.report?.(error, 'query')
       throw queryFailed()

@@ -1,5 +1,6 @@
 import { EVENT_COLUMNS } from '../../core/event.ts'
 import { PAGE_COLUMNS } from '../../core/stored-page-view.ts'
+import type { ClickhouseLogin } from '../../transport/clickhouse-url.ts'
 import { quoteName } from './clickhouse-dialect.ts'
 
 const TYPES: Readonly<Record<string, string>> = {
@@ -34,7 +35,8 @@ export const TABLES = ['events', 'counts', 'counts_quarter', 'pages', 'names'] a
 export type Table = (typeof TABLES)[number]
 
 /** Name of the table on one server that stores the rows of a table. */
-const localTable = (table: Table, cluster: string | null) => (cluster === null ? table : `${table}_local`)
+export const localTable = (table: Table, { cluster }: Pick<ClickhouseLogin, 'cluster'>) =>
+  cluster === null ? table : `${table}_local`
 
 /** Number of inserts whose tokens a table remembers. At one insert every 4 s, this is more than four days. */
 const WINDOW = 100_000
@@ -182,20 +184,25 @@ export function pathOf(name: string): string {
 }
 
 /**
- * Statements that create the tables of the history on one server. Each can be repeated. In a cluster, every server needs
- * all of them.
- * @param replicated stores the tables as `Replicated…`, with the macros `{shard}` and `{replica}` of the server
+ * Path and name of a replicated table. The default path has the table's UUID, which differs between servers if each
+ * creates the table on its own.
  */
-export function schemaOf({ cluster, replicated = false }: { cluster: string | null; replicated?: boolean }): string[] {
+const REPLICA = `('/clickhouse/tables/{shard}/{database}/{table}', '{replica}')`
+
+/**
+ * Statements that create the tables of the history on one server. Each can be repeated. In a cluster, every server needs
+ * all of them. Replicated tables require the macros `{shard}` and `{replica}` in the configuration of each server.
+ */
+export function schemaOf({ cluster, replicated }: Pick<ClickhouseLogin, 'cluster' | 'replicated'>): string[] {
+  const local = (table: Table) => localTable(table, { cluster })
   const tables = Object.entries(DESIGNS) as [Table, Design][]
   const statements = tables.map(([table, { columns, engine, clauses }]) => {
-    const name = localTable(table, cluster)
-    return `CREATE TABLE IF NOT EXISTS ${name} (${columns}
-  ) ENGINE = ${replicated ? 'Replicated' : ''}${engine}
+    return `CREATE TABLE IF NOT EXISTS ${local(table)} (${columns}
+  ) ENGINE = ${replicated ? `Replicated${engine}${REPLICA}` : engine}
   ${clauses}
   SETTINGS ${SETTINGS}`
   })
-  const [names, events] = [localTable('names', cluster), localTable('events', cluster)]
+  const [names, events] = [local('names'), local('events')]
   statements.push(
     `CREATE MATERIALIZED VIEW IF NOT EXISTS ${names}_view TO ${names} AS
   SELECT DISTINCT orgId, ${day('receivedAt')} AS day, ${nameOfPath('arrayJoin(JSONAllPaths(j))')} AS name FROM ${events}`,
@@ -203,8 +210,8 @@ export function schemaOf({ cluster, replicated = false }: { cluster: string | nu
   if (cluster === null) return statements
   const shards = tables.map(([table]) => {
     const key = table === 'names' ? 'rand()' : 'cityHash64(domainId)'
-    return `CREATE TABLE IF NOT EXISTS ${table} AS ${localTable(table, cluster)}
-  ENGINE = Distributed(${quoteName(cluster)}, currentDatabase(), ${localTable(table, cluster)}, ${key})`
+    return `CREATE TABLE IF NOT EXISTS ${table} AS ${local(table)}
+  ENGINE = Distributed(${quoteName(cluster)}, currentDatabase(), ${local(table)}, ${key})`
   })
   return [...statements, ...shards]
 }

@@ -3,7 +3,8 @@ import { MINUTES_MS } from '../relation-columns.ts'
 import type { Piece, StoredPart } from '../warehouse.ts'
 import type { ClickhouseClient } from './clickhouse-client.ts'
 import { quoteText } from './clickhouse-dialect.ts'
-import { TABLES, type Table } from './clickhouse-schema.ts'
+import { localTable, TABLES, type Table } from './clickhouse-schema.ts'
+import { serversOf } from './prepare-server.ts'
 
 /** A partition of a table: a day, or a month of counts by quarter-hour. */
 interface Partition {
@@ -32,11 +33,16 @@ const KINDS: Readonly<Record<Table, StoredPart['kind']>> = {
   pages: 'pages',
 }
 
-/** The stored data on a single ClickHouse server. All methods throw `ClickhouseError`. */
+/** The stored data on a ClickHouse server or cluster. All methods throw `ClickhouseError`. */
 export class ClickhouseStorage {
-  constructor(private readonly client: ClickhouseClient) {}
+  /** Tables by the name of the table that stores the rows. */
+  private readonly tables: ReadonlyMap<string, Table>
 
-  /** All partitions, oldest first. None belongs to a single organization. */
+  constructor(private readonly client: ClickhouseClient) {
+    this.tables = new Map(TABLES.map((table) => [localTable(table, client.address), table]))
+  }
+
+  /** All partitions, oldest first, each with the rows of all shards. None belongs to a single organization. */
   async parts(): Promise<StoredPart[]> {
     return (await this.partitions()).map(partOf).sort((a, b) => a.firstAt - b.firstAt)
   }
@@ -63,30 +69,42 @@ export class ClickhouseStorage {
 
   /** Deletes partitions, and counts by minute that are also stored by quarter-hour and no longer needed. */
   async drop(isDropped: (part: StoredPart) => boolean, now: Instant): Promise<void> {
-    for (const partition of await this.partitions()) {
+    const dropped = (await this.partitions()).filter((partition) => {
       const part = partOf(partition)
       const isReplaced = partition.table === 'counts' && part.lastAt < now - MINUTES_MS
-      if (isReplaced || isDropped(part))
-        await this.client.run(`ALTER TABLE ${partition.table} DROP PARTITION ${quoteText(partition.day)}`)
-    }
+      return isReplaced || isDropped(part)
+    })
+    if (dropped.length === 0) return
+    for (const server of await serversOf(this.client))
+      for (const { table, day } of dropped)
+        await server.run(`ALTER TABLE ${localTable(table, server.address)} DROP PARTITION ${quoteText(day)}`)
   }
 
   /** Deletes all data of organizations. Cheap if there is none. */
   async deleteOrganizations(orgIds: readonly string[]): Promise<void> {
     if (orgIds.length === 0) return
     const own = `orgId IN (${orgIds.map(quoteText).join(', ')})`
-    for (const table of TABLES) {
-      const found = await this.client.select(`SELECT 1 AS found FROM ${table} WHERE ${own} LIMIT 1`)
-      if (found.length > 0) await this.client.run(`DELETE FROM ${table} WHERE ${own}`)
+    for (const server of await serversOf(this.client)) {
+      for (const table of this.tables.keys()) {
+        const found = await server.select(`SELECT 1 AS found FROM ${table} WHERE ${own} LIMIT 1`)
+        if (found.length > 0) await server.run(`DELETE FROM ${table} WHERE ${own}`)
+      }
     }
   }
 
-  private partitions(): Promise<Partition[]> {
-    return this.client.select<Partition>(
-      `SELECT table, partition AS day, toInt64(sum(rows)) AS rows, toInt64(sum(bytes_on_disk)) AS bytes
-       FROM system.parts WHERE database = currentDatabase() AND active AND table IN (${TABLES.map(quoteText).join(', ')})
-       GROUP BY table, day ORDER BY table, day`,
+  private async partitions(): Promise<Partition[]> {
+    const { cluster, database } = this.client.address
+    // One replica of each shard answers, so that replicas are not counted twice.
+    const source = cluster === null ? 'system.parts' : `cluster(${quoteText(cluster)}, system.parts)`
+    const rows = await this.client.select<Omit<Partition, 'table'> & { local: string }>(
+      `SELECT table AS local, partition AS day, toInt64(sum(rows)) AS rows, toInt64(sum(bytes_on_disk)) AS bytes
+       FROM ${source} WHERE database = ${quoteText(database)} AND active AND table IN (${[...this.tables.keys()].map(quoteText).join(', ')})
+       GROUP BY local, day ORDER BY local, day`,
     )
+    return rows.flatMap(({ local, ...rest }) => {
+      const table = this.tables.get(local)
+      return table ? [{ table, ...rest }] : []
+    })
   }
 }
 

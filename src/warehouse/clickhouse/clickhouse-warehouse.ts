@@ -20,7 +20,7 @@ import { type ClickhouseAddress, ClickhouseClient, ClickhouseError } from './cli
 import { ClickhouseHistory } from './clickhouse-history.ts'
 import { ClickhouseIntake, type RejectedSegment } from './clickhouse-intake.ts'
 import { ClickhouseStorage } from './clickhouse-storage.ts'
-import { prepareServer, reasonOf } from './prepare-server.ts'
+import { prepareServers, probeServers, reasonOf } from './prepare-server.ts'
 
 export interface ClickhouseOptions extends EngineOptions {
   address: ClickhouseAddress
@@ -35,7 +35,7 @@ const RETRY_AFTER_S = 5
 const SHOWN_SEGMENTS = 5
 
 /**
- * The history on a ClickHouse server. Segments are written to files by DuckDB first, which wait in the data folder until
+ * The history on a ClickHouse server or cluster. Segments are written to files by DuckDB first, which wait in the data folder until
  * ClickHouse has them, so the server may be away at any time, including at the start.
  */
 export class ClickhouseWarehouse implements Warehouse {
@@ -87,7 +87,7 @@ export class ClickhouseWarehouse implements Warehouse {
     } catch (error) {
       if (!isAway(error)) {
         staging.close()
-        throw new AppError('invalid', `TAGWARDEN_WAREHOUSE: ${reasonOf(error, options.address)}`)
+        throw new AppError('invalid', `TAGWARDEN_WAREHOUSE: ${reasonOf(error)}`)
       }
       warehouse.noteFailure(error)
     }
@@ -201,7 +201,7 @@ export class ClickhouseWarehouse implements Warehouse {
     await this.staging.probe()
     try {
       await this.prepare()
-      await this.client.select('SELECT 1 AS one', { timeoutMs: PROBE_TIMEOUT_MS })
+      await probeServers(this.client, { timeoutMs: PROBE_TIMEOUT_MS })
     } catch (error) {
       throw new AppError('unavailable', this.sentenceOf(error), RETRY_AFTER_S)
     }
@@ -224,7 +224,7 @@ export class ClickhouseWarehouse implements Warehouse {
 
   private async prepare(): Promise<void> {
     if (this.isPrepared) return
-    await prepareServer(this.client)
+    await prepareServers(this.client)
     this.isPrepared = true
   }
 
@@ -251,7 +251,7 @@ export class ClickhouseWarehouse implements Warehouse {
   }
 
   private sentenceOf(error: unknown): string {
-    return `${reasonOf(error, this.client.address)}; received events wait in the data folder`
+    return `${reasonOf(error)}; received events wait in the data folder`
   }
 
   private noteRejected(segments: readonly RejectedSegment[]): void {
