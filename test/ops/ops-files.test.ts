@@ -5,6 +5,7 @@ import { parser } from '@prometheus-io/lezer-promql'
 import { YAML } from 'bun'
 import { describeConfig } from '../../src/config.ts'
 import { PROVIDER_SETTINGS } from '../../src/connectors.ts'
+import { parseClickhouseUrl } from '../../src/transport/clickhouse-url.ts'
 import { testApp } from '../test-app.ts'
 
 const OPS = join(import.meta.dir, '../../ops')
@@ -174,60 +175,108 @@ describe('ops/grafana-dashboard.json', () => {
   })
 })
 
-const settings = new Set(describeConfig({}, {}, PROVIDER_SETTINGS).map(({ name }) => name))
+const settings = new Set([
+  ...describeConfig({}, {}, PROVIDER_SETTINGS).map(({ name }) => name),
+  'TAGWARDEN_COLLECTOR_TOKEN',
+])
 
-/** Fails if the text names an image with a registry, or a setting that does not exist. */
+/** Images that are not built from this repository. */
+const OTHER_IMAGES = ['clickhouse/clickhouse-server:26.7', 'caddy:2']
+
+/** Fails if the text names another image, or a setting that does not exist. */
 function checkTexts(text: string): void {
   for (const [name] of text.matchAll(/TAGWARDEN_[A-Z_]+/g)) {
-    if (name !== 'TAGWARDEN_SERVICE_HOST') expect([name, settings.has(name)]).toEqual([name, true])
+    const setting = name.replace(/_FILE$/, '')
+    if (name !== 'TAGWARDEN_SERVICE_HOST') expect([name, settings.has(setting)]).toEqual([name, true])
   }
-  for (const [, image = ''] of text.matchAll(/^\s*image: (\S+)/gm)) expect(image).toBe('tagwarden')
+  for (const [, image = ''] of text.matchAll(/^\s*image: (\S+)/gm))
+    expect(['tagwarden', ...OTHER_IMAGES]).toContain(image)
 }
 
-test('ops/compose.yml builds the local image, with a read-only root and without privileges', () => {
-  const text = read('compose.yml')
+type Service = Record<string, unknown> & { environment: Record<string, string>; volumes: string[] }
+
+function composeFile(name: string) {
+  const text = read(name)
   checkTexts(text)
-  const compose = YAML.parse(text) as { services: Record<string, Record<string, unknown>>; volumes: object }
-  const own = compose.services.tagwarden
+  return YAML.parse(text) as {
+    services: Record<string, Service>
+    volumes: Record<string, null>
+    configs?: Record<string, { content: string }>
+  }
+}
+
+/** Settings of a container that runs Tagwarden. */
+const CONFINED = {
+  image: 'tagwarden',
+  read_only: true,
+  cap_drop: ['ALL'],
+  security_opt: ['no-new-privileges:true'],
+}
+const BUILD = { context: '..', target: 'server' }
+
+test('ops/compose.yml builds the local image, with a read-only root and without privileges', () => {
+  const compose = composeFile('compose.yml')
   expect(Object.keys(compose.services)).toEqual(['tagwarden'])
-  expect(own).toMatchObject({
-    image: 'tagwarden',
-    build: { context: '..', target: 'server' },
-    read_only: true,
-    cap_drop: ['ALL'],
-    security_opt: ['no-new-privileges:true'],
-    volumes: ['data:/data'],
-  })
+  expect(compose.services.tagwarden).toMatchObject({ ...CONFINED, build: BUILD, volumes: ['data:/data'] })
   expect(compose.volumes).toEqual({ data: null })
   const dockerfile = readFileSync(join(OPS, '../Dockerfile'), 'utf8')
   expect(dockerfile).toContain(' AS server')
   expect(dockerfile).toContain('VOLUME /data')
 })
 
-test('ops/kubernetes.yml runs one replica as the user of the image', () => {
-  const text = read('kubernetes.yml')
+test('ops/compose-clickhouse.yml runs two collectors behind a balancer, which share their events with the control node', () => {
+  const { services, volumes, configs } = composeFile('compose-clickhouse.yml')
+  const { clickhouse, tagwarden, balancer, ...collectors } = services
+  expect(tagwarden).toMatchObject({ ...CONFINED, build: BUILD, volumes: ['data:/data'] })
+  expect(Object.keys(collectors)).toEqual(['collector-1', 'collector-2'])
+  const warehouse = parseClickhouseUrl(tagwarden?.environment.TAGWARDEN_WAREHOUSE?.replace(/\$\{[^}]+\}/, 'p') ?? '')
+  expect(warehouse).toMatchObject({ url: 'http://clickhouse:8123', cluster: null, password: 'p' })
+  expect(clickhouse?.environment).toMatchObject({ CLICKHOUSE_DB: warehouse.database, CLICKHOUSE_USER: warehouse.user })
+  const proxied = configs?.balancer?.content ?? ''
+  for (const [name, collector] of Object.entries(collectors)) {
+    expect(collector).toMatchObject({
+      ...CONFINED,
+      command: ['collect', '--control', 'http://tagwarden:8787'],
+      volumes: [`${name}:/data`],
+      environment: {
+        TAGWARDEN_WAREHOUSE: tagwarden?.environment.TAGWARDEN_WAREHOUSE,
+        TAGWARDEN_COLLECT_URL: tagwarden?.environment.TAGWARDEN_COLLECT_URL,
+        TAGWARDEN_OUTBOUND_ALLOW: 'tagwarden',
+      },
+    })
+    expect(collector).not.toHaveProperty('ports')
+    expect(proxied).toContain(` ${name}:8787`)
+  }
+  const tokens = Object.values(collectors).map(({ environment }) => environment.TAGWARDEN_COLLECTOR_TOKEN)
+  expect(new Set(tokens).size).toBe(2)
+  expect(proxied).toContain('health_uri /readyz')
+  const mounted = [clickhouse, tagwarden, balancer, ...Object.values(collectors)].flatMap((one) => one?.volumes ?? [])
+  const named = mounted.map((volume) => volume.split(':')[0] ?? '').filter((name) => !name.startsWith('./'))
+  expect(named.sort()).toEqual(Object.keys(volumes).sort())
+  for (const file of mounted.filter((volume) => volume.startsWith('./'))) read(file.split(':')[0] ?? '')
+})
+
+/** Documents of a Kubernetes manifest by kind and name. */
+function manifest(name: string) {
+  const text = read(name)
   checkTexts(text)
-  const documents = text
-    .split(/^---$/m)
-    // biome-ignore lint/suspicious/noExplicitAny: an untyped document
-    .map((part) => YAML.parse(part) as any)
-  expect(documents.map(({ kind, apiVersion }) => `${apiVersion} ${kind}`)).toEqual([
-    'v1 Secret',
-    'v1 ConfigMap',
-    'v1 Service',
-    'apps/v1 StatefulSet',
-  ])
-  const [secret, map, service, set] = documents
-  for (const name of [...Object.keys(secret.stringData), ...Object.keys(map.data)]) expect(settings).toContain(name)
+  // biome-ignore lint/suspicious/noExplicitAny: an untyped document
+  const documents = text.split(/^---$/m).map((part) => YAML.parse(part) as any)
+  return new Map(documents.map((one) => [`${one.kind} ${one.metadata.name}`, one]))
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: an untyped document
+function checkStatefulSet(set: any, service: any): void {
   const { template } = set.spec
   const [container] = template.spec.containers
+  expect(set.apiVersion).toBe('apps/v1')
   expect(set.spec.selector.matchLabels).toEqual(template.metadata.labels)
   expect(service.spec.selector).toEqual(template.metadata.labels)
   expect(set.spec.serviceName).toBe(service.metadata.name)
-  expect(set.spec.replicas).toBe(1)
   expect(template.spec).toMatchObject({
     // Otherwise, the variables that Kubernetes adds would stop the start.
     enableServiceLinks: false,
+    automountServiceAccountToken: false,
     securityContext: { runAsNonRoot: true, runAsUser: 10_001, fsGroup: 10_001 },
   })
   expect(readFileSync(join(OPS, '../Dockerfile'), 'utf8')).toContain('--uid 10001')
@@ -237,8 +286,13 @@ test('ops/kubernetes.yml runs one replica as the user of the image', () => {
     capabilities: { drop: ['ALL'] },
   })
   const ports = container.ports.map(({ name }: { name: string }) => name)
-  for (const probe of ['startupProbe', 'livenessProbe', 'readinessProbe'])
+  for (const [probe, path] of [
+    ['livenessProbe', '/healthz'],
+    ['readinessProbe', /^\/(?:healthz|readyz)$/],
+  ] as const) {
     expect(ports).toContain(container[probe].httpGet.port)
+    expect(container[probe].httpGet.path).toMatch(path)
+  }
   expect(service.spec.ports[0].targetPort).toBe(ports[0])
   const volumes = [
     ...template.spec.volumes,
@@ -247,6 +301,51 @@ test('ops/kubernetes.yml runs one replica as the user of the image', () => {
   expect(container.volumeMounts.map(({ name }: { name: string }) => name).sort()).toEqual(
     volumes.map(({ name }) => name).sort(),
   )
+}
+
+test('ops/kubernetes.yml runs one replica as the user of the image', () => {
+  const documents = manifest('kubernetes.yml')
+  expect([...documents.keys()]).toEqual([
+    'Secret tagwarden',
+    'ConfigMap tagwarden',
+    'Service tagwarden',
+    'StatefulSet tagwarden',
+  ])
+  const [secret, map, service, set] = documents.values()
+  for (const name of [...Object.keys(secret.stringData), ...Object.keys(map.data)]) expect(settings).toContain(name)
+  expect(set.spec.replicas).toBe(1)
+  checkStatefulSet(set, service)
+  expect(set.spec.template.spec.containers[0].startupProbe.httpGet).toEqual({ path: '/healthz', port: 'http' })
+})
+
+test('ops/kubernetes-collectors.yml runs one control node, and three collectors each with its own token', () => {
+  const documents = manifest('kubernetes-collectors.yml')
+  for (const [name, one] of documents) {
+    if (!/^(?:Secret|ConfigMap) /.test(name)) continue
+    for (const setting of Object.keys(one.stringData ?? one.data)) expect(settings).toContain(setting)
+  }
+  const setOf = (name: string) => documents.get(`StatefulSet ${name}`)
+  for (const name of ['tagwarden', 'tagwarden-collector'])
+    checkStatefulSet(setOf(name), documents.get(`Service ${name}`))
+  const [control, collectors] = [setOf('tagwarden'), setOf('tagwarden-collector')]
+  expect([control.spec.replicas, collectors.spec.replicas]).toEqual([1, 3])
+  const [container] = collectors.spec.template.spec.containers
+  expect(container.args).toEqual(['collect', '--control', 'http://tagwarden'])
+  const [, token] = container.env
+  expect(token.value).toBe('/tokens/$(POD_NAME)')
+  const tokens = container.volumeMounts.find(({ name }: { name: string }) => name === 'tokens')
+  expect(tokens).toEqual({ name: 'tokens', mountPath: '/tokens', readOnly: true })
+  expect(container.readinessProbe.httpGet.path).toBe('/readyz')
+  const warehouse = documents.get('Secret tagwarden-warehouse').stringData.TAGWARDEN_WAREHOUSE
+  expect(parseClickhouseUrl(warehouse)).toMatchObject({ cluster: 'main', replicated: false })
+  for (const set of [control, collectors]) {
+    const sources = set.spec.template.spec.containers[0].envFrom
+    expect(sources).toContainEqual({ secretRef: { name: 'tagwarden-warehouse' } })
+    for (const { configMapRef, secretRef } of sources)
+      expect(documents.has(configMapRef ? `ConfigMap ${configMapRef.name}` : `Secret ${secretRef.name}`)).toBe(true)
+  }
+  const budget = documents.get('PodDisruptionBudget tagwarden-collector')
+  expect(budget.spec.selector.matchLabels).toEqual(collectors.spec.selector.matchLabels)
 })
 
 describe('ops/tagwarden.service', () => {
