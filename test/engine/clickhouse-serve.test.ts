@@ -1,16 +1,31 @@
 import { describe, expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { receiver } from '../../src/transport/receiver.fixture.ts'
+import { ClickhouseStorage } from '../../src/warehouse/clickhouse/clickhouse-storage.ts'
 import { tellMainStory } from '../api/main-story.ts'
 import { ask, call, runProgram, startServer, until } from '../run-program.ts'
 import { clickhouseProblem } from './clickhouse-server.ts'
 import { openServedByClickhouse } from './served-by-clickhouse.ts'
 
 const problem = clickhouseProblem()
+const ROOT = join(import.meta.dir, '../..')
+
+/** Returns the rights that the guide lists, for the database of the test. */
+function documentedGrants(shards: number): string[] {
+  const guide = readFileSync(join(ROOT, 'docs/operate/scale-out.md'), 'utf8')
+  const [single = '', cluster = ''] = guide.split('In a cluster, the user also needs these rights')
+  const grants = [...(shards === 1 ? single : single + cluster).matchAll(/^GRANT .+ TO tagwarden;$/gm)]
+  expect(grants.length).toBe(shards === 1 ? 3 : 6)
+  return grants.map(([grant]) => grant.replace(' TO tagwarden;', '').replace('tagwarden.*', 'default.*'))
+}
+
 const reason = problem === null ? '' : ` (ClickHouse can't be loaded here: ${problem})`
 
 describe.skipIf(problem !== null)(`a server that stores its events in ClickHouse${reason}`, () => {
-  test('opens an issue for a captured request, which sends a notification and can be acknowledged', async () => {
-    await using world = await openServedByClickhouse()
+  const story = 'opens an issue for a captured request, which sends a notification and can be acknowledged'
+  test.each([1, 2])(`${story}, with %d ClickHouse servers`, async (shards) => {
+    await using world = await openServedByClickhouse({ shards })
     await using hook = receiver()
     const server = await world.start()
     const v1 = world.v1Of(server)
@@ -27,6 +42,53 @@ describe.skipIf(problem !== null)(`a server that stores its events in ClickHouse
     await server.stop()
     expect(server.code()).toBe(0)
     expect(server.log()).not.toContain('"level":50')
+  })
+
+  const rights = 'creates the tables, stores events and deletes them with the documented rights only'
+  test.each([1, 2])(`${rights}, on %d servers`, async (shards) => {
+    await using world = await openServedByClickhouse({ shards, grants: documentedGrants(shards) })
+    const { clickhouse, start, v1Of } = world
+    await expect(clickhouse.client.run('CREATE DATABASE other')).rejects.toMatchObject({ code: 497 })
+    await expect(clickhouse.client.select('SELECT * FROM system.users')).rejects.toMatchObject({ code: 497 })
+    const server = await start()
+    const v1 = v1Of(server)
+    const domains = await world.domainOnEachShard(v1)
+    for (const { token } of domains) {
+      const batch = { events: [{ vendor: 'Shop', event: 'view' }] }
+      expect(await call('POST', `${server.url}/api/v1/events`, { as: token, body: batch })).toMatchObject({
+        status: 202,
+      })
+    }
+    await until('the events', async () => (await v1('GET', '/events')).events.length === domains.length)
+    await server.stop()
+    const storage = new ClickhouseStorage(clickhouse.client)
+    const parts = await storage.parts()
+    expect(parts.find(({ name }) => name.startsWith('events/'))?.rows).toBe(domains.length)
+    const [{ orgId }] = (await clickhouse.client.select('SELECT orgId FROM events LIMIT 1')) as [{ orgId: string }]
+    await storage.deleteOrganizations([orgId])
+    await storage.drop(() => true, 0)
+    expect(await storage.parts()).toEqual([])
+  })
+
+  test('stores events in a server with the configuration for little memory', async () => {
+    const files = { 'config.d/low-memory.xml': readFileSync(join(ROOT, 'ops/clickhouse-low-memory.xml'), 'utf8') }
+    await using world = await openServedByClickhouse({ files })
+    const settings = await world.clickhouse.client.select<{ name: string; value: string }>(
+      "SELECT name, value FROM system.server_settings WHERE name IN ('mark_cache_size', 'background_pool_size', 'max_server_memory_usage_to_ram_ratio')",
+    )
+    expect(Object.fromEntries(settings.map(({ name, value }) => [name, value]))).toEqual({
+      mark_cache_size: '134217728',
+      background_pool_size: '2',
+      max_server_memory_usage_to_ram_ratio: '0.6',
+    })
+    const server = await world.start()
+    const v1 = world.v1Of(server)
+    const { token } = await v1('POST', '/domains', { name: 'Shop' })
+    const batch = { events: [{ vendor: 'Shop', event: 'view' }] }
+    expect(await call('POST', `${server.url}/api/v1/events`, { as: token, body: batch })).toMatchObject({ status: 202 })
+    await until('the event', async () => (await v1('GET', '/events')).events.length === 1)
+    await world.clickhouse.client.run('OPTIMIZE TABLE events FINAL')
+    await world.clickhouse.client.run("DELETE FROM events WHERE orgId = 'org_none'")
   })
 
   test('refuses a folder whose events are in the other engine, and changes nothing', async () => {
@@ -67,11 +129,25 @@ describe.skipIf(problem !== null)(`a server that stores its events in ClickHouse
     expect((await ask('GET', `${again.url}/v1/events?domainId=${id}`, key)).events).toHaveLength(1)
   })
 
-  test('prints the tables', async () => {
-    await using world = await openServedByClickhouse()
-    const { stdout, code } = await runProgram(['serve', '--print-schema'])
+  test.each([1, 2])('prints the tables of each of %d servers', async (shards) => {
+    await using world = await openServedByClickhouse({ shards })
+    const { stdout, code } = await runProgram(['serve', '--print-schema'], { env: world.env })
     expect(code).toBe(0)
-    for (const sql of stdout.split(';\n')) if (sql.trim() !== '') await world.clickhouse.client.run(sql)
-    expect(stdout).toContain('CREATE TABLE IF NOT EXISTS events (')
+    for (const { client } of world.servers)
+      for (const sql of stdout.split(';\n')) if (sql.trim() !== '') await client.run(sql)
+    expect(stdout).toContain(`CREATE TABLE IF NOT EXISTS ${world.localTable('events')} (`)
+    const server = await world.start()
+    expect(await world.v1Of(server)('GET', '/events')).toMatchObject({ events: [] })
+  })
+
+  test('prints replicated tables that ClickHouse can parse', async () => {
+    await using world = await openServedByClickhouse()
+    const { stdout } = await runProgram(['serve', '--print-schema'], {
+      env: { TAGWARDEN_WAREHOUSE: 'clickhouse://db.example/tagwarden?cluster=main&replicated=true' },
+    })
+    const statements = stdout.split(';\n').filter((sql) => sql.trim() !== '')
+    for (const sql of statements) await world.clickhouse.client.run(`EXPLAIN AST ${sql}`)
+    const path = "MergeTree('/clickhouse/tables/{shard}/{database}/{table}', '{replica}')"
+    expect(statements.filter((sql) => sql.includes(path))).toHaveLength(5)
   })
 })

@@ -79,6 +79,11 @@ export class ClickhouseServer {
     return `clickhouse://${login}@${this.client.host}/default${cluster === null ? '' : `?cluster=${cluster}`}`
   }
 
+  get pid(): number {
+    if (!this.child) throw new Error('the server is not running')
+    return this.child.pid
+  }
+
   async start(): Promise<void> {
     const { folder, ports } = this
     const flags = [
