@@ -23,6 +23,7 @@ import { benchConcurrentQueries } from './warehouse/concurrent-queries.ts'
 import { benchFileLayouts } from './warehouse/file-layouts.ts'
 import { benchQuery } from './warehouse/query.ts'
 import { benchSampledAnswers } from './warehouse/sampled-answers.ts'
+import { benchScaleOut } from './warehouse/scale-out.ts'
 import { benchScalingCurve } from './warehouse/scaling-curve.ts'
 
 /** All benchmarks by name. Each returns its measured figures with their limits. */
@@ -34,6 +35,7 @@ export const benches: Record<string, () => Promise<Budget[]>> = {
   files: benchFileLayouts,
   answers: benchApiLatency,
   sampled: benchSampledAnswers,
+  'scale-out': benchScaleOut,
   questions: benchConcurrentQueries,
   scale: benchScale,
   curve: benchScalingCurve,

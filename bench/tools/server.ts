@@ -22,6 +22,12 @@ export interface Measured {
 
 const TICKS_PER_S = 100
 
+/** Returns the user and system CPU time that a process has used so far, in ms. */
+export function cpuMsOf(pid: number): number {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? []
+  return ((Number(fields[11]) + Number(fields[12])) * 1000) / TICKS_PER_S
+}
+
 /** Starts a command and waits until it prints the line that contains its URL, by default `listening …`. */
 export async function start(
   command: string[],
@@ -46,10 +52,7 @@ export async function start(
     readyMs,
     rssMb: () => memoryMb('VmRSS'),
     peakMb: () => memoryMb('VmHWM'),
-    cpuMs() {
-      const fields = stat('stat').split(') ')[1]?.split(' ') ?? []
-      return ((Number(fields[11]) + Number(fields[12])) * 1000) / TICKS_PER_S
-    },
+    cpuMs: () => cpuMsOf(child.pid),
     async stop() {
       child.kill('SIGTERM')
       await child.exited

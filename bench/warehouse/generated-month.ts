@@ -46,7 +46,7 @@ const byStep = (values: readonly string[], bought: string, left: string) =>
  * to two vendors. The last two events of a session with a purchase report it, one to each vendor. `params` has the
  * collector's format.
  */
-function hourSql(hour: number, orgId: string, domainIds: readonly string[]): string {
+function hourSql(hour: number, { orgId, domainIds, violations = 'NULL' }: MonthOptions): string {
   const from = MONTH_START + hour * HOUR_MS
   const domains = `[${domainIds.map(quoteText).join(', ')}]`
   const path = byStep(PATHS, `'/thanks'`, `'/'`)
@@ -85,7 +85,7 @@ function hourSql(hour: number, orgId: string, domainIds: readonly string[]): str
     visitor: 'NULL',
     country: 'NULL',
     weight: '1',
-    violations: 'NULL::VARCHAR[]',
+    violations,
   }
   const params = {
     transaction_id: `CASE WHEN buys AND step >= ${PURCHASE_STEP} THEN CASE WHEN bad THEN '' ELSE 'T-' || session END END`,
@@ -127,23 +127,37 @@ export function badPurchases(): { events: number; ended: number } {
   }
 }
 
+/** Options for filling a warehouse. */
+export interface MonthOptions {
+  orgId: string
+  domainIds: readonly string[]
+  /** Only this many of the last hours. Default: all. */
+  hours?: number
+  /** SQL of the violated alerts of event `n`. Default: none. */
+  violations?: string
+  /** Called with the files of each hour, before they are merged. */
+  written?(files: { events: string; counts: string }, hour: number): Promise<void>
+}
+
 /**
  * Fills an empty warehouse with the data that it contains one day after the end of the month: one sorted, shredded
- * event file and one file of counts for each day.
+ * event file and one file of counts for each day. Returns the number of events.
  */
 export async function fillMonth(
   warehouse: DuckdbWarehouse,
   manifest: Manifest,
   folder: string,
-  { orgId, domainIds }: { orgId: string; domainIds: readonly string[] },
-): Promise<void> {
-  for (let hour = 0; hour < DAYS * 24; hour++) {
+  options: MonthOptions,
+): Promise<number> {
+  const { hours = DAYS * 24, written } = options
+  for (let hour = DAYS * 24 - hours; hour < DAYS * 24; hour++) {
     const path = `hour-${hour}.parquet`
-    const rows = await warehouse.parquet.write(path, hourSql(hour, orgId, domainIds))
+    const rows = await warehouse.parquet.write(path, hourSql(hour, options))
     const file = await warehouse.parquet.describe(path, { rows, level: 'fresh', keys: null, hasSegments: true })
     const counted = countsOf(`read_parquet(${quoteText(join(folder, path))})`)
     const counts = await warehouse.parquet.write(`counts/${path}`, counted)
     const rollup = await warehouse.parquet.describeRollup(`counts/${path}`, counts, 'fresh')
+    await written?.({ events: join(folder, path), counts: join(folder, 'counts', path) }, hour)
     manifest.addSegment(String(hour + 1).padStart(12, '0'), { file, rollup }, MONTH_END, () => undefined)
     await compactEvents(
       { parquet: warehouse.parquet, manifest: manifest, folder: folder },
@@ -152,4 +166,5 @@ export async function fillMonth(
   }
   await compactEvents({ parquet: warehouse.parquet, manifest: manifest, folder: folder }, MONTH_END + DAY_MS)
   await compactRollups(warehouse.parquet, manifest, folder, MONTH_END + DAY_MS)
+  return hours * PER_HOUR
 }
