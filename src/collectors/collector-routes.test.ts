@@ -34,7 +34,7 @@ test('the owner adds a collector, sees its state, and removes it', async () => {
   const state = { lastContactAt: contactAt, version: '1.2.3', lagMs: 3000, waitingBytes: 4000, freeBytes: 5000 }
   expect(await list()).toMatchObject([{ status: 'connected', ...state }])
   clock.advance(2 * MINUTE_MS)
-  markAway(db, clock.now())
+  markAway(db, clock.now(), 0)
   expect(await list()).toMatchObject([{ status: 'away', ...state }])
   expect(JSON.stringify(await list())).not.toContain('token')
 

@@ -44,7 +44,7 @@ export async function startCollector(config: Config, log: Log): Promise<RunningC
       mail: mailTransport({ smtpUrl: '', from: '', ca: '' }),
     }),
     openOutlet: (db, folder) => {
-      const address = { cluster: null, ...warehouse, ca: outboundCa }
+      const address = { ...warehouse, ca: outboundCa }
       return openSegmentOutlet({ db, folder, clock: systemClock, address })
     },
   })

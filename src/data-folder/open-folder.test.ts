@@ -9,7 +9,14 @@ import { folderPaths } from './folder-paths.ts'
 import { openAllStores } from './open-folder.ts'
 
 /** Nothing listens there, as during an outage. */
-const ABSENT = { url: 'http://127.0.0.1:1', user: 'default', password: '', database: 'default', cluster: null }
+const ABSENT = {
+  url: 'http://127.0.0.1:1',
+  user: 'default',
+  password: '',
+  database: 'default',
+  cluster: null,
+  replicated: false,
+}
 const ignored = { report() {}, log: { info() {}, warn() {} }, notifyOperator() {} }
 
 test('events in ClickHouse are numbered apart from those of collectors, also after restarts and an upgrade', async () => {

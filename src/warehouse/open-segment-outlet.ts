@@ -59,7 +59,7 @@ export async function openSegmentOutlet({ folder, db, clock, address }: OutletOp
       try {
         await insertFiles(client, { events, counts, pages: paged }, token, [interruption.signal])
       } catch (error) {
-        if (error instanceof ClickhouseError) throw new AppError('unavailable', reasonOf(error, address))
+        if (error instanceof ClickhouseError) throw new AppError('unavailable', reasonOf(error))
         throw error
       }
       if (file) await parquet.scan([file], scan)
