@@ -63,6 +63,7 @@ import retentionChanges from './0057_retention_changes.sql' with { type: 'text' 
 import savedViews from './0058_saved_views.sql' with { type: 'text' }
 import warehouseEngine from './0059_warehouse_engine.sql' with { type: 'text' }
 import collectors from './0060_collectors.sql' with { type: 'text' }
+import warehouseMigration from './0061_warehouse_migration.sql' with { type: 'text' }
 
 /** Migrations in the order in which they run. Released statements never change; new migrations are appended. */
 export const migrations: readonly { name: string; sql: string }[] = [
@@ -126,4 +127,5 @@ export const migrations: readonly { name: string; sql: string }[] = [
   { name: '0058_saved_views', sql: savedViews },
   { name: '0059_warehouse_engine', sql: warehouseEngine },
   { name: '0060_collectors', sql: collectors },
+  { name: '0061_warehouse_migration', sql: warehouseMigration },
 ]

@@ -455,6 +455,7 @@ const TABLES: Record<string, string> = {
   // Rows are deleted together with their item.
   managedItem: 'managed',
   member: 'org digest integrations search',
+  migratedDay: 'warehouse',
   // Rows are deleted together with their rule.
   orderCaptureCount: 'order-capture',
   // Rows are deleted together with their organization or domain.
@@ -494,6 +495,7 @@ const TABLES: Record<string, string> = {
   usage: 'ingest alerts domains',
   user: 'org digest integrations issues search',
   warehouseEngine: 'warehouse',
+  warehouseMigration: 'warehouse',
   // Rows are deleted together with their issue.
   withheldIssue: 'integrations',
 }

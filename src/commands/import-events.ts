@@ -25,6 +25,7 @@ export const importEvents: Command = {
       value: 'ID',
       meaning: 'Domain of all events. If omitted, each event must have a domainId',
     },
+    warehouse: { type: 'string', value: 'URL', meaning: 'ClickHouse database that stores the events' },
     json: { type: 'boolean', meaning: 'Print {imported, refused, errors: [{file, line, error}]} as JSON' },
   },
   async run(invocation) {
@@ -43,6 +44,8 @@ export const importEvents: Command = {
         progress: progressBar(names.length),
       }
       const result = await importInto(stores, order)
+      // Also sends what an interrupted import has left in the folder.
+      if (!stores.warehouse.readsSpool) await stores.warehouse.compact()
       if (flags.json) console.log(JSON.stringify(result))
       else console.log(linesOf(result).join('\n'))
       return 0
@@ -62,11 +65,12 @@ function checkFiles(files: readonly string[]): void {
   }
 }
 
-async function openStopped({ data, logLevel }: Config): Promise<Stores> {
+async function openStopped({ data, logLevel, warehouse, outboundCa: ca }: Config): Promise<Stores> {
   if (!existsSync(folderPaths(data).database)) throw new UsageError(`import events: data folder not found: ${data}`)
   const log = logTo(logLevel === 'info' ? 'warn' : logLevel)
   try {
     return await openAllStores(data, systemClock, {
+      clickhouse: warehouse && { ...warehouse, cluster: null, ca },
       report: (error, where) => log.error(error, where),
       log,
       notifyOperator: ({ subject, text }) => log.warn(`${subject}: ${text}`),

@@ -55,8 +55,8 @@ export function olderDatabase(paths: FolderPaths, strays: readonly string[]): Fo
 export function otherEngine({ folder }: Pick<FolderPaths, 'folder'>, stored: 'files' | 'clickhouse'): FolderError {
   return new FolderError(
     stored === 'files'
-      ? `the events of ${folder} are in its own files, but TAGWARDEN_WAREHOUSE names a ClickHouse server, which does not have them. Nothing was changed. Remove the setting, or use a new data folder with it`
-      : `the events of ${folder} are in ClickHouse. Nothing was changed. Start the server with the address of ClickHouse in TAGWARDEN_WAREHOUSE. Past events can't be imported into ClickHouse yet`,
+      ? `the events of ${folder} are in its own files, but TAGWARDEN_WAREHOUSE names a ClickHouse server, which does not have them. Nothing was changed. Remove the setting, or move the events with "tagwarden migrate warehouse"`
+      : `the events of ${folder} are in ClickHouse. Nothing was changed. Start the server with the address of ClickHouse in TAGWARDEN_WAREHOUSE`,
   )
 }
 

@@ -1,8 +1,8 @@
-import { readFile } from 'node:fs/promises'
+import { open, readFile } from 'node:fs/promises'
 import type { IncomingMessage } from 'node:http'
 import { StringDecoder } from 'node:string_decoder'
 import { SECOND_MS } from '../../core/clock.ts'
-import { AppError } from '../../core/error.ts'
+import { AppError, messageOf } from '../../core/error.ts'
 import { Yielder } from '../../core/yield-to-event-loop.ts'
 import { addressGuard } from '../../transport/address-guard.ts'
 import type { ClickhouseLogin } from '../../transport/clickhouse-url.ts'
@@ -144,18 +144,27 @@ export class ClickhouseClient {
    */
   select<T>(sql: string, options: SelectOptions = {}): Promise<T[]> {
     const { params = {}, read, signals = [], timeoutMs = WRITE_TIMEOUT_MS } = options
-    const settings: Record<string, string | number> = {
-      ...QUERY_SETTINGS,
-      max_execution_time: timeoutMs / SECOND_MS,
-      max_memory_usage: MAX_QUERY_MEMORY,
-      max_bytes_before_external_group_by: SPILL_BYTES,
-      max_bytes_before_external_sort: SPILL_BYTES,
-    }
+    const settings = querySettings(timeoutMs)
     for (const [name, value] of Object.entries(params))
       if (isBindable(name, value)) settings[`param_${name}`] = parameterText(value)
     return this.send(settings, `${sql}\nFORMAT JSONEachRow`, { signals, timeoutMs }, (answer) =>
       readRows<T>(answer, read),
     )
+  }
+
+  /** Writes the result of a query to a Parquet file. Throws `ClickhouseError`, and an error if the file can't be written. */
+  async saveParquet(sql: string, path: string, timeoutMs = WRITE_TIMEOUT_MS): Promise<void> {
+    const file = await open(path, 'w')
+    const fail = (error: unknown) => {
+      throw new Error(`${path} can't be written: ${messageOf(error)}`, { cause: error })
+    }
+    try {
+      await this.send(querySettings(timeoutMs), `${sql}\nFORMAT Parquet`, { timeoutMs }, async (answer) => {
+        for await (const chunk of answer) await file.writeFile(chunk).catch(fail)
+      })
+    } finally {
+      await file.close()
+    }
   }
 
   /** Runs a statement that returns nothing. */
@@ -196,6 +205,16 @@ export class ClickhouseClient {
       const [host, networkCode] = [this.host, codeOf(error)]
       throw new ClickhouseError(`no answer from ${host}: ${networkCode}`, null, { cause: error, host, networkCode })
     }
+  }
+}
+
+function querySettings(timeoutMs: number): Record<string, string | number> {
+  return {
+    ...QUERY_SETTINGS,
+    max_execution_time: timeoutMs / SECOND_MS,
+    max_memory_usage: MAX_QUERY_MEMORY,
+    max_bytes_before_external_group_by: SPILL_BYTES,
+    max_bytes_before_external_sort: SPILL_BYTES,
   }
 }
 

@@ -1,6 +1,8 @@
+import { basename } from 'node:path'
 import { SECOND_MS } from '../../core/clock.ts'
 import { AppError } from '../../core/error.ts'
 import type { SegmentContent } from '../../ingest/segment-counts.ts'
+import { DuckdbImport } from '../duckdb/duckdb-import.ts'
 import { DuckdbWarehouse, type EngineOptions } from '../duckdb/duckdb-warehouse.ts'
 import type { ParquetFiles } from '../duckdb/parquet-files.ts'
 import type { EventImport } from '../event-import.ts'
@@ -128,15 +130,33 @@ export class ClickhouseWarehouse implements Warehouse {
   }
 
   get loaded(): Loaded {
-    return this.staging.loaded
+    const { loaded } = this.staging
+    const { lastSeq, lastReceivedAt } = this.options.progress.moved
+    return {
+      ...loaded,
+      lastReceivedAt: Math.max(loaded.lastReceivedAt, lastReceivedAt),
+      lastSeq: Math.max(loaded.lastSeq, lastSeq),
+    }
   }
 
   get pending(): PendingEvents {
     return this.intake.pending
   }
 
-  importEvents(): EventImport {
-    throw new AppError('invalid', "past events can't be imported into ClickHouse yet")
+  /** Writes the files of segments. Call `compact` afterwards to insert them. */
+  importEvents(name: string): EventImport {
+    const { client, parquet } = this
+    const names = [this.loaded.last ?? '0', ...parquet.sources().spool.map((path) => basename(path, '.ndjson'))]
+    return new DuckdbImport(parquet, name, {
+      firstNumber: Math.max(...names.map(Number)) + 1,
+      async saveTaken({ least, most }, path) {
+        try {
+          await client.saveParquet(`SELECT seq FROM events WHERE seq >= ${least} AND seq <= ${most}`, path)
+        } catch (error) {
+          throw error instanceof ClickhouseError ? new AppError('unavailable', reasonOf(error, client.address)) : error
+        }
+      },
+    })
   }
 
   scanNewEvents<T>(query: Query): Promise<ScanResult<T> | null> {

@@ -12,6 +12,7 @@ import { HOUR, type StagedHour } from './import-batches.ts'
 import type { ParquetFiles } from './parquet-files.ts'
 import { type ColumnTypes, STAGED_COLUMNS, selectRows } from './select-import-rows.ts'
 import { cutIntoFiles } from './write-import-files.ts'
+import { cutIntoSegments, type ImportSegments } from './write-import-segments.ts'
 
 /**
  * Staged files are read hour by hour, and small row groups avoid reading unnecessary rows. However, the metadata of
@@ -30,10 +31,14 @@ export class DuckdbImport implements EventImport {
   private staged: string[] = []
   private drafts = 0
 
-  /** @param name 16 hexadecimal digits that become part of file names */
+  /**
+   * @param name 16 hexadecimal digits that become part of file names
+   * @param segments imports the events as segments for another engine; null to store them in files
+   */
   constructor(
     private readonly parquet: ParquetFiles,
     private readonly name: string,
+    private readonly segments: ImportSegments | null = null,
   ) {}
 
   get draftFolder(): string {
@@ -83,8 +88,9 @@ export class DuckdbImport implements EventImport {
       hours: await this.hours(),
       crowds: naming.overflows,
     }
-    const { files, rollups } = await cutIntoFiles(parts, progress)
-    manifest.addImported({ files, rollups, naming }, () => account(content, spans))
+    const { segments } = this
+    const cut = segments ? await cutIntoSegments(parts, segments, progress) : await cutIntoFiles(parts, progress)
+    manifest.addImported({ ...cut, naming }, this.parquet.now, () => account(content, spans))
   }
 
   async close(): Promise<void> {

@@ -1,4 +1,4 @@
-import { HOUR_MS, type Instant } from '../../core/clock.ts'
+import { DAY_MS, HOUR_MS, type Instant } from '../../core/clock.ts'
 import { eventsRelation } from './events-relation.ts'
 import type { ParquetFiles } from './parquet-files.ts'
 
@@ -30,6 +30,8 @@ const SEQ_PER_MS = 1000
 const ROOM = HOUR_MS * SEQ_PER_MS
 /** Maximum number of events in the engine's memory, unless a single hour has more. */
 const MAX_BATCH_ROWS = 100_000
+/** Maximum span of a batch. ClickHouse stores each day separately, and accepts only 100 days in one insert. */
+const MAX_BATCH_MS = 60 * DAY_MS
 
 /**
  * Splits staged hours into batches, in order. Sequence numbers of later batches are higher than those of earlier
@@ -42,7 +44,7 @@ export function batchesOf(staged: readonly StagedHour[]): Batch[] {
     const rows = own.reduce((sum, one) => sum + one.rows, 0)
     const last = own.reduce((latest, one) => Math.max(latest, one.last), 0)
     const open = batches.at(-1)
-    if (open && open.rows + rows <= MAX_BATCH_ROWS) {
+    if (open && open.rows + rows <= MAX_BATCH_ROWS && hour - open.from < MAX_BATCH_MS) {
       Object.assign(open, { hours: [...open.hours, ...own], to: hour + HOUR_MS, rows: open.rows + rows, last })
     } else {
       // If a great many events have the same time, their sequence numbers extend beyond their hour.
@@ -53,15 +55,22 @@ export function batchesOf(staged: readonly StagedHour[]): Batch[] {
   return batches
 }
 
+/** Least and highest sequence numbers near a batch that may be in use. */
+export function numbersNear({ from, last, rows, floor }: Batch): { least: number; most: number } {
+  return { least: from * SEQ_PER_MS, most: Math.max(floor, last * SEQ_PER_MS) + rows + ROOM }
+}
+
 /**
  * Selects the events of a batch with `seq`, and with their position `place` in the order of `seq`, starting at 1.
  * Sequence numbers are unique and at least `receivedAt` × `SEQ_PER_MS`, like those of events that arrive live. They are
  * ordered by time, then by position in the file.
+ * @param elsewhere SQL that selects the sequence numbers near the batch that are used outside of the folder
  */
-export function numbered(parquet: ParquetFiles, events: string, batch: Batch): string {
+export function numbered(parquet: ParquetFiles, events: string, batch: Batch, elsewhere: string | null = null): string {
   const ofBatch = `${events} WHERE receivedAt >= ${batch.from} AND receivedAt < ${batch.to}`
   // Sorting a few columns and joining the rest halves the cost.
-  return `SELECT * FROM (SELECT * FROM ${ofBatch}) JOIN (${numbersOf(takenRowsIn(parquet, batch), ofBatch, batch)}) USING (row)`
+  const taken = [takenRowsIn(parquet, batch), elsewhere].filter((sql) => sql !== null).join(' UNION ')
+  return `SELECT * FROM (SELECT * FROM ${ofBatch}) JOIN (${numbersOf(taken || null, ofBatch, batch)}) USING (row)`
 }
 
 function numbersOf(taken: string | null, ofBatch: string, { floor }: Batch): string {
@@ -82,9 +91,8 @@ function numbersOf(taken: string | null, ofBatch: string, { floor }: Batch): str
 }
 
 /** Selects the sequence numbers near the batch that are already used; null if there are none. */
-function takenRowsIn(parquet: ParquetFiles, { from, last, rows, floor }: Batch): string | null {
-  const least = from * SEQ_PER_MS
-  const most = Math.max(floor, last * SEQ_PER_MS) + rows + ROOM
+function takenRowsIn(parquet: ParquetFiles, batch: Batch): string | null {
+  const { least, most } = numbersNear(batch)
   const { files, folder, spool } = parquet.sources()
   const close = files.filter((file) => file.maxSeq >= least && file.minReceivedAt * SEQ_PER_MS <= most)
   if (close.length === 0 && spool.length === 0) return null

@@ -240,12 +240,18 @@ export class Manifest {
     })
   }
 
-  /** Adds imported files, and runs `account` in the same new transaction. */
+  /**
+   * Adds imported files, and runs `account` in the same new transaction.
+   * @param imported with the name of the last segment if the files are those of segments
+   */
   addImported(
-    { files, rollups, naming }: { files: EventFile[]; rollups: RollupFile[]; naming: NamePlan | null },
+    imported: { files: EventFile[]; rollups: RollupFile[]; naming: NamePlan | null; segment?: string },
+    now: Instant,
     account: () => void,
   ): void {
+    const { files, rollups, naming, segment } = imported
     commit(this.db, () => {
+      if (segment !== undefined) this.db.prepare('INSERT OR REPLACE INTO segment VALUES (?, ?)').run(segment, now)
       const mirrors = [this.events.write([], files), this.counted.write([], rollups)]
       if (naming) mirrors.push(this.names.write(naming))
       account()
@@ -269,6 +275,29 @@ export class Manifest {
         this.events.write(this.files().filter(isGone), files),
         this.counted.write(this.rollups().filter(isGone), rollups),
         this.paged.write(this.pages().filter(isGone), pages),
+      ]
+      account()
+      return mirrors
+    })
+  }
+
+  /**
+   * Replaces all entries, including those of damaged files, except the ones with these paths. Runs `account` in the same
+   * new transaction.
+   */
+  replaceAll(
+    { files, rollups, pages }: { files: EventFile[]; rollups: RollupFile[]; pages: PageFile[] },
+    retained: ReadonlySet<string>,
+    account: () => void,
+  ): void {
+    const listed = [...this.present(), ...this.damaged().map(({ file }) => file)].map(({ path }) => path)
+    const gone = new Set(listed.filter((path) => !retained.has(path)))
+    commit(this.db, () => {
+      const mirrors = [
+        ...this.tables().map((table) => table.drop(gone)),
+        this.events.write([], files),
+        this.counted.write([], rollups),
+        this.paged.write([], pages),
       ]
       account()
       return mirrors

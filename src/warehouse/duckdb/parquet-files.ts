@@ -1,4 +1,4 @@
-import { mkdirSync, renameSync, statSync } from 'node:fs'
+import { mkdirSync, readdirSync, renameSync, statSync } from 'node:fs'
 import { open, rm } from 'node:fs/promises'
 import { availableParallelism } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -101,6 +101,10 @@ function dictionaryBytes({ keys = 0, groupBytes }: FileForm): number {
 /** True if the engine ran out of memory. */
 export const isOutOfMemory = (error: unknown) => /out of memory/i.test(messageOf(error))
 
+/** Folder for the files of `writePieces`. */
+export const PIECES = 'tmp/pieces'
+const PIECE_ROWS = 65_536
+
 const library = () => import('./execute-sql.ts')
 
 async function startEngine(settings: Record<string, string>): Promise<DuckDBInstance> {
@@ -165,6 +169,10 @@ export class ParquetFiles {
 
   get folder(): string {
     return this.options.folder
+  }
+
+  get now(): Instant {
+    return this.options.clock.now()
   }
 
   get manifest(): Manifest {
@@ -281,6 +289,22 @@ export class ParquetFiles {
   async writeDraft(path: string, select: string, form: FileForm): Promise<number> {
     const [row] = await this.runWide<{ Count: number }>(this.copySql(path, select, form))
     return row?.Count ?? 0
+  }
+
+  /**
+   * Writes the result of a SELECT to temporary files of at most `PIECE_ROWS` rows, and returns their absolute paths.
+   * Replaces those of an earlier call.
+   */
+  async writePieces(select: string): Promise<string[]> {
+    await this.removePieces()
+    const folder = join(this.options.folder, PIECES)
+    const format = `FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE ${PIECE_ROWS}, ROW_GROUPS_PER_FILE 1`
+    await this.run(`COPY (${select}) TO ${quoteText(folder)} (${format})`)
+    return readdirSync(folder).map((name) => join(folder, name))
+  }
+
+  async removePieces(): Promise<void> {
+    await rm(join(this.options.folder, PIECES), { recursive: true, force: true })
   }
 
   /** Durably renames draft files to their final paths. */

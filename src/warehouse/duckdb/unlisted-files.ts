@@ -8,7 +8,7 @@ import { quoteText } from './duckdb-dialect.ts'
 import { LINEAGE_KEY, type Lineage } from './file-lineage.ts'
 import type { Manifest } from './manifest.ts'
 import { pagesIn } from './pages-relation.ts'
-import type { ParquetFiles } from './parquet-files.ts'
+import { type ParquetFiles, PIECES } from './parquet-files.ts'
 
 /** A Parquet file that is not listed in the manifest. */
 export interface UnlistedFile {
@@ -150,6 +150,6 @@ export async function isManifestOlder(
 /** Removes drafts and leftovers that killed processes left behind. */
 export async function removeLeftovers(folder: string, leftovers: readonly string[]): Promise<void> {
   const drafts = readdirSync(join(folder, 'tmp')).filter((name) => /\.(?:parquet|ndjson)$/.test(name))
-  for (const path of [...drafts.map((name) => `tmp/${name}`), ...leftovers])
-    await rm(join(folder, path), { force: true })
+  for (const path of [...drafts.map((name) => `tmp/${name}`), PIECES, ...leftovers])
+    await rm(join(folder, path), { recursive: true, force: true })
 }

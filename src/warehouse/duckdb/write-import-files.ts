@@ -42,7 +42,7 @@ const MAX_ROWS = 500_000
  */
 const SMALL_ROWS = 100_000
 /** Name of the table that holds the current batch. */
-const BATCH = 'imported'
+export const BATCH = 'imported'
 
 /** A file of events to write. */
 interface Part {
@@ -79,15 +79,14 @@ interface WrittenPart {
 }
 
 /** The files replace no other files. Until they are in the manifest, the next start treats them as leftovers. */
-const OWN: Lineage = { replaces: [], parts: 1 }
+export const OWN: Lineage = { replaces: [], parts: 1 }
 
 const startOfDay = (instant: Instant) => Math.floor(instant / DAY_MS) * DAY_MS
 const nameOf = (orgId: string, hour: Instant) => `${orgId} ${hour}`
 
 /** Writes the events of a batch. `place`: number of files already written. */
 async function writeBatch({ parquet, events, name }: Cut, batch: Batch, place: number): Promise<WrittenPart[]> {
-  const columns = [...Object.keys(STAGED_COLUMNS), 'seq', 'place'].join(', ')
-  await parquet.runWide(`CREATE TABLE ${BATCH} AS SELECT ${columns} FROM (${numbered(parquet, events, batch)})`)
+  await makeBatch(parquet, numbered(parquet, events, batch))
   try {
     const parts = partsOf(batch, name, place)
     const keys = await keysOf(parquet, parts)
@@ -104,6 +103,12 @@ async function writeBatch({ parquet, events, name }: Cut, batch: Batch, place: n
   } finally {
     await parquet.runWide(`DROP TABLE ${BATCH}`)
   }
+}
+
+/** Creates the table of the current batch from numbered events. */
+export async function makeBatch(parquet: ParquetFiles, events: string): Promise<void> {
+  const columns = [...Object.keys(STAGED_COLUMNS), 'seq', 'place'].join(', ')
+  await parquet.runWide(`CREATE TABLE ${BATCH} AS SELECT ${columns} FROM (${events})`)
 }
 
 function partsOf({ hours, rows }: Batch, name: string, place: number): Part[] {
@@ -154,14 +159,20 @@ async function keysOf(parquet: ParquetFiles, parts: readonly Part[]): Promise<Ma
 /** SQL that selects the rows of a part, in the form that `shredded` expects. */
 function rowsOf({ orgId, hours, after, through }: Part): string {
   const [from, to] = [hours[0]?.hour ?? 0, (hours.at(-1)?.hour ?? 0) + HOUR_MS]
+  return rowsWhere(
+    `${within(from, to - from)} AND orgId = ${quoteText(orgId)} AND place > ${after} AND place <= ${through}`,
+  )
+}
+
+/** SQL that selects rows of the current batch, in the form that `shredded` expects. */
+export function rowsWhere(test: string): string {
   const given: Record<string, string> = {
     id: `coalesce(id, 'evt_' || seq)`,
     violations: 'NULL::VARCHAR[]',
     [VIOLATED]: 'false',
   }
   const columns = [...RELATION_COLUMNS, 'params'].map((name) => (given[name] ? `${given[name]} AS ${name}` : name))
-  return `(SELECT ${columns.join(', ')} FROM ${BATCH}
-    WHERE ${within(from, to - from)} AND orgId = ${quoteText(orgId)} AND place > ${after} AND place <= ${through})`
+  return `(SELECT ${columns.join(', ')} FROM ${BATCH} WHERE ${test})`
 }
 
 const within = (from: Instant, lengthMs: number) => `receivedAt >= ${from} AND receivedAt < ${from + lengthMs}`
