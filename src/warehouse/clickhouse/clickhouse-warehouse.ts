@@ -153,7 +153,7 @@ export class ClickhouseWarehouse implements Warehouse {
         try {
           await client.saveParquet(`SELECT seq FROM events WHERE seq >= ${least} AND seq <= ${most}`, path)
         } catch (error) {
-          throw error instanceof ClickhouseError ? new AppError('unavailable', reasonOf(error, client.address)) : error
+          throw error instanceof ClickhouseError ? new AppError('unavailable', reasonOf(error)) : error
         }
       },
     })
