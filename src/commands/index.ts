@@ -14,6 +14,7 @@ export const commands: Readonly<Record<string, () => Promise<Command>>> = {
   'user role': async () => (await import('./user.ts')).userRole,
   'import har': async () => (await import('./import-har.ts')).importHar,
   'import events': async () => (await import('./import-events.ts')).importEvents,
+  'migrate warehouse': async () => (await import('./migrate-warehouse.ts')).migrateWarehouse,
   backup: async () => (await import('./backup.ts')).backup,
   'backup verify': async () => (await import('./backup-verify.ts')).backupVerify,
   'backup job': async () => (await import('./backup-job.ts')).backupJob,

@@ -11,6 +11,7 @@ import { lockFolder } from '../store/folder-lock.ts'
 import { inspectDatabase, isDamage, openToRead, schemaOf } from '../store/inspect-database.ts'
 import { upgradeCopyPath } from '../store/upgrade-copy.ts'
 import { compareFolder, ListError, listedFiles, storedFiles } from '../warehouse/inspect-warehouse-folder.ts'
+import { undoMoves } from '../warehouse/migration/moved-files.ts'
 import { type ClickhouseAddress, openWarehouse } from '../warehouse/open-warehouse.ts'
 import { storedEngine } from '../warehouse/stored-engine.ts'
 import type { Warehouse } from '../warehouse/warehouse.ts'
@@ -209,6 +210,7 @@ async function checkParts(paths: FolderPaths, clock: Clock): Promise<{ strays: s
   readable(paths, () => checkKey(paths, db.value))
   const listed = existsSync(paths.events) ? 0 : await readList(paths, async () => listedFiles(db.value))
   if (listed > 0) throw lostEvents(paths, listed)
+  await readList(paths, async () => undoMoves(db.value, paths.events))
   const parts = { db: db.value, folder: paths.events, spoolFolder: paths.spool }
   const { strays, leftovers, isOlder } = await readList(paths, () => compareFolder(parts, clock))
   if (isOlder) throw olderDatabase(paths, strays)

@@ -1,7 +1,7 @@
 import type { Clock } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
 import type { Db } from '../store/database.ts'
-import { type ClickhouseAddress, ClickhouseClient } from './clickhouse/clickhouse-client.ts'
+import { type ClickhouseAddress, ClickhouseClient, ClickhouseError } from './clickhouse/clickhouse-client.ts'
 import { schemaOf } from './clickhouse/clickhouse-schema.ts'
 import { ClickhouseWarehouse } from './clickhouse/clickhouse-warehouse.ts'
 import { describeServers, reasonOf } from './clickhouse/prepare-server.ts'
@@ -79,6 +79,11 @@ export async function describeClickhouse(address: ClickhouseAddress): Promise<st
   } catch (error) {
     throw new AppError('upstream', reasonOf(error))
   }
+}
+
+/** Returns why a request to ClickHouse failed; null for other errors. */
+export function clickhouseFailure(error: unknown): string | null {
+  return error instanceof ClickhouseError ? reasonOf(error) : null
 }
 
 /** Returns the SQL that creates the tables on a ClickHouse server, or on each server of its cluster. */

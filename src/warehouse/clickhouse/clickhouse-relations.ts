@@ -47,6 +47,11 @@ export function relationOf(query: Query, statement: WrittenQuery, options: Relat
   }
 }
 
+/** All events of an organization in a window, with all stored columns and `params`, as one SELECT. */
+export function wholeEvents(orgId: string, window: Query['window']): string {
+  return eventsRelation({ orgId, window }, { sql: '', params: {}, wholeParams: true })
+}
+
 function scopeOf({ orgId, window }: Scope, time: string): string {
   const tests = [`${time} >= ${window.from}`, `${time} < ${window.to}`]
   if (orgId !== null) tests.unshift(`orgId = ${quoteText(orgId)}`)
