@@ -7,12 +7,13 @@ import type { StoredPage } from '../../src/core/stored-page-view.ts'
 import { clickhouseDialect } from '../../src/warehouse/clickhouse/clickhouse-dialect.ts'
 import { ClickhouseHistory } from '../../src/warehouse/clickhouse/clickhouse-history.ts'
 import { wholeEvent } from '../../src/warehouse/dialect.ts'
+import { COUNTS } from '../../src/warehouse/duckdb/counts-rollup.ts'
 import { listedPaths } from '../../src/warehouse/duckdb/unlisted-files.ts'
 import { migrateToClickhouse, targetOf } from '../../src/warehouse/migration/migrate-to-clickhouse.ts'
 import { checkSource, migrateToFolder } from '../../src/warehouse/migration/migrate-to-folder.ts'
 import { MigrationProgress } from '../../src/warehouse/migration/migration-progress.ts'
 import { MOVED, moveAside, undoMoves } from '../../src/warehouse/migration/moved-files.ts'
-import { markClickhouse, storedEngine } from '../../src/warehouse/stored-engine.ts'
+import { insertProgress, markClickhouse, storedEngine } from '../../src/warehouse/stored-engine.ts'
 import { HOUR, NASTY_KEYS, plainQuery, WarehouseFixture } from '../../src/warehouse/warehouse.fixture.ts'
 import { ClickhouseServer, clickhouseProblem } from './clickhouse-server.ts'
 import { generateBatches } from './generated-events.ts'
@@ -116,6 +117,9 @@ describe.skipIf(problem !== null)(`a migration of the event history${reason}`, (
     expect(sorted(await history.query<StoredEvent>(plainQuery(whole)))).toEqual(sorted(received))
     expect(await history.query(plainQuery(counted))).toEqual(counts)
     expect(await history.query(plainQuery(paged))).toEqual(pages)
+    // Later events get higher numbers, although the folder has no files.
+    const last = fixture.events.at(-1)
+    expect(insertProgress(fixture.db).moved).toMatchObject({ lastSeq: last?.seq, lastReceivedAt: last?.receivedAt })
     await fixture.reopen()
     expect(fixture.manifest.present()).toEqual([])
     expect(readdirSync(join(fixture.folder, MOVED)).length).toBeGreaterThan(3)
@@ -216,6 +220,18 @@ describe.skipIf(problem !== null)(`a migration of the event history${reason}`, (
     await expect(world.toFolder()).rejects.toThrow('ENOSPC')
     expect(storedEngine(fixture.db)).toBe('clickhouse')
     await fixture.reopen()
+    // As in a restored backup, which has the progress but not the files.
+    const day = Math.floor(HOUR / DAY_MS) * DAY_MS
+    const lost = {
+      path: `${COUNTS}/d0.parquet`,
+      orgId: null,
+      minMinute: day,
+      maxMinute: day,
+      rows: 1,
+      sizeBytes: 1,
+      sum: 1,
+    }
+    new MigrationProgress(fixture.db).finish(day, { files: [], rollups: [{ ...lost, level: 'day' }], pages: [] })
     expect(await world.toFolder()).toMatchObject({ differences: [] })
     await fixture.reopen()
     expect(await fixture.count()).toMatchObject({ rows: fixture.events.length })

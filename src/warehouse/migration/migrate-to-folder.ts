@@ -1,4 +1,4 @@
-import { readdirSync, rmSync } from 'node:fs'
+import { existsSync, readdirSync, rmSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { type Clock, type Instant, MINUTE_MS } from '../../core/clock.ts'
 import { AppError } from '../../core/error.ts'
@@ -25,7 +25,7 @@ import { compareDay, DAY_TIMEOUT_MS, type DayDifference, hasMinutes, ofDay, stor
 import { copyHistory, type DayCopier, type DayProgress } from './copy-history.ts'
 import { targetOf } from './migrate-to-clickhouse.ts'
 import { allOf, MigrationProgress, type WrittenDay } from './migration-progress.ts'
-import { ARRIVING, MOVED, makeArriving, moveAside, moveIn } from './moved-files.ts'
+import { ARRIVING, MOVED, makeArriving, moveAside, moveIn, pathsOf } from './moved-files.ts'
 
 export interface ToFolderOptions {
   db: Db
@@ -69,6 +69,7 @@ export async function migrateToFolder(options: ToFolderOptions): Promise<Migrate
     const progress = new MigrationProgress(db)
     progress.start(FOLDER_TARGET, clock.now())
     makeArriving(folder)
+    reopenLost(progress, folder)
     const copier = new ClickhouseCopier(staging.parquet, client, clock)
     const differences = await copyHistory(copier, progress, report)
     if (differences.length === 0) switchToFolder(db, manifest, folder, rejected)
@@ -95,6 +96,14 @@ export async function checkSource({ db, address }: Pick<ToFolderOptions, 'db' | 
   )
   if (found.length === 0)
     throw new AppError('conflict', `the database ${targetOf(address)} does not have the newest events of this folder`)
+}
+
+/** Copies days again whose files are missing, as in a restored backup. */
+function reopenLost(progress: MigrationProgress, folder: string): void {
+  for (const day of progress.days()) {
+    const paths = pathsOf(progress.written(day) ?? allOf([]))
+    if (paths.some((path) => !existsSync(join(folder, ARRIVING, path)))) progress.reopen(day)
+  }
 }
 
 function switchToFolder(db: Db, manifest: Manifest, folder: string, rejected: readonly string[]): void {

@@ -47,7 +47,9 @@ export function undoMoves(db: Db, folder: string): void {
   }
 }
 
-const pathsOf = ({ files, rollups, pages }: WrittenDay) => [...files, ...rollups, ...pages].map(({ path }) => path)
+/** Paths relative to the events folder. */
+export const pathsOf = ({ files, rollups, pages }: WrittenDay) =>
+  [...files, ...rollups, ...pages].map(({ path }) => path)
 
 function renameAll(paths: readonly string[], from: string, to: string): void {
   const changed = new Set<string>()
