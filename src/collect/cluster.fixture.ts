@@ -16,7 +16,7 @@ import { transport } from '../transport/transport.ts'
 import { openSegmentOutlet } from '../warehouse/open-segment-outlet.ts'
 import { type CollectProcess, openCollect } from './open-collect.ts'
 
-/** What happens to requests from collectors to the control node. `commits lost`: commits arrive, but not their answers. */
+/** Fate of requests from collectors to the control node. `commits lost`: commits arrive, but not their answers. */
 export type Link = 'up' | 'cut' | 'answers lost' | 'commits lost'
 
 /** Parts of the protocol that a test switches off, to show that they are necessary. */

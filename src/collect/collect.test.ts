@@ -17,7 +17,7 @@ afterAll(() => cluster[Symbol.asyncDispose]())
 
 const events = (...ids: string[]) => ids.map((id) => ({ id, vendor: 'GA4', event: 'purchase' }))
 let number = 0
-/** Creates a domain and two collectors, with names of their own. */
+/** Creates a domain and two collectors with unique names. */
 async function newPair(without: Without = {}) {
   const name = `t${++number}-`
   const { id, token } = cluster.newDomain(name)
