@@ -13,13 +13,12 @@ import type { Static } from '../core/schema.ts'
 import { createDomain } from '../domains/store.ts'
 import { performer } from '../http/perform-call.ts'
 import type { Principal } from '../http/principal.ts'
+import { insightDeps } from '../insights/insight-deps.fixture.ts'
 import { insightRoutes } from '../insights/routes.ts'
 import { notifier } from '../integrations/delivery/notifier.ts'
 import { issueOfAlert, validationAlert, volumeAlert } from '../issues/issue.fixture.ts'
 import type { IssueRecord } from '../issues/issue.ts'
 import { applyFindings, resolveAll } from '../issues/store.ts'
-import { SeriesMonitor } from '../signals/series-monitor.ts'
-import { settingsOf } from '../signals/signal-setting-store.ts'
 import { type EventFields, HOUR, WarehouseFixture } from '../warehouse/warehouse.fixture.ts'
 import type { History } from '../warehouse/warehouse.ts'
 import { type IssueEvidenceSchema, issueEvidence } from './evidence.ts'
@@ -122,26 +121,17 @@ export class EvidenceFixture {
     return { via: 'key', userId, orgId, role, readOnly, keyId: null, sessionId: null }
   }
 
+  /** Returns the dependencies of insights. Their counts are complete up to the spool's watermark. */
+  insightDeps(warehouse: History = this.fixture.warehouse) {
+    const { db, clock, spool } = this.fixture
+    return insightDeps({ db, clock, warehouse, watermark: () => spool.watermark() })
+  }
+
   /** Returns the evidence through the production route, which validates it against its schema. */
   async ask(issueId: string, caller: Caller | 'otherOrg' = 'owner', warehouse: History = this.fixture.warehouse) {
-    const { db, clock, spool } = this.fixture
-    const seriesMonitor = new SeriesMonitor({
-      warehouse,
-      gapsOf: () => [],
-      settingsOf: (orgId) => settingsOf(db, orgId),
-    })
-    const watermark = () => spool.watermark()
-    const parts = {
-      db,
-      warehouse,
-      seriesMonitor,
-      clock,
-      watermark,
-      retentionMs: 90 * DAY_MS,
-      maxEventsRead: Number.POSITIVE_INFINITY,
-    }
-    const [route] = insightRoutes(parts, [issueEvidence(testBox)])
+    const [route] = insightRoutes(this.insightDeps(warehouse), [issueEvidence(testBox)])
     if (!route) throw new Error('no route')
+    const { db } = this.fixture
     const principal = this.principal(caller)
     const call = {
       principal,

@@ -2,14 +2,12 @@ import { afterEach, expect, test } from 'bun:test'
 import type { AlertInput } from '../alerts/alert.ts'
 import { activeAlerts } from '../alerts/alert-store.ts'
 import { noteChange } from '../changes/store.ts'
-import { DAY_MS, HOUR_MS, MINUTE_MS } from '../core/clock.ts'
+import { HOUR_MS, MINUTE_MS } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
 import { messageOfDelivery } from '../integrations/delivery/delivery.ts'
 import { listDeliveries } from '../integrations/delivery/delivery-store.ts'
 import { withHistory } from '../integrations/message/add-event-history.ts'
 import { comparedRowsOf } from '../integrations/message/message-text.ts'
-import { SeriesMonitor } from '../signals/series-monitor.ts'
-import { settingsOf } from '../signals/signal-setting-store.ts'
 import { HOUR } from '../warehouse/warehouse.fixture.ts'
 import type { History } from '../warehouse/warehouse.ts'
 import { EvidenceFixture } from './evidence.fixture.ts'
@@ -31,20 +29,7 @@ const valueMissing: Partial<AlertInput> = {
   ],
 }
 
-function tellerOf(warehouse: History = world.fixture.warehouse) {
-  const { db, clock, spool } = world.fixture
-  const seriesMonitor = new SeriesMonitor({ warehouse, gapsOf: () => [], settingsOf: (orgId) => settingsOf(db, orgId) })
-  const watermark = () => spool.watermark()
-  return messageHistoryFetcher({
-    db,
-    warehouse,
-    seriesMonitor,
-    clock,
-    watermark,
-    retentionMs: 90 * DAY_MS,
-    maxEventsRead: Number.POSITIVE_INFINITY,
-  })
-}
+const tellerOf = (warehouse?: History) => messageHistoryFetcher(world.insightDeps(warehouse))
 
 const never = new AbortController().signal
 

@@ -3,9 +3,9 @@ import { cast, client, memoryDb, testClock } from '../../test/fixtures.ts'
 import { DAY_MS, HOUR_MS } from '../core/clock.ts'
 import { pageViewRoutes } from '../domains/page-view-sampling-routes.ts'
 import { createDomain } from '../domains/store.ts'
-import { SeriesMonitor } from '../signals/series-monitor.ts'
 import { HOUR, WarehouseFixture } from '../warehouse/warehouse.fixture.ts'
 import { insights } from './index.ts'
+import { insightDeps } from './insight-deps.fixture.ts'
 import { insightRoutes } from './routes.ts'
 
 async function setUp(fixture: WarehouseFixture) {
@@ -14,22 +14,9 @@ async function setUp(fixture: WarehouseFixture) {
   const { orgId } = people
   const id = createDomain(db, clock, orgId, { name: 'Shop' })
   let changes = 0
-  const { warehouse } = fixture
-  const seriesMonitor = new SeriesMonitor({ warehouse, gapsOf: () => [], settingsOf: () => [] })
   const publicUrl = 'https://watch.example'
   const routes = [
-    ...insightRoutes(
-      {
-        db,
-        clock,
-        warehouse,
-        seriesMonitor,
-        watermark: () => clock.now(),
-        retentionMs: 90 * DAY_MS,
-        maxEventsRead: Number.POSITIVE_INFINITY,
-      },
-      insights,
-    ),
+    ...insightRoutes(insightDeps({ db, clock, warehouse: fixture.warehouse }), insights),
     ...pageViewRoutes({
       db,
       clock,

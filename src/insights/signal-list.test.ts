@@ -8,6 +8,7 @@ import { applyFindings } from '../issues/store.ts'
 import { CountsFixture, hours, MONDAY } from '../signals/series-monitor.fixture.ts'
 import { saveSetting, settingsOf } from '../signals/signal-setting-store.ts'
 import type { Sources } from './insight.ts'
+import { insightDeps } from './insight-deps.fixture.ts'
 import { insightRoutes } from './routes.ts'
 import { type SignalRow, signalList } from './signal-list.ts'
 
@@ -64,16 +65,8 @@ beforeAll(async () => {
     charts: (...args) => seriesMonitor.charts(...args),
     forHistory: seriesMonitor.forHistory,
   }
-  const parts = {
-    db,
-    clock,
-    warehouse: fixture.fixture.warehouse,
-    seriesMonitor: watching,
-    watermark: () => clock.now(),
-    retentionMs: 90 * DAY_MS,
-    maxEventsRead: Number.POSITIVE_INFINITY,
-  }
-  const routes = insightRoutes(parts, [signalList])
+  const deps = insightDeps({ db, clock, warehouse: fixture.fixture.warehouse, seriesMonitor: watching })
+  const routes = insightRoutes(deps, [signalList])
   const call = client({ db, clock }, ...routes)
   get = (path = '', as = people.vera.key) => call('GET', `/v1/auto/signals${path}`, { as })
 })

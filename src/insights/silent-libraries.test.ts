@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'bun:test'
 import { cast, client, memoryDb, testClock } from '../../test/fixtures.ts'
-import { DAY_MS, HOUR_MS } from '../core/clock.ts'
+import { HOUR_MS } from '../core/clock.ts'
 import { createDomain } from '../domains/store.ts'
-import { SeriesMonitor } from '../signals/series-monitor.ts'
 import { HOUR, WarehouseFixture } from '../warehouse/warehouse.fixture.ts'
+import { insightDeps } from './insight-deps.fixture.ts'
 import { insightRoutes } from './routes.ts'
 import { silentLibraries } from './silent-libraries.ts'
 
@@ -11,18 +11,8 @@ async function setUp(fixture: WarehouseFixture) {
   const [db, clock] = [memoryDb(), testClock(HOUR)]
   const people = cast(db, clock)
   const domainId = createDomain(db, clock, people.orgId, { name: 'Shop' })
-  const { warehouse } = fixture
-  const seriesMonitor = new SeriesMonitor({ warehouse, gapsOf: () => [], settingsOf: () => [] })
-  const parts = {
-    db,
-    clock,
-    warehouse,
-    seriesMonitor,
-    watermark: () => clock.now(),
-    retentionMs: 90 * DAY_MS,
-    maxEventsRead: Number.POSITIVE_INFINITY,
-  }
-  const call = client({ db, clock }, ...insightRoutes(parts, [silentLibraries]))
+  const deps = insightDeps({ db, clock, warehouse: fixture.warehouse })
+  const call = client({ db, clock }, ...insightRoutes(deps, [silentLibraries]))
   return { clock, people, domainId, call, path: `/v1/domains/${domainId}/silent-libraries` }
 }
 

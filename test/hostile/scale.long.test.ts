@@ -3,6 +3,7 @@ import { startServer } from '../../src/commands/start-server.ts'
 import { readConfig } from '../../src/config.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS, systemClock } from '../../src/core/clock.ts'
 import { createDomain } from '../../src/domains/store.ts'
+import { insightDeps } from '../../src/insights/insight-deps.fixture.ts'
 import { insightRoutes } from '../../src/insights/routes.ts'
 import { signalList } from '../../src/insights/signal-list.ts'
 import { initialize } from '../../src/org/store.ts'
@@ -141,16 +142,8 @@ describe('the list of signals', () => {
     const traffic = { orgId, vendor: 'GA', event: 'view', from: MONDAY, to: NOW, perHour: 60 }
     const fixture = await CountsFixture.with(...ids.map((domainId) => ({ ...traffic, domainId })))
     const seriesMonitor = fixture.seriesMonitor({ settingsOf: (id) => settingsOf(db, id) })
-    const parts = {
-      db,
-      clock,
-      warehouse: fixture.fixture.warehouse,
-      seriesMonitor,
-      watermark: () => clock.now(),
-      retentionMs: 90 * DAY_MS,
-      maxEventsRead: Number.POSITIVE_INFINITY,
-    }
-    const call = client({ db, clock }, ...insightRoutes(parts, [signalList]))
+    const deps = insightDeps({ db, clock, warehouse: fixture.fixture.warehouse, seriesMonitor })
+    const call = client({ db, clock }, ...insightRoutes(deps, [signalList]))
     const as = credentialsOf(people).viewer
     return {
       get: (query: string) => call('GET', `/v1/auto/signals${query}`, { as }),

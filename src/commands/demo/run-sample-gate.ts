@@ -1,4 +1,4 @@
-import { requestsOfHar } from '../../browser/har-requests.ts'
+import type { HarRequest } from '../../browser/har-requests.ts'
 import { listAll } from '../../configuration/api-client.ts'
 import { type Instant, SECOND_MS } from '../../core/clock.ts'
 import { runGate } from '../../gate/run-gate.ts'
@@ -65,7 +65,7 @@ export async function runSampleGate(call: Call, release: CheckedRelease, now: In
       listAll((...args) => call(...args) as Promise<Record<string, unknown>>, path, noun) as Promise<T[]>,
     pageUrl: (path) => path,
   })
-  const files = [{ name: 'purchase.har', requests: requestsOfHar(recordingOf(release, now)) ?? [] }]
+  const files = [{ name: 'purchase.har', requests: requestsOf(release, now) }]
   const report = runGate({
     name: GATE,
     ref: `release-${version}`,
@@ -80,29 +80,20 @@ export async function runSampleGate(call: Call, release: CheckedRelease, now: In
   await server.record(report, isBaseline)
 }
 
-/** Returns the recording of a purchase in the form in which browsers export it (HAR). */
-function recordingOf({ isFaulty }: CheckedRelease, now: Instant): object {
+/** Returns the requests of a purchase, as they are read from a recording. */
+function requestsOf({ isFaulty }: CheckedRelease, now: Instant): HarRequest[] {
   const requests = PURCHASE.flatMap(([path, title, sent]) => {
     const page = { url: `https://${HOSTS.shop}${path}`, title, client: '7.1' }
     return [[GA4, 'page_view', {}] as const, [META, 'PageView', {}] as const, ...sent].flatMap(([of, event, own]) => {
       const { 'ep.transaction_id': id, ...others } = own as Record<string, string>
       const params = { ...of.base(event, page), ...(of === GA4 && isFaulty ? others : own) }
       const request = of.request?.({ ...params, ...(of.saysConsent && AGREED) })
-      return request ? [{ ...request, page: page.url }] : []
+      return request ? [{ ...request, pageUrl: page.url }] : []
     })
   })
-  const entries = requests.map(({ url, method = 'GET', page }, index) => ({
-    startedDateTime: new Date(now - (requests.length - index) * SECOND_MS).toISOString(),
-    time: 40,
-    request: {
-      method,
-      url,
-      headers: [
-        { name: 'Referer', value: page },
-        { name: 'User-Agent', value: CHROME },
-      ],
-    },
-    response: { status: 204 },
-  }))
-  return { log: { version: '1.2', pages: [], entries } }
+  return requests.map(({ url, method = 'GET', pageUrl }, entry) => {
+    const ts = now - (requests.length - entry) * SECOND_MS
+    const hit = { url, method, status: 204, durMs: 40, ts, pageUrl, userAgent: CHROME }
+    return { entry, hit, tabUrl: null, pageUrl }
+  })
 }
