@@ -2,11 +2,12 @@ import { Elysia } from 'elysia'
 import { version } from '../package.json'
 import type { Base } from './base.ts'
 import { webBundle } from './build/web-bundle.ts'
+import { countText } from './core/text.ts'
 import { answerErrors } from './http/error-responses.ts'
-import { performer } from './http/perform-call.ts'
+import { type Deletion, performer } from './http/perform-call.ts'
 import type { QueryLimiter } from './http/query-limiter.ts'
 import { RateLimit, rateLimited } from './http/rate-limit.ts'
-import type { Call, Route } from './http/route.ts'
+import type { Route } from './http/route.ts'
 import { router } from './http/router.ts'
 import { webPages } from './http/web-pages.ts'
 import { openApiDocument } from './openapi/openapi.ts'
@@ -54,11 +55,12 @@ export function openApi(
   }
 }
 
-/** Returns `DELETE /v1/domains/dom_1 by usr_1 of org_1`. */
-function deletionLine({ route, call: { params, principal } }: { route: Route; call: Call }): string {
+/** Returns `DELETE /v1/domains/dom_1 by usr_1 of org_1: 12 rows`. */
+function deletionLine({ route, call: { params, principal }, rows }: Deletion): string {
   const values = params as Record<string, string>
   const path = route.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => values[name] ?? '')
-  return `DELETE ${path} by ${principal?.userId} of ${principal?.orgId}`
+  const count = rows === null ? '' : `: ${countText(rows)} ${rows === 1 ? 'row' : 'rows'}`
+  return `DELETE ${path} by ${principal?.userId} of ${principal?.orgId}${count}`
 }
 
 const isMcp = ({ url }: Request) => new URL(url).pathname === '/mcp'

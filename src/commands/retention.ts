@@ -1,5 +1,6 @@
-import { waitingDeletionTexts } from '../data-folder/waiting-deletions.ts'
-import { confirmLimits, waitingLimits } from '../store/retention-limits.ts'
+import { systemClock } from '../core/clock.ts'
+import { confirmDeletions, waitingDeletionTexts } from '../data-folder/waiting-deletions.ts'
+import { waitingLimits } from '../store/retention-limits.ts'
 import type { Command } from './command.ts'
 import { DATA_FLAG } from './command-line-settings.ts'
 import { withDatabase } from './user.ts'
@@ -20,7 +21,7 @@ export const retention: Command = {
     const confirmed = invocation.flags.confirm === true
     const waiting = await withDatabase(retention, invocation, (db) => {
       const says = waitingDeletionTexts(db)
-      const limits = confirmed ? confirmLimits(db) : waitingLimits(db)
+      const limits = confirmed ? confirmDeletions(db, systemClock) : waitingLimits(db)
       return limits.map((limit, index) => ({ ...limit, says: says[index] ?? '' }))
     })
     if (invocation.flags.json) console.log(JSON.stringify({ confirmed, waiting }))

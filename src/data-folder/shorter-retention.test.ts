@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'bun:test'
 import { memoryDb } from '../../test/fixtures.ts'
-import { runProgram, temporaryFolder } from '../../test/run-program.ts'
+import { ask, initialize, runProgram, startServer, temporaryFolder } from '../../test/run-program.ts'
 import { type TestApp, testApp } from '../../test/test-app.ts'
 import type { SettingName } from '../config.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../core/clock.ts'
+import { openDatabase } from '../store/database.ts'
 import { confirmLimits, limitInForce, requestLimits, waitingLimits } from '../store/retention-limits.ts'
 
 type Settings = Partial<Record<SettingName, string>>
@@ -95,12 +96,18 @@ describe('a shorter retention', () => {
   })
 })
 
-test('the log says who deleted a domain and an organization, and what was deleted with it', async () => {
+test('the log says who deleted a domain, a member and an organization, and how much was deleted', async () => {
   await using world = await testApp()
   const { orgId, userId } = world.owner
   const { body: gone } = await world.call('POST', '/v1/domains', { body: { name: 'Gone' } })
   await world.call('DELETE', `/v1/domains/${gone.id}`)
-  expect(world.lines).toContain(`DELETE /v1/domains/${gone.id} by ${userId} of ${orgId}`)
+  expect(world.lines).toContain(`DELETE /v1/domains/${gone.id} by ${userId} of ${orgId}: 3 rows`)
+  const { body: invitation } = await world.call('POST', '/v1/org/members', {
+    body: { email: 'x@y.example', role: 'viewer' },
+  })
+  await world.call('DELETE', `/v1/org/members/${invitation.member.id}`)
+  // The membership and the user, who never signed in.
+  expect(world.lines).toContain(`DELETE /v1/org/members/${invitation.member.id} by ${userId} of ${orgId}: 2 rows`)
   const { body: other } = await world.call('POST', '/v1/orgs', { body: { name: 'Other' } })
   const inOther = { headers: { 'x-org-id': other.id } }
   const { body: domain } = await world.call('POST', '/v1/domains', { ...inOther, body: { name: 'Shop' } })
@@ -110,7 +117,9 @@ test('the log says who deleted a domain and an organization, and what was delete
   await world.call('DELETE', '/v1/org?name=Wrong', inOther)
   expect(world.lines).not.toContainEqual(expect.stringContaining('DELETE /v1/org '))
   await world.call('DELETE', '/v1/org?name=Other', inOther)
-  expect(world.lines).toContain(`DELETE /v1/org by ${userId} of ${other.id}`)
+  expect(world.lines).toContainEqual(
+    expect.stringMatching(new RegExp(`^DELETE /v1/org by ${userId} of ${other.id}: \\d+ rows$`)),
+  )
   await world.run('retain')
   expect(world.lines).toContainEqual(
     expect.stringContaining(`deleted events of the deleted organization ${other.id}: 1 row in 1 file, `),
@@ -160,7 +169,6 @@ test('tagwarden retention lists what is waiting, and confirms it', async () => {
   expect(await run()).toMatchObject({ code: 2, stderr: expect.stringContaining('there is no data folder') })
   await runProgram(['init', '--data', data, '--org', 'Acme', '--email', 'a@example.com', '--json'])
   expect(await run()).toMatchObject({ code: 0, stdout: 'No shorter limit is waiting.\n' })
-  const { openDatabase } = await import('../store/database.ts')
   const db = openDatabase(`${data}/tagwarden.db`)
   requestLimits(db, { retentionDays: 90, runRetentionDays: 30, diskBudget: 0 }, 0)
   requestLimits(db, { retentionDays: 30, runRetentionDays: 30, diskBudget: 0 }, Date.now())
@@ -172,4 +180,28 @@ test('tagwarden retention lists what is waiting, and confirms it', async () => {
   expect(doctor.stdout).toContain('WARN  settings: TAGWARDEN_RETENTION_DAYS=30 is shorter than before')
   expect(JSON.parse((await run('--confirm', '--json')).stdout)).toEqual({ confirmed: true, waiting })
   expect((await run()).stdout).toBe('No shorter limit is waiting.\n')
+})
+
+test('the audit log says that a shorter retention was confirmed, with and without a running server', async () => {
+  using folder = temporaryFolder()
+  const data = `${folder.path}/data`
+  const apiKey = await initialize(data)
+  const shorten = (retentionDays: number) => {
+    const db = openDatabase(`${data}/tagwarden.db`)
+    requestLimits(db, { retentionDays, runRetentionDays: 30, diskBudget: 0 }, Date.now())
+    db.close()
+  }
+  const confirm = () => runProgram(['retention', '--data', data, '--confirm'])
+  for (const days of [90, 60]) shorten(days)
+  await confirm()
+  // Nothing is left to confirm.
+  await confirm()
+  await using server = await startServer(data, { env: { TAGWARDEN_RETENTION_DAYS: '30' } })
+  await confirm()
+  const { entries } = await ask('GET', `${server.url}/v1/org/audit-log?act=confirmRetention`, apiKey)
+  const note = { via: 'command', limit: 'retentionDays' }
+  expect(entries).toMatchObject([
+    { userId: null, note: { ...note, before: 60, now: 30 } },
+    { userId: null, note: { ...note, before: 90, now: 60 } },
+  ])
 })

@@ -1,7 +1,9 @@
-import { DAY_MS, type Instant } from '../core/clock.ts'
+import { type Clock, DAY_MS, type Instant } from '../core/clock.ts'
 import { eventsText, sizeText, timeText } from '../core/text.ts'
-import type { Db } from '../store/database.ts'
-import { limitText, type WaitingLimit, waitingLimits } from '../store/retention-limits.ts'
+import { writeAuditEntry } from '../org/audit-log.ts'
+import { INTERNAL_ORG_ID } from '../org/internal-org.ts'
+import { type Db, tx } from '../store/database.ts'
+import { confirmLimits, limitText, type WaitingLimit, waitingLimits } from '../store/retention-limits.ts'
 import { type StoredEvents, storedEvents } from '../warehouse/inspect-warehouse-folder.ts'
 
 /** A shorter limit that waits, with the data that it will delete. */
@@ -32,6 +34,21 @@ export function waitingDeletions(
     if (name === 'runRetentionDays') return { ...limit, before, events: null, bytes: null }
     const events = eventsBefore(before)
     return { ...limit, before, events, bytes: events.bytes }
+  })
+}
+
+/**
+ * Applies all shorter limits that wait, and adds an entry for each to the audit log of every organization. Returns them.
+ */
+export function confirmDeletions(db: Db, clock: Clock): WaitingLimit[] {
+  return tx(db, () => {
+    const orgIds = db.prepare<[string], string>('SELECT id FROM org WHERE id <> ?').pluck().all(INTERNAL_ORG_ID)
+    const confirmed = confirmLimits(db)
+    for (const { name, inForce, requested } of confirmed) {
+      const note = { via: 'command', limit: name, before: inForce, now: requested }
+      for (const orgId of orgIds) writeAuditEntry(db, clock, { orgId, act: 'confirmRetention', note })
+    }
+    return confirmed
   })
 }
 

@@ -1,6 +1,7 @@
 import { AppError } from '../core/error.ts'
 import { Closed, parser, type TSchema } from '../core/schema.ts'
 import { type Db, tx } from '../store/database.ts'
+import { countChangedRows } from '../store/watch-table-rows.ts'
 import { PERMISSIONS } from './permission.ts'
 import { QueryLimiter } from './query-limiter.ts'
 import { hasReadOnlyFields, omitReadOnlyFields } from './read-only-fields.ts'
@@ -12,11 +13,19 @@ export type Audit = (act: { route: Route; call: Call; answer: unknown }) => void
 /** Performs a call of a route. Returns the route's result or a promise of it. */
 export type Perform = (route: Route, call: Call, options?: { dryRun?: boolean }) => unknown
 
+/** A call of a `DELETE` route. */
+export interface Deletion {
+  route: Route
+  call: Call
+  /** Number of rows that were deleted, or changed because of the deletion. Null for asynchronous routes. */
+  rows: number | null
+}
+
 export interface PerformDeps {
   db: Db
   audit: Audit
   /** Called after a call of a `DELETE` route has been committed. */
-  deleted?(act: { route: Route; call: Call }): void
+  deleted?(act: Deletion): void
   /** The queue for calls that query the event history. */
   queryLimiter?: QueryLimiter
 }
@@ -74,25 +83,29 @@ export function performer({ db, audit, deleted, queryLimiter = new QueryLimiter(
       if (writes) audit({ route, call, answer })
       return checkAnswer(route, answer)
     }
-    const done = (answer: unknown) => {
+    const isDeletion = route.method === 'DELETE'
+    const done = (answer: unknown, rows: number | null = null) => {
       route.after?.(call, answer)
-      if (route.method === 'DELETE') deleted?.({ route, call })
+      if (isDeletion) deleted?.({ route, call, rows })
       return answer
     }
     if (!writes || route.asynchronous) {
       if (dryRun) throw new Error(`${route.id} does not support dry runs`)
       const lane = route.question === 'insights' ? 'insights' : 'search'
       const answer = route.question ? queryLimiter.ask(call, async () => route.handle(call), lane) : route.handle(call)
-      return answer instanceof Promise ? answer.then(complete).then(done) : done(complete(answer))
+      return answer instanceof Promise ? answer.then((value) => done(complete(value))) : done(complete(answer))
     }
     const write = () => {
       try {
-        const answer = tx(db, () => {
-          const answer = complete(route.handle(call))
+        const { answer, rows } = tx(db, () => {
+          const handled = isDeletion
+            ? countChangedRows(db, () => route.handle(call))
+            : { result: route.handle(call), rows: null }
+          const answer = complete(handled.result)
           if (dryRun) throw new DryRun(answer)
-          return answer
+          return { answer, rows: handled.rows }
         })
-        return done(answer)
+        return done(answer, rows)
       } catch (error) {
         if (error instanceof DryRun) return error.answer
         throw error

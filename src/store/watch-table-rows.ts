@@ -65,6 +65,20 @@ export function watchRows(
   for (const table of tables) db.exec(triggersOf(db, table))
 }
 
+/**
+ * Runs `work`, which must be synchronous. Returns its result, and how many rows it inserted, changed and deleted, including
+ * those that foreign keys deleted. Rows that the triggers of `watchRows` recorded are not counted.
+ */
+export function countChangedRows<T>(db: Db, work: () => T): { result: T; rows: number } {
+  const total = prepared<[], { rows: number }>(db, 'SELECT total_changes() AS rows')
+  const isWatched = db.prepare(`SELECT 1 FROM temp.sqlite_schema WHERE name = 'rowChange'`).get() !== undefined
+  const recorded = isWatched ? prepared<[], { rows: number }>(db, 'SELECT count(*) AS rows FROM temp.rowChange') : null
+  const count = () => (total.get()?.rows ?? 0) - (recorded?.get()?.rows ?? 0)
+  const before = count()
+  const result = work()
+  return { result, rows: count() - before }
+}
+
 function takeRecorded(db: Db): RowChange[] {
   const rows = prepared<[], RecordedChange>(db, 'DELETE FROM temp.rowChange RETURNING *').all()
   return rows

@@ -236,6 +236,7 @@ export const settings = {
       changePassword: 'Changed the password',
       endSession: 'Signed out a session',
       changeWhoami: 'Changed their name',
+      confirmRetention: 'Confirmed a shorter retention',
       confirmSecondFactor: 'Enabled a second factor',
       chooseOfficeChatChannel: 'Chose the Microsoft Teams channel of',
       chooseTeamChatChannel: 'Chose the Slack channel of',
