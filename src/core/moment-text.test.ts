@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { clockText, dayText, momentText, periodText } from './moment-text.ts'
+import { clockText, dayText, hourText, momentText, periodText } from './moment-text.ts'
 
 const WINTER = Date.UTC(2026, 10, 27, 19, 33, 59)
 const SUMMER = Date.UTC(2026, 6, 1, 22, 5)
@@ -23,4 +23,11 @@ test.each<[from: string, to: string, expected: string]>([
   ['2026-10-25T00:30Z', '2026-10-25T01:30Z', '25 Oct 2026, 02:30 CEST to 02:30 CET'],
 ])('the period from %s to %s', (from, to, expected) => {
   expect(periodText(Date.parse(from), Date.parse(to), 'Europe/Berlin')).toBe(expected)
+})
+
+test.each<[zone: string, expected: string]>([
+  ['UTC', '19:00 to 20:00 UTC'],
+  ['Asia/Kolkata', '00:30 to 01:30 GMT+5:30'],
+])('an hour in %s', (zone, expected) => {
+  expect(hourText(Date.UTC(2026, 10, 27, 19), zone)).toBe(expected)
 })

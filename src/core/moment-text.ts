@@ -1,4 +1,4 @@
-import type { Instant } from './clock.ts'
+import { HOUR_MS, type Instant } from './clock.ts'
 
 /**
  * Times in sentences for the members of an organization, in its time zone and with the zone named. Times for operators
@@ -73,6 +73,10 @@ export function clockText(instant: Instant, timezone: string): string {
   const { clock, zone } = partsOf(instant, timezone)
   return `${clock} ${zone}`
 }
+
+/** Returns the hour that begins at this time as `20:00 to 21:00 CET`. */
+export const hourText = (instant: Instant, timezone: string): string =>
+  `${partsOf(instant, timezone).clock} to ${clockText(instant + HOUR_MS, timezone)}`
 
 /** Returns the day of a time as `27 Nov 2026`. */
 export const dayText = (instant: Instant, timezone: string): string => partsOf(instant, timezone).day

@@ -169,6 +169,7 @@ export function problemWith(
     occurrences: [],
     privacy: PLAIN_PRIVACY,
     domainSince: 0,
+    timezone: 'UTC',
     now: NOON,
     retainedFrom: 0,
     ...others,

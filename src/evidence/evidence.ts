@@ -21,7 +21,6 @@ import { issueKindOf } from '../issues/issue-kinds.ts'
 import { describeIssue } from '../issues/routes.ts'
 import { findIssue } from '../issues/store.ts'
 import { specialFields, specialPeriods } from '../maintenance/special-periods.ts'
-import { timezoneOf } from '../org/store.ts'
 import type { Db } from '../store/database.ts'
 import { MAX_EVENTS, samplesOf } from './event-samples.ts'
 import { type SeriesSources, seriesFields, seriesOf } from './evidence-series.ts'
@@ -137,7 +136,7 @@ export const issueEvidence = (box: SecretBox) =>
       return {
         issue: describeIssue(box, detail, principal),
         alert: alert && describeAlert(box, alert, principal),
-        summary: summaryOf(problem.issue, { domain: detail.domain, explainedBy, timezone: timezoneOf(db, orgId) }),
+        summary: summaryOf(problem.issue, { domain: detail.domain, explainedBy, timezone: problem.timezone }),
         explainedBy,
         cause: cause?.cause ?? null,
         run: runOfIssue(db, problem.issue, sources.privacy(), may(principal, 'seePersonal')),

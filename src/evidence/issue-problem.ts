@@ -9,6 +9,7 @@ import { followedScope } from '../insights/series-scope.ts'
 import type { IssueDetail, IssueRecord } from '../issues/issue.ts'
 import { issueRecord } from '../issues/store.ts'
 import { membersOf } from '../labels/store.ts'
+import { timezoneOf } from '../org/store.ts'
 import type { SeriesScope } from '../signals/series.ts'
 import type { Db } from '../store/database.ts'
 
@@ -26,6 +27,8 @@ export interface IssueProblem extends EvidenceContext {
   followed: SeriesScope | null
   /** Creation time of the issue's domain; 0 if the domain was deleted or the issue has no domain. */
   domainSince: Instant
+  /** Time zone of the organization. */
+  timezone: string
   now: Instant
   /** Events received before this have been deleted. */
   retainedFrom: Instant
@@ -49,6 +52,7 @@ export function problemOf(
     privacy: privacy(),
     membersOf: members,
     domainSince: domainSince(db, issue.domainId),
+    timezone: timezoneOf(db, orgId),
     now,
     retainedFrom: now - retentionMs,
   }

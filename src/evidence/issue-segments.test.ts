@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../core/clock.ts'
 import type { StoredEvent } from '../core/event.ts'
+import { hourText } from '../core/moment-text.ts'
 import { findIssue } from '../issues/store.ts'
 import { type EventFields, HOUR } from '../warehouse/warehouse.fixture.ts'
 import { EvidenceFixture } from './evidence.fixture.ts'
@@ -129,6 +130,21 @@ test('sessions that break a journey are compared with those that follow it', asy
     segments: [{ dimension: 'os', value: 'iOS', violating: 10, total: 20, violatingPct: 50, elsewherePct: 0 }],
     summary: '100 % of violations come from iOS; elsewhere 0 % of sessions violate.',
   })
+})
+
+test('an hour is named in the time zone of the organization', async () => {
+  const alert = world.watch(rule)
+  for (const minute of [1, 61, 121, 181]) {
+    await addSessions(minute, () => (minute === 61 ? { violations: [alert.id] } : { params: { value: '1' } }))
+  }
+  await world.evaluate(alert, 0, 240)
+  world.fixture.db.prepare(`UPDATE org SET timezone = 'Asia/Kolkata' WHERE id = ?`).run(world.people.orgId)
+  const hour = new Date(HOUR + HOUR_MS).toISOString().slice(11, 16)
+  const answer = await answerOf(world.issueOf(alert))
+  expect(answer.segments).toMatchObject([{ dimension: 'hour', value: hour }])
+  expect(answer.summary).toStartWith(
+    `100 % of violations come from the hour from ${hourText(HOUR + HOUR_MS, 'Asia/Kolkata')}; elsewhere`,
+  )
 })
 
 test('nothing is compared for an alert that was deleted', async () => {

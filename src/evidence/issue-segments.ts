@@ -48,7 +48,7 @@ export async function segmentsOfIssue(
   { history }: Pick<Sources, 'history'>,
   problem: IssueProblem,
 ): Promise<AffectedSegments> {
-  const { rule, issue, privacy } = problem
+  const { rule, issue, privacy, timezone } = problem
   const { messages, evidence } = issueKindOf(issue.alertType)
   const { inScope, violating, sessions } = evidence
   if (rule === null) return nothingCompared('the alert’s rule is no longer known')
@@ -65,7 +65,7 @@ export async function segmentsOfIssue(
         includes: (binder) => inScope(incident, binder),
         violates: (binder) => violating(problem, binder),
       },
-      { history, privacy },
+      { history, privacy, timezone },
     )
   }
   const isRise = messages.isRise(rule)
@@ -80,7 +80,7 @@ export async function segmentsOfIssue(
       baseline: baselineOf(problem, period),
       direction: isRise === null ? null : isRise ? 'rise' : 'fall',
     },
-    { history, privacy },
+    { history, privacy, timezone },
   )
 }
 
@@ -94,7 +94,7 @@ async function compareSessions(
   { from, to }: Query['window'],
   history: History,
 ): Promise<AffectedSegments> {
-  const { rule, issue, privacy, now } = incident
+  const { rule, issue, privacy, timezone, now } = incident
   const type = alertTypeOf(rule.alertType)
   const settlingMs = type.evaluated === 'by window' ? type.settlingMs : 0
   const window = { from: from + settlingMs, to: Math.min(to + settlingMs, now + 1) }
@@ -113,7 +113,7 @@ async function compareSessions(
       includes: () => ({ sql: 'true' }),
       violates: () => ({ sql: 'violates' }),
     },
-    { history, privacy },
+    { history, privacy, timezone },
     { unit: 'sessions', oneIn },
   )
 }

@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test'
+import { memoryDb } from '../../test/fixtures.ts'
 import { DAY_MS } from '../core/clock.ts'
 import { volumeSegments } from './volume-segments.ts'
 
@@ -23,7 +24,7 @@ test('by default, the last 24 hours are compared with the same hours of the week
       return []
     },
   }
-  const sources = { privacy: () => ({}), domains: () => [], history } as never
+  const sources = { privacy: () => ({}), domains: () => [], history, db: memoryDb() } as never
   const answer = await volumeSegments.answer(sources, {}, { principal: { orgId: 'org_a' }, now: NOW } as never)
   expect(windows[0]).toEqual({ from: NOW + 1 - 8 * DAY_MS, to: NOW + 1 })
   expect(answer.summary).toBe('No segment stands out: there are no earlier events to compare.')

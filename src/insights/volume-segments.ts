@@ -2,6 +2,7 @@ import { type EventScope, scopeTests } from '../alerts/types/event-scope.ts'
 import { DAY_MS, type Instant } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
 import { Closed, InstantInput, type Static, Type } from '../core/schema.ts'
+import { timezoneOf } from '../org/store.ts'
 import { comparePeriods } from '../segments/compare-periods.ts'
 import { AffectedSegmentsSchema } from '../segments/segment-schema.ts'
 import type { Binder, Query } from '../warehouse/query.ts'
@@ -42,7 +43,7 @@ export const volumeSegments = insight({
   output: AffectedSegmentsSchema,
   exports: 'segments',
   async answer(sources, input, { principal: { orgId }, now }) {
-    const { history, privacy } = sources
+    const { db, history, privacy } = sources
     const domainIds = domainsNamed(sources, orgId, input) ?? []
     const { vendor, event = null } = input
     const all: EventScope = { domainIds, vendors: [], event: null }
@@ -58,7 +59,7 @@ export const volumeSegments = insight({
         ...periodsOf(input, now),
         direction: null,
       },
-      { history, privacy: privacy() },
+      { history, privacy: privacy(), timezone: timezoneOf(db, orgId) },
     )
   },
 })

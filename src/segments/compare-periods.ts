@@ -8,7 +8,7 @@ import { remainder, type Tally } from './segment.ts'
 import { countScope } from './segment-counts.ts'
 import { type EventTest, type SegmentScope, segmentTotalsQuery } from './segment-query.ts'
 import { type AffectedSegments, describeSegment, maskedSegment } from './segment-schema.ts'
-import { sampleText, segmentText } from './segment-text.ts'
+import { type HourContext, sampleText, segmentText } from './segment-text.ts'
 
 /** Share of a loss that must remain when it is compared with the traffic of the segment; otherwise, traffic shifted. */
 const REMAINING_SHARE = 0.5
@@ -39,6 +39,8 @@ const SESSION_CAP = 64
 interface Deps {
   history: History
   privacy: Privacy
+  /** Time zone in which the summary names hours. */
+  timezone: string
 }
 
 /** Number of events in one part of the traffic. */
@@ -54,7 +56,7 @@ interface Change {
  */
 export async function comparePeriods(
   comparison: PeriodComparison,
-  { history, privacy }: Deps,
+  { history, privacy, timezone }: Deps,
 ): Promise<AffectedSegments> {
   const fall = scopeOf(comparison, comparison.counted, 'fall')
   const counted = await countScope(fall, history)
@@ -92,7 +94,13 @@ export async function comparePeriods(
       return describeSegment({ ...masked(segment), ...tally, ...shares }, lost)
     }),
     summary:
-      periodSummary({ all, own: own.map(masked), shifts: shifts.map(masked), direction }) + sampleText(sampling.oneIn),
+      periodSummary({
+        all,
+        own: own.map(masked),
+        shifts: shifts.map(masked),
+        direction,
+        hours: { timezone, at: comparison.observed.to },
+      }) + sampleText(sampling.oneIn),
   }
 }
 
@@ -153,13 +161,14 @@ interface SummaryParts {
   own: readonly ComparedSegment[]
   shifts: readonly ComparedSegment[]
   direction: Direction
+  hours: HourContext
 }
 
-function periodSummary({ all, own, shifts, direction }: SummaryParts): string {
+function periodSummary({ all, own, shifts, direction, hours }: SummaryParts): string {
   const kind = direction === 'fall' ? 'missing' : 'additional'
   const changeText = (segment: ComparedSegment) => {
     const { expected, observed } = changeOf(segment, direction)
-    return `${segmentText(segment)} (${countText(Math.round(observed))} instead of about ${countText(Math.round(expected))})`
+    return `${segmentText(segment, hours)} (${countText(Math.round(observed))} instead of about ${countText(Math.round(expected))})`
   }
   const whole = changeOf(all, direction)
   const lost = lostIn(whole, direction)

@@ -10,6 +10,8 @@ import { type CountedUnit, violationSummary } from './segment-text.ts'
 interface Deps {
   history: History
   privacy: Privacy
+  /** Time zone in which the summary names hours. */
+  timezone: string
 }
 
 /**
@@ -18,7 +20,7 @@ interface Deps {
  */
 export async function compareViolations(
   scope: SegmentScope,
-  { history, privacy }: Deps,
+  { history, privacy, timezone }: Deps,
   { unit = 'events', oneIn = 1 }: { unit?: CountedUnit; oneIn?: number } = {},
 ): Promise<AffectedSegments> {
   const { size, sampling, counts } = await countScope(scope, history)
@@ -35,6 +37,8 @@ export async function compareViolations(
       sessions: sessionsOf(all),
       oneIn: sampling.oneIn * oneIn,
       unit,
+      timezone,
+      at: scope.window.to,
     }),
   }
 }

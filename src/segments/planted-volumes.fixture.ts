@@ -96,7 +96,7 @@ export async function plantedVolume(change: VolumeChange, seed: number): Promise
     }
   }
   using history = await warehouseWith(events)
-  const answer = await comparePeriods(COMPARISON, { history, privacy: PLAIN_PRIVACY })
+  const answer = await comparePeriods(COMPARISON, { history, privacy: PLAIN_PRIVACY, timezone: 'UTC' })
   return { shop, cause, answer, counts }
 }
 

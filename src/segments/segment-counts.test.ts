@@ -50,7 +50,7 @@ test('the segment of a planted cause is found in the event history', async () =>
   const members = shop.members({ dimensions: ['browserVersion', 'os'], values: ['Safari 18', 'iOS'] })
   const violates = Uint8Array.from(members, (isMember, n) => ((isMember ? n % 4 === 0 : n % 500 === 0) ? 1 : 0))
   using history = await warehouseWith(storedEvents(shop, violates, MIDNIGHT))
-  const answer = await compareViolations(scope, { history, privacy: PLAIN_PRIVACY })
+  const answer = await compareViolations(scope, { history, privacy: PLAIN_PRIVACY, timezone: 'UTC' })
   const [violating, inside] = [violates, members].map((list) => list.reduce((sum, one) => sum + one, 0))
   expect(answer.violating + answer.healthy).toBe(6000)
   expect(answer.violating).toBe(violating ?? 0)

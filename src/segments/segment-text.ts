@@ -1,10 +1,20 @@
+import { DAY_MS, HOUR_MS, type Instant } from '../core/clock.ts'
+import { hourText } from '../core/moment-text.ts'
 import { countText, shareText } from '../core/text.ts'
 import { type ComparedSegment, MIN_SESSIONS } from './rank-segments.ts'
 import type { Dimension, SegmentKey } from './segment.ts'
 import { UNKNOWN } from './segment-query.ts'
 
-/** Options of `segmentSummary`. */
-export interface SummaryContext {
+/** How hours of the day are shown. Their values are in UTC. */
+export interface HourContext {
+  /** Time zone of the organization. */
+  timezone: string
+  /** An instant of the compared period. It determines whether daylight saving time applies. */
+  at: Instant
+}
+
+/** Options of `violationSummary`. */
+export interface SummaryContext extends HourContext {
   /** Weighted number of violating events and of all events. */
   violating: number
   total: number
@@ -24,7 +34,7 @@ export function violationSummary(segments: readonly ComparedSegment[], context: 
   if (segments.length === 0) return `No segment stands out: ${reasonOf(context)}.${sample}`
   const parts = segments.map(
     (segment, at) =>
-      `${shareText(segment.violating / violating)}${at === 0 ? ' of violations' : ''} come from ${segmentText(segment)}`,
+      `${shareText(segment.violating / violating)}${at === 0 ? ' of violations' : ''} come from ${segmentText(segment, context)}`,
   )
   const rest = segments.reduce(
     (sum, segment) => ({ violating: sum.violating - segment.violating, total: sum.total - segment.total }),
@@ -55,17 +65,17 @@ function joinParts(parts: readonly string[]): string {
 }
 
 /** Returns a segment in words: `Safari 18 on iOS`, `pages like /product/:id`, `consent denied in Germany`. */
-export function segmentText({ dimensions, values }: SegmentKey): string {
+export function segmentText({ dimensions, values }: SegmentKey, hours: HourContext): string {
   const [first = '', second] = values
   const [dimension, other] = dimensions
-  const subject = TEXTS[dimension].alone(first)
-  return other === undefined || second === undefined ? subject : `${subject} ${TEXTS[other].joined(second)}`
+  const subject = TEXTS[dimension].alone(first, hours)
+  return other === undefined || second === undefined ? subject : `${subject} ${TEXTS[other].joined(second, hours)}`
 }
 
 /** The wording of a dimension on its own, and after another one. */
 interface DimensionText {
-  alone(value: string): string
-  joined(value: string): string
+  alone(value: string, hours: HourContext): string
+  joined(value: string, hours: HourContext): string
 }
 
 const named = (noun: string, joint: string): DimensionText => ({
@@ -91,10 +101,10 @@ function countryText(value: string): string {
   return /^[A-Z]{2}$/.test(value) ? (COUNTRIES.of(value) ?? value) : 'an unknown country'
 }
 
-/** Returns `14:00 to 15:00 UTC`. */
-function hourText(value: string): string {
-  const next = (Number.parseInt(value, 10) + 1) % 24
-  return `${value} to ${String(next).padStart(2, '0')}:00 UTC`
+/** Returns the hour `14:00` (UTC) as `15:00 to 16:00 CET`. */
+function hourOfDay(value: string, { timezone, at }: HourContext): string {
+  const midnight = Math.floor(at / DAY_MS) * DAY_MS
+  return hourText(midnight + Number.parseInt(value, 10) * HOUR_MS, timezone)
 }
 
 const TEXTS: Readonly<Record<Dimension, DimensionText>> = {
@@ -111,5 +121,8 @@ const TEXTS: Readonly<Record<Dimension, DimensionText>> = {
     alone: (value) => (value === UNKNOWN ? 'unknown pages' : `pages like ${value}`),
     joined: (value) => (value === UNKNOWN ? 'on unknown pages' : `on ${value}`),
   },
-  hour: { alone: (value) => `the hour from ${hourText(value)}`, joined: (value) => `from ${hourText(value)}` },
+  hour: {
+    alone: (value, hours) => `the hour from ${hourOfDay(value, hours)}`,
+    joined: (value, hours) => `from ${hourOfDay(value, hours)}`,
+  },
 }

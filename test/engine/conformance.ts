@@ -271,6 +271,7 @@ function defineTests(asked: { events: number; shards: number }): void {
         followed: null,
         privacy: PLAIN_PRIVACY,
         domainSince: 0,
+        timezone: 'UTC',
         now: fixture.clock.now(),
         retainedFrom: 0,
       }

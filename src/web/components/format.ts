@@ -119,6 +119,15 @@ export function formatAge(ms: number): string {
 export const formatMoment = (at: number, timeZone: string): string =>
   formatDate(at, timeZone, { dateStyle: 'medium', timeStyle: 'short' })
 
+const CLOCK = { hour: '2-digit', minute: '2-digit', timeZoneName: 'short' } as const
+
+/** Formats a date and time with the zone, for texts that are read elsewhere: `12 Mar 2026, 14:10 CET`. */
+export const formatMomentInZone = (at: number, timeZone: string): string =>
+  formatDate(at, timeZone, { day: 'numeric', month: 'short', year: 'numeric', ...CLOCK })
+
+/** Formats the time of day with the zone: `14:10 CET`. */
+export const formatClockInZone = (at: number, timeZone: string): string => formatDate(at, timeZone, CLOCK)
+
 /** Formats a UTC day from the API: `2026-03-12` → `12 Mar 2026`. */
 export const formatIsoDay = (day: string): string => formatDay(Date.parse(day), 'UTC')
 

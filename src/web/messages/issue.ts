@@ -10,7 +10,7 @@ const DIMENSION_NAMES: Readonly<Record<string, string>> = {
   release: 'Release',
   account: 'Account',
   pageGroup: 'Page group',
-  hour: 'Hour (UTC)',
+  hour: 'Hour',
 }
 
 /** The page of one issue. */

@@ -162,8 +162,8 @@ export const settings = {
     focus: 'Focus',
     focusHint:
       'Topics to show first: names of domains, vendors, events or labels, and your role: executive, marketing, developer or privacy.',
-    hour: 'Hour (UTC)',
-    hourHint: 'The digest is sent at this hour or shortly afterwards.',
+    hour: 'Hour',
+    hourHint: 'The digest is sent at this hour or shortly afterwards. It does not follow daylight saving time.',
     next: 'Next digest:',
     showPreview: 'Show preview',
     saved: 'Digest saved.',

@@ -1,12 +1,9 @@
 import { Button, Group, Stack, Text, TextInput } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
 import { type FormEvent, useEffect, useRef, useState } from 'react'
-import { getOrganizationOptions } from '#client/@tanstack/react-query.gen'
-import { STALE_MS } from '../api/queries.ts'
 import { Data } from '../components/data-text.tsx'
 import { formatSpan } from '../components/format.ts'
 import { toLocalInput } from '../components/local-time.ts'
-import { useTimeZone } from '../components/use-time-zone.ts'
+import { useOrganizationTimeZone, useTimeZone } from '../components/use-time-zone.ts'
 import { messages } from '../messages.ts'
 import { useSharedParams, useTimeRange } from '../url-state/use-search-params.ts'
 import { checkInterval, type TypedInterval } from './interval.ts'
@@ -69,15 +66,15 @@ export function IntervalForm({ close }: { close(): void }) {
 
 /** The time zone of the organization, and the interval in it, if pages show times in another one. */
 function OrganizationZone({ zone, interval }: { zone: string; interval: { from: number; to: number } | null }) {
-  const { data } = useQuery({ ...getOrganizationOptions(), staleTime: STALE_MS.dictionary })
-  if (data === undefined || data.timezone === zone) return null
+  const organizationZone = useOrganizationTimeZone()
+  if (organizationZone === null || organizationZone === zone) return null
   return (
     <Text fz="xs" c="dimmed">
-      {messages.timeRange.organizationZone} <Data>{data.timezone}</Data>
+      {messages.timeRange.organizationZone} <Data>{organizationZone}</Data>
       {interval && (
         <>
           {' · '}
-          <Data>{formatSpan(interval.from, interval.to, data.timezone)}</Data>
+          <Data>{formatSpan(interval.from, interval.to, organizationZone)}</Data>
         </>
       )}
     </Text>

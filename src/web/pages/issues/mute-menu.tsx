@@ -1,10 +1,8 @@
 import { Menu, Text } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
-import { getOrganizationOptions } from '#client/@tanstack/react-query.gen'
-import { STALE_MS } from '../../api/queries.ts'
 import { Data } from '../../components/data-text.tsx'
 import { formatDate } from '../../components/format.ts'
+import { useOrganizationTimeZone } from '../../components/use-time-zone.ts'
 import { messages } from '../../messages.ts'
 import { type AnyIssue, setStatus } from './change-issue-status.ts'
 import { MuteDialog } from './mute-dialog.tsx'
@@ -26,7 +24,7 @@ interface MuteMenuProps {
 /** A menu of mute durations, and of a dialog with a time, a reason and hosts. */
 export function MuteMenu({ issues, isOpen, open, children }: MuteMenuProps) {
   const [inDialog, openDialog] = useState<readonly AnyIssue[] | null>(null)
-  const timeZone = useQuery({ ...getOrganizationOptions(), staleTime: STALE_MS.dictionary }).data?.timezone ?? null
+  const timeZone = useOrganizationTimeZone()
   const now = Date.now()
   const monday = timeZone && nextMonday(now, timeZone)
   const t = messages.issues

@@ -1,4 +1,4 @@
-import { Button, NumberInput, Paper, Stack, Switch, Text, Textarea, Title } from '@mantine/core'
+import { Button, NativeSelect, Paper, Stack, Switch, Text, Textarea, Title } from '@mantine/core'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { getMyDigestOptions, getMyDigestQueryKey } from '#client/@tanstack/react-query.gen'
 import { previewDigest, setMyDigest } from '#client/sdk.gen'
@@ -7,10 +7,12 @@ import { queries } from '../../api/queries.ts'
 import { useHasRole } from '../../api/whoami.ts'
 import { Data } from '../../components/data-text.tsx'
 import { Form } from '../../components/form.tsx'
+import { utcHourChoices } from '../../components/local-time.ts'
 import { ErrorNotice, QueryState } from '../../components/query-state.tsx'
 import { RoleNotice } from '../../components/role-notice.tsx'
 import { TimeAgo } from '../../components/time-ago.tsx'
 import { useFormFields } from '../../components/use-form-fields.ts'
+import { useOrganizationTimeZone } from '../../components/use-time-zone.ts'
 import { messages } from '../../messages.ts'
 import { notices } from '../../state/notices.ts'
 import { SettingsLayout } from './settings-layout.tsx'
@@ -31,9 +33,10 @@ export function DigestPage() {
 
 function DigestForm({ subscription }: { subscription: DigestSubscription }) {
   const may = useHasRole('viewer')
+  const timeZone = useOrganizationTimeZone() ?? 'UTC'
   const t = messages.settings.digest
   const { subscribed, context, hourUtc } = subscription
-  const { values, field, check, sending } = useFormFields({ subscribed, context, hourUtc }, async (body) => {
+  const { values, field, check, set, sending } = useFormFields({ subscribed, context, hourUtc }, async (body) => {
     const { data } = await setMyDigest({ body })
     queries.setQueryData(getMyDigestQueryKey(), data)
     notices.say(t.saved)
@@ -43,14 +46,12 @@ function DigestForm({ subscription }: { subscription: DigestSubscription }) {
       <Stack gap="md">
         <Switch label={t.subscribe} {...check('subscribed')} />
         <Textarea label={t.focus} description={t.focusHint} {...field('context')} autosize minRows={2} />
-        <NumberInput
+        <NativeSelect
           label={t.hour}
           description={t.hourHint}
           {...field('hourUtc')}
-          min={0}
-          max={23}
-          clampBehavior="strict"
-          allowDecimal={false}
+          onChange={({ currentTarget }) => set({ hourUtc: Number(currentTarget.value) })}
+          data={utcHourChoices(timeZone, Date.now())}
         />
         {subscription.nextAt !== null && (
           <Text fz="sm">

@@ -1,21 +1,24 @@
 import { Paper, Text, Title } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { getIssueSegmentsOptions } from '#client/@tanstack/react-query.gen'
-import type { AffectedSegments as Answer } from '#client/types.gen'
+import type { AffectedSegments as Answer, IssueDetail } from '#client/types.gen'
 import { PAGE_PATHS } from '../../../../contract/page-paths.ts'
 import { Data } from '../../../components/data-text.tsx'
 import { formatNumber, formatPercent } from '../../../components/format.ts'
 import { PathLink } from '../../../components/path-link.tsx'
 import { QueryState, SkeletonLines } from '../../../components/query-state.tsx'
 import { SimpleTable } from '../../../components/simple-table.tsx'
+import { useOrganizationTimeZone } from '../../../components/use-time-zone.ts'
 import { messages } from '../../../messages.ts'
-import { type SegmentName, segmentQuery } from './segment-query.ts'
+import { type SegmentName, segmentQuery, segmentValue } from './segment-query.ts'
 
 const t = messages.issue.affected
 
+type IssueOfSegments = Pick<IssueDetail, 'id' | 'domainId' | 'lastSeenAt'>
+
 /** The browsers, systems, pages and other segments in which an issue occurs. Nothing without events to compare. */
-export function AffectedSegments({ issueId, domainId }: { issueId: string; domainId: string | null }) {
-  const query = useQuery(getIssueSegmentsOptions({ path: { id: issueId } }))
+export function AffectedSegments({ issue }: { issue: IssueOfSegments }) {
+  const query = useQuery(getIssueSegmentsOptions({ path: { id: issue.id } }))
   if (query.data && query.data.violating + query.data.healthy === 0) return null
   return (
     <Paper>
@@ -28,7 +31,7 @@ export function AffectedSegments({ issueId, domainId }: { issueId: string; domai
             <Text>
               <Data>{summary}</Data>
             </Text>
-            {segments.length > 0 && <SegmentTable segments={segments} domainId={domainId} />}
+            {segments.length > 0 && <SegmentTable segments={segments} issue={issue} />}
           </>
         )}
       </QueryState>
@@ -36,7 +39,8 @@ export function AffectedSegments({ issueId, domainId }: { issueId: string; domai
   )
 }
 
-function SegmentTable({ segments, domainId }: Pick<Answer, 'segments'> & { domainId: string | null }) {
+function SegmentTable({ segments, issue }: Pick<Answer, 'segments'> & { issue: IssueOfSegments }) {
+  const timeZone = useOrganizationTimeZone() ?? 'UTC'
   const { segment, share, inside, elsewhere, ratio } = t.columns
   return (
     <SimpleTable
@@ -46,13 +50,13 @@ function SegmentTable({ segments, domainId }: Pick<Answer, 'segments'> & { domai
       columns={[
         {
           head: segment,
-          cell: ({ dimension, value }) => (
+          cell: (one) => (
             <div style={{ overflowWrap: 'anywhere' }}>
               <Text fz="sm" c="dimmed">
-                {dimension.split('+').map(t.dimension).join(' + ')}
+                {one.dimension.split('+').map(t.dimension).join(' + ')}
               </Text>
-              <Data>{dimension.includes('+') ? value.replaceAll('+', ' + ') : value}</Data>
-              <DictionaryLink dimension={dimension} value={value} domainId={domainId} />
+              <Data>{segmentValue(one, timeZone, issue.lastSeenAt)}</Data>
+              <DictionaryLink {...one} domainId={issue.domainId} />
             </div>
           ),
         },

@@ -42,7 +42,7 @@ export function Evidence({ evidence, occurrences }: EvidenceProps) {
           <MissingOrders evidence={evidence} ids={evidence.missingOrders} />
         </Paper>
       )}
-      {!run && <AffectedSegments issueId={evidence.issue.id} domainId={evidence.issue.domainId} />}
+      {!run && <AffectedSegments issue={evidence.issue} />}
       {badSample && (
         <Paper>
           <Title order={2} mb="sm">

@@ -3,6 +3,7 @@ import type { Event, IssueDetail, IssueEvidence } from '#client/types.gen'
 import { markdownOf } from './issue-markdown.ts'
 
 const AT = Date.UTC(2026, 10, 23, 13, 18)
+const CONTEXT = { link: 'https://tags.example/issues/iss_1', timeZone: 'Europe/Berlin' }
 
 const issue: IssueDetail = {
   id: 'iss_1',
@@ -37,9 +38,7 @@ const evidence = {
 } as unknown as IssueEvidence
 
 test('issue Markdown escapes data and lists only parameters that differ', () => {
-  expect(
-    markdownOf(issue, evidence, 'https://tags.example/issues/iss_1'),
-  ).toBe(`## A \\*bold\\* title \\# of \\<b\\>two\\</b\\> lines
+  expect(markdownOf(issue, evidence, CONTEXT)).toBe(`## A \\*bold\\* title \\# of \\<b\\>two\\</b\\> lines
 
 It broke.
 
@@ -48,8 +47,8 @@ It broke.
 - Domain: Shop \\| two
 - Hosts: \`shop.example\`
 - Occurrences: 4,644
-- First seen: 2026-11-23 13:18 UTC
-- Last seen: 2026-11-23 13:19 UTC
+- First seen: 23 Nov 2026, 14:18 CET
+- Last seen: 23 Nov 2026, 14:19 CET
 - Likely cause: Release 41
 
 | Parameter | Violating event | Valid event |
@@ -62,7 +61,7 @@ https://tags.example/issues/iss_1
 })
 
 test('issue Markdown works without evidence', () => {
-  const text = markdownOf(issue, undefined, 'https://tags.example/issues/iss_1')
+  const text = markdownOf(issue, undefined, CONTEXT)
   expect(text).not.toContain('|---')
   expect(text).toContain('- Severity: Critical')
 })

@@ -1,5 +1,5 @@
 import type { IssueDetail, IssueEvidence } from '#client/types.gen'
-import { formatNumber } from '../../../components/format.ts'
+import { formatMomentInZone, formatNumber } from '../../../components/format.ts'
 import { diffOf } from '../../../components/param-diff.ts'
 import { messages } from '../../../messages.ts'
 
@@ -14,10 +14,19 @@ function code(text: string): string {
   return `${fence}${pad}${text.replace(/\s+/g, ' ').replaceAll('|', '\\|')}${pad}${fence}`
 }
 
-const moment = (at: number): string => `${new Date(at).toISOString().slice(0, 16).replace('T', ' ')} UTC`
+interface MarkdownContext {
+  /** URL of the issue. */
+  link: string
+  /** Time zone in which times are written. */
+  timeZone: string
+}
 
 /** An issue as Markdown for a ticket or chat: summary, details, evidence and link. */
-export function markdownOf(issue: IssueDetail, evidence: IssueEvidence | undefined, link: string): string {
+export function markdownOf(
+  issue: IssueDetail,
+  evidence: IssueEvidence | undefined,
+  { link, timeZone }: MarkdownContext,
+): string {
   const { issue: w, issues, displayNames } = messages
   const facts: [string, string | null][] = [
     [issues.severity, displayNames.severities[issue.severity]],
@@ -25,8 +34,8 @@ export function markdownOf(issue: IssueDetail, evidence: IssueEvidence | undefin
     [w.detail.domain, issue.domain && plain(issue.domain)],
     [w.detail.hosts, issue.hosts?.map(code).join(', ') || null],
     [w.detail.occurrences, formatNumber(issue.occurrences)],
-    [w.detail.first, moment(issue.firstSeenAt)],
-    [w.detail.last, moment(issue.lastSeenAt)],
+    [w.detail.first, formatMomentInZone(issue.firstSeenAt, timeZone)],
+    [w.detail.last, formatMomentInZone(issue.lastSeenAt, timeZone)],
     [w.likelyCause.replace(/:$/, ''), evidence?.changes[0] ? plain(evidence.changes[0].title) : null],
     [w.note, issue.notes && plain(issue.notes)],
   ]

@@ -17,6 +17,7 @@ import { QueryState, SkeletonLines } from '../../../components/query-state.tsx'
 import { RoleNotice } from '../../../components/role-notice.tsx'
 import { SeverityMark } from '../../../components/severity-mark.tsx'
 import { TimeAgo } from '../../../components/time-ago.tsx'
+import { useOrganizationTimeZone } from '../../../components/use-time-zone.ts'
 import { messages } from '../../../messages.ts'
 import { useKeyBindings } from '../../../state/key-bindings.ts'
 import { notices } from '../../../state/notices.ts'
@@ -58,12 +59,13 @@ function IssueView({ issue }: { issue: IssueDetail }) {
   const [isMuting, setMuting] = useState(false)
   const note = useRef<HTMLTextAreaElement>(null)
   const link = `${location.origin}/issues/${id}`
+  const timeZone = useOrganizationTimeZone()
   const copyLink = async () => {
     await copyText(link)
     notices.say(messages.issue.linkCopied)
   }
   const copyMarkdown = async () => {
-    await copyText(markdownOf(issue, evidence.data, link))
+    await copyText(markdownOf(issue, evidence.data, { link, timeZone: timeZone ?? 'UTC' }))
     notices.say(messages.issue.markdownCopied)
   }
   useKeyBindings({

@@ -1,7 +1,24 @@
+import { formatClockInZone } from '../../../components/format.ts'
+
 /** A segment, as in answers. */
 export interface SegmentName {
   dimension: string
   value: string
+}
+
+const HOUR_MS = 3_600_000
+const DAY_MS = 24 * HOUR_MS
+
+/**
+ * Returns the value of a segment for display. Hours of the day, which are in UTC in answers, are shown in the time zone
+ * with its offset at the time `at`.
+ */
+export function segmentValue({ dimension, value }: SegmentName, timeZone: string, at: number): string {
+  const dimensions = dimension.split('+')
+  const values = dimensions.length === 1 ? [value] : value.split('+')
+  const midnight = Math.floor(at / DAY_MS) * DAY_MS
+  const hourOf = (hour: string) => formatClockInZone(midnight + Number.parseInt(hour, 10) * HOUR_MS, timeZone)
+  return values.map((one, n) => (dimensions[n] === 'hour' ? hourOf(one) : one)).join(' + ')
 }
 
 /** Dimensions by which the dictionary can be filtered; the values of other dimensions are not fields of events. */

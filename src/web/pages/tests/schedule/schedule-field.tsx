@@ -1,12 +1,10 @@
 import { Group, NativeSelect, NumberInput, Select, Stack, Text, TextInput } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
-import { getOrganizationOptions } from '#client/@tanstack/react-query.gen'
-import { STALE_MS } from '../../../api/queries.ts'
 import { Data } from '../../../components/data-text.tsx'
 import { formatDate } from '../../../components/format.ts'
 import { timeZones } from '../../../components/local-time.ts'
 import { useNow } from '../../../components/use-now.ts'
+import { useOrganizationTimeZone } from '../../../components/use-time-zone.ts'
 import { messages } from '../../../messages.ts'
 import { INTERVALS, nextRuns, patternOf, type Schedule, scheduleOf } from './schedule-pattern.ts'
 
@@ -30,11 +28,10 @@ interface ScheduleFieldProps {
 export function ScheduleField({ pattern, timezone, change, errorOf }: ScheduleFieldProps) {
   // A pattern that is also an interval can be edited as a pattern.
   const [isCustom, setCustom] = useState(false)
-  const { data: organization } = useQuery({ ...getOrganizationOptions(), staleTime: STALE_MS.dictionary })
-  const own = organization?.timezone
+  const own = useOrganizationTimeZone()
   // A new schedule is in the time zone of the organization.
   useEffect(() => {
-    if (timezone === '' && own !== undefined) change({ timezone: own })
+    if (timezone === '' && own !== null) change({ timezone: own })
   }, [timezone, own, change])
   const read = scheduleOf(pattern)
   const schedule: Schedule = isCustom ? { ...read, interval: 'custom' } : read
