@@ -50,7 +50,7 @@ export async function evaluateCaptureRules(deps: EvaluateDeps, stopping?: AbortS
     for (const rule of rules) {
       if (stopping?.aborted) return
       try {
-        isEvaluated = (await evaluateRule(deps, rule)) || isEvaluated
+        isEvaluated = (await evaluateRule(deps, rule, yielder)) || isEvaluated
       } catch (error) {
         if (!stopping?.aborted) deps.report(error, `order capture rule ${rule.id}: ${messageOf(error)}`)
       }
@@ -61,7 +61,7 @@ export async function evaluateCaptureRules(deps: EvaluateDeps, stopping?: AbortS
 }
 
 /** Returns false when the rule is not due. */
-async function evaluateRule(deps: EvaluateDeps, rule: StoredRule): Promise<boolean> {
+async function evaluateRule(deps: EvaluateDeps, rule: StoredRule, yielder: Yielder): Promise<boolean> {
   const { db, clock, watermark } = deps
   const until = Math.min(clock.now(), watermark())
   const stepMs = Math.max(MINUTE_MS, settlingMs(rule) / EVALUATIONS)
@@ -71,7 +71,8 @@ async function evaluateRule(deps: EvaluateDeps, rule: StoredRule): Promise<boole
   await countOrders(deps, { ...rule, countedTo: Math.min(rule.countedTo, until) }, { until, currency })
   const settledTo = until - settlingMs(rule)
   const counts = countsSince(db, rule.id, until - HISTORY_MS)
-  const { state, problems } = judgeRule(rule, { counts, state: rule.state, settledTo, currency })
+  const history = { counts, state: rule.state, settledTo, currency }
+  const { state, problems } = await judgeRule(rule, history, () => yielder.yieldNow())
   const lost = problems.find(({ subject }) => subject === 'missing')
   const missing = lost ? await missingOrders(deps, rule, { since: lost.since, until, limit: MAX_MISSING }) : []
   const findings = problems.map((problem) => findingOf(rule, problem, { settledTo, missing, currency }))

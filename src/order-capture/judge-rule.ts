@@ -44,11 +44,13 @@ interface Loss {
 const MIN_VALUED = 20
 
 /**
- * Judges the counts of a rule. Pure.
+ * Judges the counts of a rule. Each share takes up to 20 ms when 12 weeks are learned, so other work runs after each one.
+ * Pure, apart from that.
  * @param counts counts of at most 12 weeks, oldest first
  * @param settledTo end of the counted time
+ * @param pause lets other work run
  */
-export function judgeRule(
+export async function judgeRule(
   rule: CaptureRule,
   {
     counts,
@@ -61,12 +63,16 @@ export function judgeRule(
     settledTo: Instant
     currency: string | null
   },
-): { state: CaptureState; problems: CaptureProblem[] } {
-  const judge = (of: (count: CaptureCount) => Omit<Slice, 'at'>, before: ShareState) =>
-    judgeShare(slicesOf(counts, of), before)
-  const missing = judge(missingOf, state.missing)
-  const duplicates = judge(({ captured, duplicated }) => ({ count: captured, bad: duplicated }), state.duplicates)
-  const values = judge(({ valued, deviating }) => ({ count: valued, bad: deviating }), state.values)
+  pause: () => Promise<void>,
+): Promise<{ state: CaptureState; problems: CaptureProblem[] }> {
+  const judge = async (of: (count: CaptureCount) => Omit<Slice, 'at'>, before: ShareState) => {
+    const verdict = judgeShare(slicesOf(counts, of), before)
+    await pause()
+    return verdict
+  }
+  const missing = await judge(missingOf, state.missing)
+  const duplicates = await judge(({ captured, duplicated }) => ({ count: captured, bad: duplicated }), state.duplicates)
+  const values = await judge(({ valued, deviating }) => ({ count: valued, bad: deviating }), state.values)
   const since = (from: Instant) => counts.filter(({ startAt }) => startAt >= from)
   const lastDay = since(settledTo - DAY_MS)
   const problems = [
