@@ -90,6 +90,7 @@ summary{cursor:pointer}
 table{border-collapse:collapse;width:100%;font-size:14px;margin-top:6px;table-layout:fixed}
 th,td{text-align:left;vertical-align:top;padding:4px 12px 4px 0;border-top:1px solid var(--line);font-weight:400}
 th{color:var(--muted);width:36%}
+.card>table:only-child{margin:0}.card>table:only-child tr:first-child>*{padding-top:0;border:0}
 code,td{font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,'Liberation Mono',monospace}
 footer{margin-top:32px}
 .logo svg{width:18px;height:18px;vertical-align:-4px}

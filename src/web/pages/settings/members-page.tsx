@@ -106,7 +106,7 @@ function MemberTable({ members, pages, remove }: MemberTableProps) {
       pages={pages}
       keyOf={({ id }) => id}
       columns={[
-        { head: messages.settings.fields.name, cell: ({ name }) => <Data>{name ?? '–'}</Data> },
+        { head: messages.settings.fields.name, cell: (member) => <Data>{displayName(member)}</Data> },
         { head: t.email, cell: ({ email }) => (email === null ? t.hidden : <Data>{email}</Data>) },
         {
           head: t.role,
