@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test'
 import { mkdirSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { temporaryFolder } from '../../test/run-program.ts'
-import { PAGE_PATHS } from '../contract/page-paths.ts'
+import { PAGE_PATHS, type PageArea } from '../contract/page-paths.ts'
 import { buildPages, buildWeb, withoutUnusedStyles } from './web-bundle.ts'
 
 /** A typical application: two pages, styles, and shared and dynamically imported modules. */
@@ -21,13 +21,18 @@ const SOURCES: Record<string, string> = {
 const PICTURE = Buffer.concat([Buffer.from('89504e470d0a1a0a', 'hex'), Buffer.alloc(200_000, 7)])
 
 async function build(folder: string, change: Record<string, string> = {}) {
-  mkdirSync(folder, { recursive: true })
-  for (const [name, text] of Object.entries({ ...SOURCES, ...change })) writeFileSync(join(folder, name), text)
+  for (const [name, text] of Object.entries({ ...SOURCES, ...change })) {
+    mkdirSync(dirname(join(folder, name)), { recursive: true })
+    writeFileSync(join(folder, name), text)
+  }
   writeFileSync(join(folder, 'mark.png'), PICTURE)
   return buildWeb(['a.html', 'b.html'].map((name) => join(folder, name)))
 }
 
 const text = (file: { body: Uint8Array } | undefined) => Buffer.from(file?.body ?? '').toString()
+
+/** Returns the names of the assets to which a file refers. */
+const named = (content: string) => [...content.matchAll(/["'(](?:\/assets\/|\.\/)([\w.-]+)["')]/g)].map(([, n]) => n)
 
 test('a bundle contains pages, styles, images and dynamic imports, without source maps or sources', async () => {
   using folder = temporaryFolder()
@@ -50,7 +55,6 @@ test('a bundle contains pages, styles, images and dynamic imports, without sourc
 test('every file that a file references exists at the path where it is served', async () => {
   using folder = temporaryFolder()
   const { pages, assets } = await build(join(folder.path, 'one'))
-  const named = (content: string) => [...content.matchAll(/["'(](?:\/assets\/|\.\/)([\w.-]+)["')]/g)].map(([, n]) => n)
   for (const file of [...Object.values(pages), ...Object.values(assets)]) {
     for (const name of named(text(file))) expect(Object.keys(assets)).toContain(name ?? '')
   }
@@ -77,6 +81,25 @@ test('a build fails if its sources do not compile', async () => {
 test('the views of each area are bundled separately from the main script', async () => {
   const { areas } = await buildPages()
   expect(Object.keys(areas).sort()).toEqual(Object.keys(PAGE_PATHS).sort())
+})
+
+test('the views of an area are one script, which contains everything that they import', async () => {
+  using folder = temporaryFolder()
+  const { areas, assets, pages } = await build(folder.path, {
+    'a.tsx': `import { pages } from './web/pages/shop/pages.ts'; void pages[0]?.()`,
+    'web/pages/shop/pages.ts': `export const pages = [() => import(/* lazy */ './cart-page.tsx'), () => import(/* lazy */ './thanks/paid-page.tsx')]`,
+    'web/pages/shop/cart-page.tsx': `export const Cart = () => console.log('CART')`,
+    'web/pages/shop/thanks/paid-page.tsx': `import { text } from '../text.ts'; export const Paid = () => console.log(text)`,
+    'web/pages/shop/text.ts': `export const text = 'PAID'`,
+  })
+  const [views = '', ...others] = areas['shop' as PageArea] ?? []
+  expect(others).toEqual([])
+  expect(text(assets[views])).toMatch(/CART.*PAID/s)
+  expect(
+    named(text(pages['a.html']))
+      .map((name) => text(assets[name ?? '']))
+      .join(),
+  ).not.toMatch(/CART|PAID/)
 })
 
 test('pages are small, except those of the documentation', async () => {

@@ -127,7 +127,7 @@ function areasOf(metafile: Bun.BuildMetafile | undefined): WebBundle['areas'] {
   const outputs = Object.entries(metafile?.outputs ?? {})
   const areas: Record<string, string[]> = {}
   for (const [path, { entryPoint = '', imports }] of outputs) {
-    const [, area] = /\/web\/pages\/([^/]+)\/(?:views\.ts|[^/]+-page\.tsx)$/.exec(entryPoint) ?? []
+    const [, area] = /\bweb\/pages\/([^/]+)\/views$/.exec(entryPoint) ?? []
     if (area === undefined || !path.endsWith('.js')) continue
     const shared = imports.filter(({ kind }) => kind === 'import-statement').map(({ path }) => path)
     const isPage = (path: string) =>
@@ -137,11 +137,39 @@ function areasOf(metafile: Bun.BuildMetafile | undefined): WebBundle['areas'] {
   return areas
 }
 
+/**
+ * Bundles the views of an area as one script: importing one of them imports those of all pages in the same `pages.ts`.
+ * Otherwise, each view would be a script, and so would each combination of parts that views share.
+ */
+const viewsByArea: Bun.BunPlugin = {
+  name: 'views by area',
+  setup(build) {
+    const namespace = 'views'
+    const folders = new Map<string, string>()
+    build.onResolve({ filter: /-pages?\.tsx$/ }, ({ importer, kind }) => {
+      const [, area] = /\/(web\/pages\/[^/]+)\/pages\.ts$/.exec(importer) ?? []
+      if (area === undefined || kind !== 'dynamic-import') return undefined
+      folders.set(`${area}/views`, join(importer, '..'))
+      // Without the absolute path, so that the bundle does not depend on the folder of the repository.
+      return { path: `${area}/views`, namespace }
+    })
+    build.onLoad({ filter: /./, namespace }, async ({ path }) => {
+      const folder = folders.get(path) ?? ''
+      const text = await Bun.file(join(folder, 'pages.ts')).text()
+      const imports = new Bun.Transpiler({ loader: 'ts' }).scanImports(text)
+      const views = imports.filter(({ kind }) => kind === 'dynamic-import').map((one) => join(folder, one.path))
+      const exports = [...new Set(views)].map((view) => `export * from ${JSON.stringify(view)}`)
+      return { contents: exports.join('\n'), loader: 'ts' }
+    })
+  },
+}
+
 async function bundle(entrypoints: readonly string[], options: Partial<Bun.BuildConfig>): Promise<Bun.BuildOutput> {
   const output = await Bun.build({
     entrypoints: [...entrypoints],
     target: 'browser',
     format: 'esm',
+    plugins: [viewsByArea],
     minify: true,
     publicPath: ASSETS_PATH,
     // Makes React and similar packages omit their development code.

@@ -13,9 +13,13 @@ const LISTS: Record<string, [path: string, noun: string]> = {
   '/integrations': ['/v1/integrations', 'integrations'],
   '/deliveries': ['/v1/notifications/deliveries', 'deliveries'],
 }
-const PATHS: readonly PagePath[] = Object.values(PAGE_PATHS).flatMap((paths) => Object.values(paths))
 /** Pages for users who are not signed in. */
 const ENTRANCES: readonly string[] = [...Object.values(PAGE_PATHS['sign-in']), PAGE_PATHS.overview.login]
+
+/** The paths of all pages for signed-in users, in which `$id` stands for an id. */
+export const MEMBERS_PATHS: readonly PagePath[] = Object.values(PAGE_PATHS)
+  .flatMap((paths): PagePath[] => Object.values(paths))
+  .filter((path) => !ENTRANCES.includes(path))
 
 type Get = (path: string) => ReturnType<Response['json']>
 
@@ -25,7 +29,7 @@ type Get = (path: string) => ReturnType<Response['json']>
  */
 export async function dashboardPaths(get: Get, include: 'existing' | 'all' = 'existing'): Promise<string[]> {
   const found: string[] = []
-  for (const path of PATHS.filter((one) => !ENTRANCES.includes(one))) {
+  for (const path of MEMBERS_PATHS) {
     const [before = '', after] = path.split('/$id')
     const id = after === undefined ? '' : await idFor(before, get)
     if (id !== null || include === 'all') found.push(path.replace('$id', id ?? 'nothing'))
@@ -38,6 +42,7 @@ async function idFor(list: string, get: Get): Promise<string | null> {
     const { events } = (await get('/v1/events?limit=200')) ?? { events: [] }
     return events.find(({ sessionId }: { sessionId: string | null }) => sessionId !== null)?.sessionId ?? null
   }
-  const [path = '', noun = ''] = LISTS[list] ?? []
+  const [path, noun] = LISTS[list] ?? []
+  if (!path || !noun) throw new Error(`LISTS has no list with the ids of ${list}/$id`)
   return (await get(`${path}?limit=1`))?.[noun]?.[0]?.id ?? null
 }

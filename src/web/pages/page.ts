@@ -61,11 +61,14 @@ export const page = <Path extends PagePath, Fields extends ParamTypes = Record<n
   menu: menu ? { ...MENU_DEFAULTS, ...menu } : null,
 })
 
-/** Returns the views of a module by name. The module is loaded when one of them is first shown or preloaded. */
-export const lazyViews =
-  <Views extends Record<string, unknown>>(load: () => Promise<Views>) =>
-  <Name extends keyof Views>(name: Name) =>
-    lazyRouteComponent(() => load().catch(reportUnreachable), name)
+/**
+ * Returns a view of a module. The module is loaded when the view is first shown or preloaded, together with the views of all
+ * pages of its area.
+ */
+export const lazyView = <Views extends Record<string, unknown>, Name extends keyof Views>(
+  load: () => Promise<Views>,
+  name: Name,
+) => lazyRouteComponent(() => load().catch(reportUnreachable), name)
 
 /** Prevents the router from reloading the document while the server is unreachable. */
 async function reportUnreachable(error: unknown): Promise<never> {

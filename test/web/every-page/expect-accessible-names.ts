@@ -1,9 +1,9 @@
 import { expect } from 'bun:test'
 import type { Browser, Page, SerializedAXNode } from 'puppeteer-core'
 import { ask, until } from '../../run-program.ts'
-import { dashboardPaths } from '../dashboard-paths.ts'
+import { dashboardPaths, MEMBERS_PATHS } from '../dashboard-paths.ts'
 import type { Demo } from '../demo.ts'
-import { EVERYWHERE, ON_PHONES, PAGES } from './expected-names.ts'
+import { EVERYWHERE, namesOn, ON_PHONES } from './expected-names.ts'
 import { HEIGHT, PHONE, signedIn, TEST_MS, waitForPage } from './page-checks.ts'
 
 const FIELDS = ['textbox', 'searchbox', 'combobox', 'listbox', 'spinbutton', 'switch', 'checkbox', 'radiogroup']
@@ -18,13 +18,13 @@ export async function expectAccessibleNames(browser: Browser, demo: Demo, width:
   using _visitors = simulateVisitors(demo, shop.token)
   const addresses = [`/domains/${shop.id}/live`, ...(await richestPages(demo)), ...(await dashboardPaths(demo.get))]
   const found: Record<string, string[]> = {}
-  for (const [address, wanted] of Object.entries(PAGES)) {
-    const pattern = new RegExp(`^${address.replace('{id}', '(?!new$)[^/]+')}$`)
-    await screen.open(addresses.find((one) => pattern.test(one)) ?? address)
+  for (const path of MEMBERS_PATHS) {
+    const pattern = new RegExp(`^${path.replace('$id', '(?!new$)[^/]+')}$`)
+    await screen.open(addresses.find((one) => pattern.test(one)) ?? path)
     await waitForPage(screen.page)
     if (width < PHONE) await openFilters(screen.page)
-    const missing = await missingOn(screen.page, [...everywhere, ...wanted])
-    if (missing.length > 0) found[address] = missing
+    const missing = await missingOn(screen.page, [...everywhere, ...namesOn(path)])
+    if (missing.length > 0) found[path] = missing
   }
   expect(found).toEqual({})
 }

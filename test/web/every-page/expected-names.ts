@@ -1,3 +1,6 @@
+import { PAGE_PATHS, type PagePath } from '../../../src/contract/page-paths.ts'
+import { english } from '../../../src/web/messages.ts'
+
 /*
  * Roles and names by which people and scripts find elements on each page, written as `role Name`. The role `field`
  * matches a text field, select, number field or switch. Matching ignores case. In the page, a comma and a count may
@@ -44,8 +47,20 @@ const ALERT = [
   'region What would have happened',
 ]
 
-/** Elements on each page by path. `{id}` matches the id of any item. */
-export const PAGES: Record<string, readonly string[]> = {
+/** Headings of pages that are named by their tab. */
+const HEADINGS: Partial<Record<PagePath, string>> = {
+  ...headingsOf(PAGE_PATHS.settings, english.settings.pages),
+  ...headingsOf(PAGE_PATHS.explore, english.explore.pages),
+}
+
+/** Returns the elements of the page with this path. Every page has a heading. */
+export const namesOn = (path: PagePath): readonly string[] => [
+  `heading ${HEADINGS[path] ?? ''}`.trim(),
+  ...(PAGES[path] ?? []),
+]
+
+/** Further elements of pages, by path. */
+const PAGES: Partial<Record<PagePath, readonly string[]>> = {
   '/': [
     'heading Overview',
     'region Verdict',
@@ -62,7 +77,7 @@ export const PAGES: Record<string, readonly string[]> = {
     'table Issues',
     ...['Search', 'Status', 'Severity', 'Domain', 'Type', 'Sort by'].map(field),
   ],
-  '/issues/{id}': [
+  '/issues/$id': [
     'button Acknowledge',
     'button Resolve',
     'button Mute',
@@ -88,7 +103,7 @@ export const PAGES: Record<string, readonly string[]> = {
     'button Save as disabled',
     'button Save and enable',
   ],
-  '/alerts/{id}': ALERT,
+  '/alerts/$id': ALERT,
   '/signals': [
     'heading Signals',
     'table Signals',
@@ -97,20 +112,20 @@ export const PAGES: Record<string, readonly string[]> = {
   ],
   '/domains': ['heading Domains', 'table Domains', 'link Add a domain'],
   '/domains/new': ['heading Add a domain', 'field Name', 'button Add'],
-  '/domains/{id}': [...DOMAIN, 'region Open issues', 'region Scores', 'region Vendors', 'region Latest release'],
-  '/domains/{id}/setup': [...DOMAIN, 'field head.html', 'button Copy the code'],
-  '/domains/{id}/live': [...DOMAIN, 'table Events'],
-  '/explore/dictionary': ['heading Dictionary', 'table Dictionary'],
-  '/explore/events': ['heading Events', 'table Events'],
-  '/explore/journeys': ['heading Journeys', 'table Journeys', 'figure Where sessions go'],
-  '/explore/performance': ['heading Tag performance', 'table Tag performance'],
-  '/explore/execution': ['heading Execution', 'table Execution'],
-  '/explore/orders': ['heading Orders', 'table Orders'],
-  '/explore/sessions/{id}': ['heading Session', 'list Path'],
+  '/domains/$id': [...DOMAIN, 'region Open issues', 'region Scores', 'region Vendors', 'region Latest release'],
+  '/domains/$id/setup': [...DOMAIN, 'field head.html', 'button Copy the code'],
+  '/domains/$id/live': [...DOMAIN, 'table Events'],
+  '/explore/dictionary': ['table Dictionary'],
+  '/explore/events': ['table Events'],
+  '/explore/journeys': ['table Journeys', 'figure Where sessions go'],
+  '/explore/performance': ['table Tag performance'],
+  '/explore/execution': ['table Execution'],
+  '/explore/orders': ['table Orders'],
+  '/explore/sessions/$id': ['heading Session', 'list Path'],
   '/changes': ['heading Changes', 'list Changes'],
-  '/changes/{id}': ['table Findings', 'link Compare before and after'],
+  '/changes/$id': ['table Findings', 'link Compare before and after'],
   '/gate': ['heading Release gate', 'link How to set up the gate', 'table Release gate'],
-  '/gate/{id}': ['heading checkout release-42', 'table Problems', 'table Checks', 'link the approved run'],
+  '/gate/$id': ['heading checkout release-42', 'table Problems', 'table Checks', 'link the approved run'],
   '/compare': ['heading Compare', 'field Compare', 'field Domain'],
   '/compliance': ['heading Compliance', 'list Findings', 'button File an issue', 'button Ignore'],
   '/compliance/before-consent': ['heading Before consent', 'field Domain', 'table Before consent'],
@@ -121,21 +136,23 @@ export const PAGES: Record<string, readonly string[]> = {
   '/integrations': ['heading Integrations', 'link Connect'],
   '/integrations/new': ['heading Connect', 'field Provider'],
   '/deliveries': ['heading Deliveries', 'table Deliveries', 'region Inbox'],
-  '/deliveries/{id}': ['list Attempts', 'button Replay'],
+  '/deliveries/$id': ['list Attempts', 'button Replay'],
   '/report': ['heading Weekly report', 'button Print'],
-  '/settings/organization': ['heading Organization', 'field Name', 'field Currency', 'button Save'],
-  '/settings/projects': ['heading Projects'],
-  '/settings/maintenance': ['heading Maintenance', 'button Add window'],
-  '/settings/calendars': ['heading Calendars', 'button Add calendar'],
-  '/settings/members': ['heading Members', 'button Invite a member'],
-  '/settings/keys': ['heading API keys', 'table API keys'],
-  '/settings/escalation': ['heading Escalation', 'button Add a step', 'button Save'],
-  '/settings/digest': ['heading Digest', 'field Send me the digest'],
-  '/settings/usage': ['heading Usage'],
-  '/settings/backups': ['heading Backups', 'button Back up now'],
-  '/settings/collectors': ['heading Collectors'],
-  '/settings/audit-log': ['heading Audit log'],
-  '/settings/preferences': ['heading Preferences', 'field Theme', 'field Time zone', 'field Single-key shortcuts'],
+  '/settings/organization': ['field Name', 'field Currency', 'button Save'],
+  '/settings/maintenance': ['button Add window'],
+  '/settings/calendars': ['button Add calendar'],
+  '/settings/members': ['button Invite a member'],
+  '/settings/keys': ['table API keys'],
+  '/settings/escalation': ['button Add a step', 'button Save'],
+  '/settings/digest': ['field Send me the digest'],
+  '/settings/backups': ['button Back up now'],
+  '/settings/preferences': ['field Theme', 'field Time zone', 'field Single-key shortcuts'],
+}
+
+function headingsOf(paths: Readonly<Record<string, PagePath>>, titles: Readonly<Record<string, string>>) {
+  return Object.fromEntries(
+    Object.entries(paths).flatMap(([name, path]) => (titles[name] ? [[path, titles[name]]] : [])),
+  )
 }
 
 function link(name: string): string {

@@ -4,11 +4,10 @@ import { PAGE_PATHS } from '../../../contract/page-paths.ts'
 import { sharedQueries } from '../../api/queries.ts'
 import { SHOW_PARAM } from '../../charts/show-param.ts'
 import { messages } from '../../messages.ts'
-import { lazyViews, page } from '../page.ts'
+import { lazyView, page } from '../page.ts'
 import { ALERTS, alertsQuery, NEW_ALERT, suggestionsQuery } from './queries.ts'
 
 const paths = PAGE_PATHS.alerts
-const view = lazyViews(() => import('./views.ts'))
 
 export const alertsPages = [
   page({
@@ -21,7 +20,7 @@ export const alertsPages = [
       sharedQueries.forms(),
       suggestionsQuery(values.project),
     ],
-    view: view('AlertsPage'),
+    view: lazyView(() => import('./alerts-page.tsx'), 'AlertsPage'),
   }),
   page({
     path: paths.new,
@@ -33,12 +32,12 @@ export const alertsPages = [
     },
     search: { ...NEW_ALERT, ...SHOW_PARAM },
     queries: () => [sharedQueries.forms()],
-    view: view('NewAlertPage'),
+    view: lazyView(() => import('./editor/new-alert-page.tsx'), 'NewAlertPage'),
   }),
   page({
     path: paths.item,
     search: SHOW_PARAM,
     queries: ({ id }) => [getAlertOptions({ path: { id } }), sharedQueries.forms()],
-    view: view('AlertPage'),
+    view: lazyView(() => import('./editor/edit-alert-page.tsx'), 'AlertPage'),
   }),
 ] as const

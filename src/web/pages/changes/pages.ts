@@ -7,7 +7,7 @@ import { messages } from '../../messages.ts'
 import type { ValuesOf } from '../../url-state/param-types.ts'
 import type { SharedParams } from '../../url-state/search-params.ts'
 import { timeRangeOf } from '../../url-state/use-search-params.ts'
-import { lazyViews, page } from '../page.ts'
+import { lazyView, page } from '../page.ts'
 import {
   COMPARE,
   type CompareValues,
@@ -21,7 +21,6 @@ import {
 import { CHANGES, changesQuery, gateRunsQuery, latestChangeQuery } from './queries.ts'
 
 const paths = PAGE_PATHS.changes
-const view = lazyViews(() => import('./views.ts'))
 
 export const changesPages = [
   page({
@@ -33,9 +32,9 @@ export const changesPages = [
     },
     search: CHANGES,
     queries: (values) => [changesQuery(values), sharedQueries.domains()],
-    view: view('ChangesPage'),
+    view: lazyView(() => import('./changes-page.tsx'), 'ChangesPage'),
   }),
-  page({ path: paths.item, view: view('ChangePage') }),
+  page({ path: paths.item, view: lazyView(() => import('./change-page.tsx'), 'ChangePage') }),
   page({
     path: paths.compare,
     menu: {
@@ -54,13 +53,17 @@ export const changesPages = [
         ],
       },
     ],
-    view: view('ComparePage'),
+    view: lazyView(() => import('./compare-page.tsx'), 'ComparePage'),
   }),
-  page({ path: paths.gate, queries: () => [gateRunsQuery()], view: view('GateRunsPage') }),
+  page({
+    path: paths.gate,
+    queries: () => [gateRunsQuery()],
+    view: lazyView(() => import('./gate-runs-page.tsx'), 'GateRunsPage'),
+  }),
   page({
     path: paths['gate-run'],
     queries: ({ id }) => [getGateRunOptions({ path: { id } })],
-    view: view('GateRunPage'),
+    view: lazyView(() => import('./gate-run-page.tsx'), 'GateRunPage'),
   }),
 ] as const
 

@@ -3,10 +3,8 @@ import type { ComplianceGroupList } from '#client/types.gen'
 import { PAGE_PATHS } from '../../../contract/page-paths.ts'
 import { sharedQueries } from '../../api/queries.ts'
 import { messages } from '../../messages.ts'
-import { lazyViews, page } from '../page.ts'
+import { lazyView, page } from '../page.ts'
 import { BEFORE_CONSENT, COMPLIANCE, findingsQuery, groupsQuery, openAtFirst, optionsQuery } from './queries.ts'
-
-const view = lazyViews(() => import('./views.ts'))
 
 export const compliancePages = [
   page({
@@ -26,13 +24,13 @@ export const compliancePages = [
       optionsQuery('vendor', values.project),
       optionsQuery('kind', values.project),
     ],
-    view: view('CompliancePage'),
+    view: lazyView(() => import('./compliance-page.tsx'), 'CompliancePage'),
   }),
   page({
     path: PAGE_PATHS.compliance['before-consent'],
     menu: { title: () => messages.beforeConsent.title },
     search: BEFORE_CONSENT,
     queries: () => [sharedQueries.domains()],
-    view: view('BeforeConsentPage'),
+    view: lazyView(() => import('./before-consent-page.tsx'), 'BeforeConsentPage'),
   }),
 ] as const

@@ -2,10 +2,8 @@ import { IconSend } from '@tabler/icons-react'
 import { PAGE_PATHS } from '../../../contract/page-paths.ts'
 import { integrationNamesQuery } from '../../components/integration-names-query.ts'
 import { messages } from '../../messages.ts'
-import { lazyViews, page } from '../page.ts'
+import { lazyView, page } from '../page.ts'
 import { alertsQuery, DELIVERIES, deliveriesQuery, deliveryQuery, inboxQuery } from './queries.ts'
-
-const view = lazyViews(() => import('./views.ts'))
 
 export const deliveriesPages = [
   page({
@@ -17,11 +15,11 @@ export const deliveriesPages = [
     },
     search: DELIVERIES,
     queries: (values) => [deliveriesQuery(values), inboxQuery, integrationNamesQuery(), alertsQuery()],
-    view: view('DeliveriesPage'),
+    view: lazyView(() => import('./deliveries-page.tsx'), 'DeliveriesPage'),
   }),
   page({
     path: PAGE_PATHS.deliveries.item,
     queries: ({ id }) => [deliveryQuery(id), integrationNamesQuery()],
-    view: view('DeliveryPage'),
+    view: lazyView(() => import('./delivery-page.tsx'), 'DeliveryPage'),
   }),
 ] as const

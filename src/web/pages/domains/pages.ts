@@ -2,11 +2,10 @@ import { IconWorld } from '@tabler/icons-react'
 import { getDomainOptions } from '#client/@tanstack/react-query.gen'
 import { PAGE_PATHS } from '../../../contract/page-paths.ts'
 import { messages } from '../../messages.ts'
-import { lazyViews, page } from '../page.ts'
+import { lazyView, page } from '../page.ts'
 import { DOMAINS, domainsQuery, LIVE } from './queries.ts'
 
 const paths = PAGE_PATHS.domains
-const view = lazyViews(() => import('./views.ts'))
 
 /** The queries of the pages of one domain. */
 const domainQueries = ({ id }: { id: string }) => [getDomainOptions({ path: { id } })]
@@ -17,7 +16,7 @@ export const domainsPages = [
     menu: { title: () => messages.shell.pages.domains, keys: 'g d', navigation: { group: 'watch', icon: IconWorld } },
     search: DOMAINS,
     queries: (values) => [domainsQuery(values)],
-    view: view('DomainsPage'),
+    view: lazyView(() => import('./domains-page.tsx'), 'DomainsPage'),
   }),
   page({
     path: paths.new,
@@ -26,13 +25,42 @@ export const domainsPages = [
       keywords: () => messages.palette.addDomainKeywords,
       action: 'admin',
     },
-    view: view('AddDomainPage'),
+    view: lazyView(() => import('./add-domain-page.tsx'), 'AddDomainPage'),
   }),
-  page({ path: paths.item, queries: domainQueries, view: view('DomainSummaryPage') }),
-  page({ path: paths.setup, queries: domainQueries, view: view('DomainSetupPage') }),
-  page({ path: paths.live, search: LIVE, queries: domainQueries, view: view('DomainLivePage') }),
-  page({ path: paths.hostnames, queries: domainQueries, view: view('DomainHostnamesPage') }),
-  page({ path: paths.vendors, queries: domainQueries, view: view('DomainVendorsPage') }),
-  page({ path: paths.sampling, queries: domainQueries, view: view('DomainSamplingPage') }),
-  page({ path: paths.settings, queries: domainQueries, view: view('DomainSettingsPage') }),
+  page({
+    path: paths.item,
+    queries: domainQueries,
+    view: lazyView(() => import('./domain/domain-summary-page.tsx'), 'DomainSummaryPage'),
+  }),
+  page({
+    path: paths.setup,
+    queries: domainQueries,
+    view: lazyView(() => import('./domain/domain-setup-page.tsx'), 'DomainSetupPage'),
+  }),
+  page({
+    path: paths.live,
+    search: LIVE,
+    queries: domainQueries,
+    view: lazyView(() => import('./domain/live-page.tsx'), 'DomainLivePage'),
+  }),
+  page({
+    path: paths.hostnames,
+    queries: domainQueries,
+    view: lazyView(() => import('./domain/hostnames-page.tsx'), 'DomainHostnamesPage'),
+  }),
+  page({
+    path: paths.vendors,
+    queries: domainQueries,
+    view: lazyView(() => import('./domain/vendors-page.tsx'), 'DomainVendorsPage'),
+  }),
+  page({
+    path: paths.sampling,
+    queries: domainQueries,
+    view: lazyView(() => import('./domain/sampling-page.tsx'), 'DomainSamplingPage'),
+  }),
+  page({
+    path: paths.settings,
+    queries: domainQueries,
+    view: lazyView(() => import('./domain/domain-settings-page.tsx'), 'DomainSettingsPage'),
+  }),
 ] as const

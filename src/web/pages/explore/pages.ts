@@ -1,11 +1,10 @@
 import { IconCompass } from '@tabler/icons-react'
 import { PAGE_PATHS } from '../../../contract/page-paths.ts'
 import { messages } from '../../messages.ts'
-import { lazyViews, page } from '../page.ts'
+import { lazyView, page } from '../page.ts'
 import { DICTIONARY, EVENTS, EXPLORE, exploreQueries, JOURNEYS } from './queries.ts'
 
 const paths = PAGE_PATHS.explore
-const view = lazyViews(() => import('./views.ts'))
 
 export const explorePages = [
   page({
@@ -17,28 +16,36 @@ export const explorePages = [
     },
     search: DICTIONARY,
     queries: (values) => [exploreQueries.dictionary(values), exploreQueries.flatDictionary(values)],
-    view: view('DictionaryPage'),
+    view: lazyView(() => import('./dictionary/dictionary-page.tsx'), 'DictionaryPage'),
   }),
-  page({ path: paths.events, search: EVENTS, view: view('EventsPage') }),
+  page({ path: paths.events, search: EVENTS, view: lazyView(() => import('./events/events-page.tsx'), 'EventsPage') }),
   page({
     path: paths.journeys,
     search: JOURNEYS,
     queries: (values) => [exploreQueries.flows(values)],
-    view: view('JourneysPage'),
+    view: lazyView(() => import('./journeys/journeys-page.tsx'), 'JourneysPage'),
   }),
   page({
     path: paths.performance,
     search: EXPLORE,
     queries: (values) => [exploreQueries.performance(values)],
-    view: view('PerformancePage'),
+    view: lazyView(() => import('./tag-performance-page.tsx'), 'PerformancePage'),
   }),
   page({
     path: paths.execution,
     search: EXPLORE,
     queries: (values) => [exploreQueries.execution(values)],
-    view: view('ExecutionPage'),
+    view: lazyView(() => import('./tag-execution-page.tsx'), 'ExecutionPage'),
   }),
-  page({ path: paths.labels, search: EXPLORE, view: view('EventLabelsPage') }),
-  page({ path: paths.orders, search: EXPLORE, view: view('OrdersPage') }),
-  page({ path: paths.session, view: view('SessionPage') }),
+  page({
+    path: paths.labels,
+    search: EXPLORE,
+    view: lazyView(() => import('./event-labels-page.tsx'), 'EventLabelsPage'),
+  }),
+  page({
+    path: paths.orders,
+    search: EXPLORE,
+    view: lazyView(() => import('./order-reconciliation-page.tsx'), 'OrdersPage'),
+  }),
+  page({ path: paths.session, view: lazyView(() => import('./events/session-page.tsx'), 'SessionPage') }),
 ] as const

@@ -2,11 +2,10 @@ import { IconPlug } from '@tabler/icons-react'
 import { PAGE_PATHS } from '../../../contract/page-paths.ts'
 import { sharedQueries } from '../../api/queries.ts'
 import { messages } from '../../messages.ts'
-import { lazyViews, page } from '../page.ts'
+import { lazyView, page } from '../page.ts'
 import { CONNECT, integrationsQuery } from './queries.ts'
 
 const paths = PAGE_PATHS.integrations
-const view = lazyViews(() => import('./views.ts'))
 
 export const integrationsPages = [
   page({
@@ -17,8 +16,8 @@ export const integrationsPages = [
       navigation: { group: 'connect', icon: IconPlug },
     },
     queries: () => [integrationsQuery(), sharedQueries.forms()],
-    view: view('IntegrationsPage'),
+    view: lazyView(() => import('./integrations-page.tsx'), 'IntegrationsPage'),
   }),
-  page({ path: paths.new, search: CONNECT, view: view('ConnectPage') }),
-  page({ path: paths.item, view: view('IntegrationPage') }),
+  page({ path: paths.new, search: CONNECT, view: lazyView(() => import('./connect-page.tsx'), 'ConnectPage') }),
+  page({ path: paths.item, view: lazyView(() => import('./integration-page.tsx'), 'IntegrationPage') }),
 ] as const

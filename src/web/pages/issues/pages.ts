@@ -5,11 +5,10 @@ import { membersQuery } from '../../api/members.ts'
 import { sharedQueries } from '../../api/queries.ts'
 import { SHOW_PARAM } from '../../charts/show-param.ts'
 import { messages } from '../../messages.ts'
-import { lazyViews, page } from '../page.ts'
+import { lazyView, page } from '../page.ts'
 import { ISSUES, issuesQuery } from './queries.ts'
 
 const paths = PAGE_PATHS.issues
-const view = lazyViews(() => import('./views.ts'))
 
 export const issuesPages = [
   page({
@@ -21,12 +20,12 @@ export const issuesPages = [
     },
     search: ISSUES,
     queries: (values) => [issuesQuery(values), sharedQueries.domains(), membersQuery()],
-    view: view('IssuesPage'),
+    view: lazyView(() => import('./issues-page.tsx'), 'IssuesPage'),
   }),
   page({
     path: paths.item,
     search: SHOW_PARAM,
     queries: ({ id }) => [getIssueOptions({ path: { id } }), investigateIssueOptions({ path: { id } })],
-    view: view('IssuePage'),
+    view: lazyView(() => import('./issue/issue-page.tsx'), 'IssuePage'),
   }),
 ] as const

@@ -2,10 +2,8 @@ import { IconLayoutDashboard } from '@tabler/icons-react'
 import { PAGE_PATHS } from '../../../contract/page-paths.ts'
 import { SHOW_PARAM } from '../../charts/show-param.ts'
 import { messages } from '../../messages.ts'
-import { lazyViews, page } from '../page.ts'
+import { lazyView, page } from '../page.ts'
 import { overviewQueries } from './queries.ts'
-
-const view = lazyViews(() => import('./overview-page.tsx'))
 
 export const overviewPages = [
   page({
@@ -17,6 +15,6 @@ export const overviewPages = [
     },
     search: SHOW_PARAM,
     queries: ({ project }) => Object.values(overviewQueries).map((query) => query(project)),
-    view: view('OverviewPage'),
+    view: lazyView(() => import('./overview-page.tsx'), 'OverviewPage'),
   }),
 ] as const

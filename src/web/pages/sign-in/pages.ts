@@ -1,11 +1,18 @@
 import { PAGE_PATHS } from '../../../contract/page-paths.ts'
-import { lazyViews, page } from '../page.ts'
+import { lazyView, page } from '../page.ts'
 
 const paths = PAGE_PATHS['sign-in']
-const view = lazyViews(() => import('./views.ts'))
 
 export const signInPages = [
-  page({ path: paths.setup, isPublic: true, view: view('SetUpPage') }),
-  page({ path: paths.invite, isPublic: true, view: view('InvitePage') }),
-  page({ path: paths.reset, isPublic: true, view: view('ResetPage') }),
+  page({
+    path: paths.setup,
+    isPublic: true,
+    view: lazyView(() => import('./setup-and-invite-pages.tsx'), 'SetUpPage'),
+  }),
+  page({
+    path: paths.invite,
+    isPublic: true,
+    view: lazyView(() => import('./setup-and-invite-pages.tsx'), 'InvitePage'),
+  }),
+  page({ path: paths.reset, isPublic: true, view: lazyView(() => import('./password-reset-page.tsx'), 'ResetPage') }),
 ] as const

@@ -2,10 +2,8 @@ import { IconActivity } from '@tabler/icons-react'
 import { PAGE_PATHS } from '../../../contract/page-paths.ts'
 import { sharedQueries } from '../../api/queries.ts'
 import { messages } from '../../messages.ts'
-import { lazyViews, page } from '../page.ts'
+import { lazyView, page } from '../page.ts'
 import { SIGNALS, signalsQuery } from './queries.ts'
-
-const view = lazyViews(() => import('./signals-page.tsx'))
 
 export const signalsPages = [
   page({
@@ -17,6 +15,6 @@ export const signalsPages = [
     },
     search: SIGNALS,
     queries: (values) => [signalsQuery(values), sharedQueries.domains()],
-    view: view('SignalsPage'),
+    view: lazyView(() => import('./signals-page.tsx'), 'SignalsPage'),
   }),
 ] as const

@@ -2,11 +2,10 @@ import { IconFlask } from '@tabler/icons-react'
 import { getFlowTestOptions, getRunOptions } from '#client/@tanstack/react-query.gen'
 import { PAGE_PATHS } from '../../../contract/page-paths.ts'
 import { messages } from '../../messages.ts'
-import { lazyViews, page } from '../page.ts'
+import { lazyView, page } from '../page.ts'
 import { NEW_TEST, runsQuery, testsQuery } from './queries.ts'
 
 const paths = PAGE_PATHS.tests
-const view = lazyViews(() => import('./views.ts'))
 
 export const testsPages = [
   page({
@@ -17,17 +16,17 @@ export const testsPages = [
       navigation: { group: 'understand', icon: IconFlask },
     },
     queries: () => [testsQuery()],
-    view: view('TestsPage'),
+    view: lazyView(() => import('./tests-page.tsx'), 'TestsPage'),
   }),
-  page({ path: paths.new, search: NEW_TEST, view: view('NewTestPage') }),
+  page({ path: paths.new, search: NEW_TEST, view: lazyView(() => import('./new-test-page.tsx'), 'NewTestPage') }),
   page({
     path: paths.item,
     queries: ({ id }) => [getFlowTestOptions({ path: { id } }), runsQuery(id)],
-    view: view('TestPage'),
+    view: lazyView(() => import('./test-page.tsx'), 'TestPage'),
   }),
   page({
     path: paths.run,
     queries: ({ id }) => [getRunOptions({ path: { id } })],
-    view: view('RunPage'),
+    view: lazyView(() => import('./run/run-page.tsx'), 'RunPage'),
   }),
 ] as const

@@ -1,2 +1,0 @@
-export { DeliveriesPage } from './deliveries-page.tsx'
-export { DeliveryPage } from './delivery-page.tsx'
