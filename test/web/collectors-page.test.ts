@@ -73,6 +73,17 @@ test('an owner adds a collector, watches it, and removes it', async () => {
   expect(screen.errors).toEqual([])
 })
 
+test('the usage page names the estimated size in ClickHouse', async () => {
+  const { app } = server
+  const { token } = (await app.call('POST', '/v1/domains', { body: { name: 'Shop' } })).body
+  await app.collect(token, { events: [{ vendor: 'Shop', event: 'view' }] })
+  app.clock.advance(5000)
+  await app.run('flush')
+  await openAs(screen, app.owner.apiKey, '/settings/usage')
+  await screen.reads('In ClickHouse (estimate)')
+  await shoot('usage')
+})
+
 test('without ClickHouse, the page explains what collectors require', async () => {
   await using plain = await startTestServer()
   await using own = await openScreen(plain.url)
