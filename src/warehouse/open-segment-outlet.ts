@@ -58,11 +58,12 @@ export async function openSegmentOutlet({ folder, db, clock, address }: OutletOp
       const [events = null, counts = null, paged = null] = names
       try {
         await insertFiles(client, { events, counts, pages: paged }, token, [interruption.signal])
+        if (file) await parquet.scan([file], scan)
       } catch (error) {
-        if (error instanceof ClickhouseError) throw new AppError('unavailable', reasonOf(error))
-        throw error
+        // Otherwise, the files themselves may be at fault.
+        if (!(error instanceof ClickhouseError && error.isTemporary)) waiting = null
+        throw error instanceof ClickhouseError ? new AppError('unavailable', reasonOf(error)) : error
       }
-      if (file) await parquet.scan([file], scan)
       waiting = null
       await parquet.remove(names.flatMap((path) => path ?? []))
       return { content, names: { tracked: [...(naming?.tracked ?? [])], evicted: [...(naming?.evicted ?? [])] } }
