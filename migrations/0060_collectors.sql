@@ -11,7 +11,8 @@ CREATE TABLE collector (
   diskBytes INTEGER,                    -- size of its spool
   freeBytes INTEGER,                    -- free space on the disk of its spool
   storedThrough INTEGER,                -- all its events received before this time are in the event history
-  isAway INTEGER NOT NULL DEFAULT 0 CHECK (isAway IN (0, 1))   -- alerts are evaluated without waiting for it
+  isAway INTEGER NOT NULL DEFAULT 0 CHECK (isAway IN (0, 1)),  -- alerts are evaluated without waiting for it
+  claimed TEXT                          -- JSON span of the segment that is claimed and not committed; null: none
 ) STRICT;
 
 -- Segments whose events are in the event history and in the accounts, so that each is accounted for once.

@@ -415,7 +415,7 @@ const TABLES: Record<string, string> = {
   // Rows are deleted together with their membership.
   digestSubscription: 'digest',
   domain:
-    'domains alerts changes compliance digest evidence health insights issues ingest maintenance org search stream warehouse',
+    'domains alerts changes collectors compliance digest evidence health insights issues ingest maintenance org search stream warehouse',
   domainVendor: 'domains search',
   escalation: 'issues',
   eventFile: 'warehouse',

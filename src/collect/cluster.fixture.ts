@@ -28,6 +28,8 @@ export interface Without {
 /** A collector whose jobs run only when a test says so. */
 export class TestCollector {
   link: Link = 'up'
+  /** Called when a segment is claimed and about to be inserted. */
+  beforeInsert: () => Promise<void> = async () => {}
   readonly log: string[] = []
   private inserts = 0
   private constructor(
@@ -110,7 +112,13 @@ export class TestCollector {
       openOutlet: async (db, folder) => {
         const outlet = await openSegmentOutlet({ db, folder, clock, address: warehouse.client.address })
         const tokenOf = (token: string) => (this.without.tokens ? `${token}:${this.inserts++}` : token)
-        return { ...outlet, insert: (segment, token, scan) => outlet.insert(segment, tokenOf(token), scan) }
+        return {
+          ...outlet,
+          insert: async (segment, token, scan) => {
+            await this.beforeInsert()
+            return outlet.insert(segment, tokenOf(token), scan)
+          },
+        }
       },
     })
   }

@@ -210,6 +210,16 @@ test('a violation at a collector opens an issue on the control node, and late on
   a.link = 'up'
   await cluster.settle(a)
   expect([await occurrences(), await occurrences()]).toEqual([3, 3])
+  await a.send(token, { events: events('stalled') })
+  a.beforeInsert = async () => {
+    clock.advance(2 * MINUTE_MS)
+    await cluster.runJob('collectors')
+    expect(await occurrences()).toBe(3)
+  }
+  await cluster.settle(a)
+  a.beforeInsert = async () => {}
+  await cluster.settle(...cluster.all())
+  expect([await occurrences(), await occurrences()]).toEqual([4, 4])
 })
 
 test('a token works for one data folder, and not after it was removed', async () => {

@@ -26,6 +26,7 @@ import {
   collectorOf,
   commitSegment,
   countLive,
+  noteClaim,
   recordContact,
 } from './store.ts'
 
@@ -124,7 +125,10 @@ export class ControlEndpoint {
     const { instance, epoch, segment, span, hashes } = parseClaim(body)
     checkInstance(collector, instance, clock.now())
     this.checkEpoch(epoch)
-    if (span.fromAt < watermark()) addLateSpan(db, { ...span, slot: collector.slot })
+    tx(db, () => {
+      noteClaim(db, collector.id, span)
+      if (span.fromAt < watermark()) addLateSpan(db, { ...span, slot: collector.slot })
+    })
     const claimed = { segment: `${collector.id}:${segment}`, hashes: hashes.map(BigInt) }
     return { taken: (await claims.claim(claimed, clock.now())).map(String) }
   }

@@ -6,7 +6,7 @@ import { recordFirstEvent } from '../domains/record-sightings.ts'
 import type { IngestRates } from '../ingest/ingest-rates.ts'
 import type { LiveBuffer } from '../ingest/live-buffer.ts'
 import { recordContent } from '../ingest/record-segment.ts'
-import type { Db } from '../store/database.ts'
+import { type Db, tx } from '../store/database.ts'
 import { folderMarkOf } from '../store/folder-mark.ts'
 import { ClaimProcess } from './claim-process.ts'
 import { ControlEndpoint } from './control-endpoint.ts'
@@ -102,7 +102,8 @@ export function openCollectors(base: Base & { watermark(): Instant }, deps: Deps
         name: 'collectors',
         pattern: '* * * * * *',
         async run() {
-          for (const collector of markAway(db, clock.now(), openedAt)) notifyOperator(absenceNotice(collector))
+          for (const collector of tx(db, () => markAway(db, clock.now(), openedAt)))
+            notifyOperator(absenceNotice(collector))
           live = countLive(db)
         },
       },

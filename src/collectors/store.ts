@@ -141,16 +141,27 @@ export function countLive(db: Db): number {
   return prepared<[], { live: number }>(db, sql).get()?.live ?? 0
 }
 
+/** Records the segment that a collector is about to store. It stores one at a time. */
+export function noteClaim(db: Db, id: string, span: SegmentSpan): void {
+  prepared(db, 'UPDATE collector SET claimed = ? WHERE id = ?').run(JSON.stringify(span), id)
+}
+
 /**
- * Marks collectors as away that have had no contact for a minute, and returns them.
+ * Marks collectors as away that have had no contact for a minute, and returns them. The segment that such a collector
+ * has claimed is late from then on, because its events become visible at any time.
  * @param listeningSince time since which this server can be reached
  */
 export function markAway(db: Db, now: Instant, listeningSince: Instant): CollectorRecord[] {
   const lost = listCollectors(db).filter(
     ({ seenAt, isAway }) => seenAt !== null && !isAway && now - Math.max(seenAt, listeningSince) > AWAY_MS,
   )
-  const mark = prepared(db, 'UPDATE collector SET isAway = 1 WHERE id = ?')
-  for (const { id } of lost) mark.run(id)
+  for (const { id, slot } of lost) {
+    const claimed = prepared<[string], { claimed: string | null }>(
+      db,
+      'UPDATE collector SET isAway = 1 WHERE id = ? RETURNING claimed',
+    ).get(id)?.claimed
+    if (claimed) addLateSpan(db, { ...(JSON.parse(claimed) as SegmentSpan), slot })
+  }
   return lost
 }
 
@@ -164,6 +175,7 @@ export function absences(db: Db, now: Instant): { fromAt: Instant; toAt: Instant
 
 /** Records that a segment is committed. Returns false when it already was. */
 export function commitSegment(db: Db, collectorId: string, name: string, now: Instant): boolean {
+  prepared(db, 'UPDATE collector SET claimed = NULL WHERE id = ?').run(collectorId)
   const sql = 'INSERT INTO collectorSegment (collectorId, name, committedAt) VALUES (?, ?, ?) ON CONFLICT DO NOTHING'
   return prepared(db, sql).run(collectorId, name, now).changes === 1
 }
