@@ -6,7 +6,6 @@ import { type CollectorProcess, ProcessCluster } from './process-cluster.ts'
 
 const problem = clickhouseProblem()
 const reason = problem === null ? '' : ` (ClickHouse can't be loaded here: ${problem})`
-const SYNC = '/collectors/v1/sync'
 
 describe.skipIf(problem !== null)(`collectors as processes${reason}`, () => {
   let cluster: ProcessCluster
@@ -24,12 +23,6 @@ describe.skipIf(problem !== null)(`collectors as processes${reason}`, () => {
     const { status, body } = await call('POST', `${to.server.url}/api/v1/events`, { as: token, body: batch })
     return { status, body }
   }
-  /** Waits until a collector has copied everything that the control node has at the moment. */
-  const synced = async ({ control }: CollectorProcess) => {
-    const before = control.requestsTo(SYNC)
-    // Once the second request begins, the answer to the first has been copied.
-    await until('two contacts', () => control.requestsTo(SYNC) >= before + 2)
-  }
   const readiness = async (to: CollectorProcess) => {
     const { status, body } = await call('GET', `${to.server.url}/readyz`)
     return { status, body }
@@ -43,7 +36,7 @@ describe.skipIf(problem !== null)(`collectors as processes${reason}`, () => {
       hookUrl: hook.url,
       secret: WEBHOOK_SECRET,
     })
-    await synced(a)
+    await a.synced()
     const batchOf = (host: string, id: string, from: string) => ({
       page: { url: `https://${host}/` },
       events: [{ id, vendor: 'Shop', event: 'purchase', params: { from } }],
@@ -59,7 +52,7 @@ describe.skipIf(problem !== null)(`collectors as processes${reason}`, () => {
       conditions: { logic: 'any', items: [{ parameter: 'value', op: 'is_blank' }] },
     })
     const { token: fresh } = await cluster.v1('POST', `/domains/${domainId}/token`)
-    await synced(a)
+    await a.synced()
     expect(await send(a, fresh, batchOf('evil.example', 'e2', 'Ann'))).toMatchObject({
       body: { accepted: 0, rejected: 1 },
     })
@@ -84,7 +77,7 @@ describe.skipIf(problem !== null)(`collectors as processes${reason}`, () => {
       hookUrl: hook.url,
       secret: WEBHOOK_SECRET,
     })
-    await synced(b)
+    await b.synced()
     const events = [{ id: 'mail', vendor: 'Shop', event: 'contact', params: { from: 'ann@example.com' } }]
     expect(await send(b, token, { events })).toMatchObject({ status: 202 })
     await until('the notification', () => hook.requests.length > 0)
@@ -99,7 +92,7 @@ describe.skipIf(problem !== null)(`collectors as processes${reason}`, () => {
 
   test('accept events while the control node is absent, and say so', async () => {
     const { id, token } = await newDomain('absence')
-    await synced(a)
+    await a.synced()
     expect(await readiness(a)).toMatchObject({ status: 200, body: { ok: true, warnings: [] } })
     a.control.isCut = true
     await until('the warning', async () => {
@@ -117,7 +110,7 @@ describe.skipIf(problem !== null)(`collectors as processes${reason}`, () => {
 
   test('store what they have received when they are stopped', async () => {
     const { id, token } = await newDomain('stop')
-    await synced(a)
+    await a.synced()
     expect(await send(a, token, { events: [{ id: 'last', vendor: 'Shop' }] })).toMatchObject({ status: 202 })
     const { server } = a
     await a.stop('SIGTERM')
@@ -133,7 +126,7 @@ describe.skipIf(problem !== null)(`collectors as processes${reason}`, () => {
 
   test('with a removed token are refused, keep accepting events, and say so', async () => {
     const { token } = await newDomain('removed')
-    await synced(b)
+    await b.synced()
     await cluster.command('collectors', 'remove', 'b')
     await until('the metric', async () => (await b.metric('tagwarden_collect_token_refused')) === 1)
     expect(await send(b, token, { events: [{ vendor: 'Shop' }] })).toMatchObject({ status: 202 })

@@ -8,6 +8,7 @@ import {
   startCollector,
   startServer,
   temporaryFolder,
+  until,
 } from '../run-program.ts'
 import { FaultyProxy } from './faulty-proxy.ts'
 
@@ -64,6 +65,14 @@ export class CollectorProcess extends Restartable {
     env: Record<string, string>,
   ) {
     super(() => startCollector(data, { env }))
+  }
+
+  /** Waits until everything is copied that the control node has at the moment. */
+  async synced(): Promise<void> {
+    const path = '/collectors/v1/sync'
+    const before = this.control.requestsTo(path)
+    // Once the second request begins, the answer to the first has been copied.
+    await until('two contacts', () => this.control.requestsTo(path) >= before + 2)
   }
 
   /** Returns the value of a metric without labels. */

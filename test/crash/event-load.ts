@@ -21,6 +21,8 @@ export interface Load {
   readonly acknowledged: ReadonlyMap<string, number>
   /** Number of repeated batches. */
   readonly repeats: number
+  /** Error that has stopped a sender; null while all work. */
+  readonly failure: unknown
   /** Destination URL, or a function that returns one for each attempt; null while no server listens. */
   to: Destination
   /**
@@ -45,7 +47,7 @@ export function startLoad(token: string, random: () => number): Load {
   const acknowledged = new Map<string, number>()
   let finished = false
   let abandoned = false
-  const load = { acknowledged, repeats: 0, to: null as Destination }
+  const load = { acknowledged, repeats: 0, failure: null as unknown, to: null as Destination }
   const batchOf = (sender: number, number: number) => ({
     batchId: `sender-${sender}-batch-${number}`,
     page: { url: 'https://shop.example/checkout' },
@@ -70,8 +72,10 @@ export function startLoad(token: string, random: () => number): Load {
     }
   }
   const senders = Promise.all(Array.from({ length: SENDERS }, (_, sender) => send(sender)))
-  // `finish` reports a sender's error.
-  senders.catch(() => undefined)
+  // `finish` reports it as well.
+  senders.catch((error: unknown) => {
+    load.failure = error
+  })
   return Object.assign(load, {
     async finish() {
       finished = true
