@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { TEST_START } from '../../test/fixtures.ts'
 import { HOUR_MS } from '../core/clock.ts'
-import { CLAIM_MS, ClaimStore } from './claim-store.ts'
+import { CLAIM_MS, ClaimStore, PERIOD_MS } from './claim-store.ts'
 
 let folder: string
 let store: ClaimStore
@@ -42,7 +42,7 @@ test('claims last across restarts and hours, until they expire', () => {
   store = new ClaimStore(path())
   expect(claim('b:1', hashes(0, 2), TEST_START + CLAIM_MS)).toEqual(hashes(0, 2))
   expect(claim('a:1', hashes(0, 2), TEST_START + CLAIM_MS)).toEqual([])
-  expect(claim('b:2', hashes(0, 3), TEST_START + CLAIM_MS + 4 * HOUR_MS)).toEqual([])
+  expect(claim('b:2', hashes(0, 3), TEST_START + CLAIM_MS + PERIOD_MS)).toEqual([])
 })
 
 test('a batch has one owner, regardless of clock and order', () => {

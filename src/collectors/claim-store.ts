@@ -1,5 +1,5 @@
 import Database from 'better-sqlite3'
-import { HOUR_MS, type Instant } from '../core/clock.ts'
+import { DAY_MS, type Instant } from '../core/clock.ts'
 import { makePrivateFile } from '../store/private-file.ts'
 
 /** Batches that a segment claims. */
@@ -11,13 +11,13 @@ export interface Claim {
 }
 
 /** Claims made within such a period are in one table. Each table adds to the time of a claim. */
-const PERIOD_MS = 4 * HOUR_MS
+export const PERIOD_MS = DAY_MS
 
 /**
  * Claims are remembered for at least this long. Senders repeat a batch within 24 hours, and a collector may be cut off
  * for as long before it claims its own copy.
  */
-export const CLAIM_MS = 48 * HOUR_MS
+export const CLAIM_MS = 2 * DAY_MS
 const PERIODS = CLAIM_MS / PERIOD_MS
 
 /** Number of hashes per statement. Larger lists are slower per hash. */
@@ -43,6 +43,8 @@ export class ClaimStore {
     this.db.pragma('journal_mode = WAL')
     // A claim that a power failure erased would allow the same batch in a second segment.
     this.db.pragma('synchronous = FULL')
+    // 64 MiB: each hash is on a random page.
+    this.db.pragma('cache_size = -65536')
     this.db.exec(
       `CREATE TABLE IF NOT EXISTS claimant (
          id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL UNIQUE, period INTEGER NOT NULL
