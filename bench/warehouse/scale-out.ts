@@ -28,6 +28,8 @@ const DOMAINS = ['dom_1', 'dom_2', 'dom_3', 'dom_4']
 const HOURS = sized(Number(process.env.BENCH_HOURS ?? 7 * 24), 24)
 /** Number of times that each query runs on each engine, in turns. The median is used. */
 const RUNS = sized(3, 1)
+/** A core of ClickHouse does less, above all for dictionaries of parameters that the embedded files store in columns. */
+const MAX_RATIO = 40
 const ALERTS = sized(1000, 20)
 /** One event in this many violates one of a hundred alerts. */
 const VIOLATING = 100
@@ -180,8 +182,10 @@ async function compareHistories(server: ClickhouseServer): Promise<Budget[]> {
       duckdb: manifest.files().reduce((sum, file) => sum + file.sizeBytes, 0) / events,
       clickhouse: (await bytesOf(server)) / events,
     }
+    const perEvent = (ms: number) => `${((ms * 1000) / events).toFixed(1)} µs`
     console.log(
-      `  ${events} events in ${HOURS} h, merges after the inserts ${((mergeMs * 1000) / events).toFixed(1)} µs an event`,
+      `  ${events} events in ${HOURS} h: ${bytes.duckdb.toFixed(1)} bytes an event embedded, ${bytes.clickhouse.toFixed(1)} in ClickHouse, ` +
+        `${perEvent(insertMs)} for inserts and merges at the same time, ${perEvent(mergeMs)} for merges afterwards`,
     )
     return [
       budget('bytes an event, embedded', bytes.duckdb, 'at most', 30),
@@ -225,7 +229,7 @@ async function compareQuestions({ duckdb, clickhouse, server }: BothEngines): Pr
     }
     const [own, other] = [quantile(times.own, 0.5), quantile(times.other, 0.5)]
     console.log(`  ${name}: embedded ${own.toFixed(0)} ms, ClickHouse ${other.toFixed(0)} ms of processor time`)
-    ratios.push(budget(`${name}, ClickHouse / embedded`, other / own, 'at most', 10))
+    ratios.push(budget(`${name}, ClickHouse / embedded`, other / own, 'at most', MAX_RATIO))
   }
   return ratios
 }
