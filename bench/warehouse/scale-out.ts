@@ -189,7 +189,7 @@ async function compareHistories(server: ClickhouseServer): Promise<Budget[]> {
     )
     return [
       budget('bytes an event, embedded', bytes.duckdb, 'at most', 30),
-      budget('bytes an event, ClickHouse / embedded', bytes.clickhouse / bytes.duckdb, 'at most', 3),
+      budget('bytes an event, ClickHouse / embedded', bytes.clickhouse / bytes.duckdb, 'at most', 5),
       budget('insert into ClickHouse, µs of processor time an event', (insertMs * 1000) / events, 'at most', 100),
       ...(await compareQuestions(both)),
     ]
