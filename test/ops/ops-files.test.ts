@@ -175,10 +175,7 @@ describe('ops/grafana-dashboard.json', () => {
   })
 })
 
-const settings = new Set([
-  ...describeConfig({}, {}, PROVIDER_SETTINGS).map(({ name }) => name),
-  'TAGWARDEN_COLLECTOR_TOKEN',
-])
+const settings = new Set(describeConfig({}, {}, PROVIDER_SETTINGS).map(({ name }) => name))
 
 /** Images that are not built from this repository. */
 const OTHER_IMAGES = ['clickhouse/clickhouse-server:26.7', 'caddy:2']
