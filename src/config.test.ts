@@ -36,6 +36,8 @@ test('the defaults apply without settings', () => {
     collectListen: null,
     publicUrl: '',
     collectUrl: '',
+    collectorToken: '',
+    control: '',
     endpointLock: 'off',
     backupTo: '',
     backupSchedule: '0 3 * * *',

@@ -4,8 +4,9 @@ import type { StoredEvent } from '../../src/core/event.ts'
 import { ClickhouseClient, type ClickhouseError } from '../../src/warehouse/clickhouse/clickhouse-client.ts'
 import { clickhouseDialect } from '../../src/warehouse/clickhouse/clickhouse-dialect.ts'
 import { ClickhouseHistory } from '../../src/warehouse/clickhouse/clickhouse-history.ts'
-import { wholeEvent } from '../../src/warehouse/dialect.ts'
-import type { Masking } from '../../src/warehouse/query.ts'
+import { MAX_READ_COLUMNS, relationOf } from '../../src/warehouse/clickhouse/clickhouse-relations.ts'
+import { isStorable, wholeEvent } from '../../src/warehouse/dialect.ts'
+import type { Masking, ParameterForm } from '../../src/warehouse/query.ts'
 import { anEvent, paramOf, plainQuery, WarehouseFixture } from '../../src/warehouse/warehouse.fixture.ts'
 import { ClickhouseServer, clickhouseProblem } from './clickhouse-server.ts'
 import { insertAll } from './engine-fixture.ts'
@@ -65,6 +66,30 @@ describe.skipIf(problem !== null)(`history in ClickHouse${reason}`, () => {
     expect(new Set(names.map(({ name }) => name))).toEqual(
       new Set(keys.filter((key) => fixture.events.some((event) => paramOf(event, key) !== null))),
     )
+  })
+
+  test('counts parameters alike in columns and in JSON', async () => {
+    const scope = { ...plainQuery({ sql: '' }), over: 'parameters' as const }
+    const names = [...new Set(fixture.events.flatMap(({ params }) => Object.keys(params)))].filter(isStorable).sort()
+    const rowsOf = async (form: Partial<ParameterForm>, known?: string[]) => {
+      const statement = { sql: '', params: {}, form: { by: ['vendor'], as: 'values', ...form } as ParameterForm }
+      const relation = relationOf(scope, statement, { minutesFrom: 0, names: known })
+      const rows = await server.client.select<{ key: string }>(`SELECT * FROM (${relation})`)
+      return rows.sort((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1))
+    }
+    const among = [{ list: ['v', 'a'], values: ['2026-01-01'] }]
+    for (const form of [{}, { as: 'marks' as const }, { except: names.slice(0, 4) }, { except: names }, { among }]) {
+      const rows = await rowsOf(form)
+      expect(await rowsOf(form, names)).toEqual(rows)
+      const only = names.slice(2, 9)
+      if (!('except' in form)) {
+        expect(await rowsOf({ ...form, only })).toEqual(rows.filter(({ key }) => only.includes(key)))
+        expect(rows.length).toBeGreaterThan(names.length / 2)
+      }
+      // Too many to be read as columns.
+      const many = [...only, ...Array.from({ length: MAX_READ_COLUMNS }, (_, n) => `never ${n}`)]
+      expect(await rowsOf({ ...form, only: many })).toEqual(await rowsOf({ ...form, only }))
+    }
   })
 
   test('binds values of every kind, length and number', async () => {

@@ -9,7 +9,7 @@ import { MINUTES_MS } from '../relation-columns.ts'
 import type { History, Lane } from '../warehouse.ts'
 import { type ClickhouseClient, ClickhouseError, type QueryLimits } from './clickhouse-client.ts'
 import { clickhouseDialect, quoteText } from './clickhouse-dialect.ts'
-import { relationOf } from './clickhouse-relations.ts'
+import { MAX_READ_COLUMNS, relationOf } from './clickhouse-relations.ts'
 
 export interface HistoryOptions extends LaneOptions {
   client: ClickhouseClient
@@ -71,10 +71,19 @@ export class ClickhouseHistory implements History {
     const { client } = this.options
     const { over = 'events', masking } = query
     const copies = masking && over === 'events' ? await this.maskedCopies(query, masking, limits) : []
-    let relation = relationOf(query, statement, { minutesFrom: this.minutesFrom(), copies })
+    const names = over === 'parameters' && !statement.form?.only ? await this.namesIn(query, limits) : undefined
+    let relation = relationOf(query, statement, { minutesFrom: this.minutesFrom(), copies, names })
     if (masking && over === 'counts') relation = await this.maskedCounts(relation, masking, limits)
     const { params, sql } = statement
     return client.select<T>(`WITH ${over} AS (${relation})\n${sql}`, { ...limits, params, read: query.read })
+  }
+
+  /** Returns the names of all parameters in the window; undefined if there are too many to read them as columns. */
+  private async namesIn({ orgId, window }: Query, limits: QueryLimits): Promise<string[] | undefined> {
+    const relation = relationOf({ over: 'names', orgId, window } as Query, { sql: '', params: {} }, { minutesFrom: 0 })
+    const sql = `SELECT name FROM (${relation}) ORDER BY name LIMIT ${MAX_READ_COLUMNS + 1}`
+    const names = await this.options.client.select<{ name: string }>(sql, limits)
+    return names.length > MAX_READ_COLUMNS ? undefined : names.map(({ name }) => name)
   }
 
   /** Counts of earlier minutes may have been deleted. */

@@ -29,6 +29,8 @@ export interface RelationOptions {
   minutesFrom: number
   /** Copies of events that replace the stored events with the same number. */
   copies?: readonly StoredEvent[]
+  /** All parameter names in the window. Default: unknown. */
+  names?: readonly string[] | undefined
 }
 
 /** The relation of a query as one SELECT. */
@@ -41,7 +43,7 @@ export function relationOf(query: Query, statement: WrittenQuery, options: Relat
     case 'pages':
       return `SELECT * FROM pages WHERE ${scopeOf(query, 'receivedAt')}`
     case 'parameters':
-      return parametersRelation(query, statement)
+      return parametersRelation(query, statement, options.names)
     default:
       return eventsRelation(query, statement, options.copies)
   }
@@ -121,20 +123,36 @@ function copiesTable(copies: readonly StoredEvent[]): string {
   return `format(JSONEachRow, ${quoteText(structure.join(', '))}, ${quoteText(lines.join('\n'))})`
 }
 
-function parametersRelation(query: Scope, { where = 'true', form }: WrittenQuery): string {
+/**
+ * Maximum number of parameters that are read as columns. Others share one column, from which a single one is expensive
+ * to read.
+ */
+export const MAX_READ_COLUMNS = 256
+
+/** Values of parameters by name, from their columns. This is ten times as fast as parsing the JSON of all parameters. */
+function columnPairs(names: readonly string[]): string {
+  const pairs = names.map((name) => `(${quoteText(name)}, j.${pathOf(name)}.:String)`)
+  return `arrayFilter(p -> isNotNull(p.2), CAST([${pairs.join(', ')}], 'Array(Tuple(String, Nullable(String)))'))`
+}
+
+function parametersRelation(query: Scope, { where = 'true', form }: WrittenQuery, known?: readonly string[]): string {
   if (!form) throw new Error('a query over parameters requires a form')
   const { by, only, except = [], as, among = [] } = form
   const list = (texts: readonly string[]) => `(${texts.map(quoteText).join(', ')})`
   const grouped = by.map((column) => (column === 'samplePart' ? `toInt32(${SAMPLE_PART}) AS samplePart` : column))
-  const events = `SELECT ${grouped.join(', ')}, weight, receivedAt, arrayJoin(${PAIRS}) AS pair
-    FROM (SELECT ${STORED.join(', ')}, j, ${DERIVED} FROM events WHERE ${scopeOf(query, 'receivedAt')}) AS derived
+  const names = (only ?? known)?.filter((name) => isStorable(name) && !except.includes(name))
+  const isRead = names !== undefined && names.length <= MAX_READ_COLUMNS
+  const pairs = isRead ? columnPairs(names) : PAIRS
+  const events = `SELECT ${grouped.join(', ')}, weight, receivedAt, arrayJoin(pairs) AS pair
+    FROM (SELECT ${STORED.join(', ')}, ${pairs} AS pairs, ${DERIVED} FROM events WHERE ${scopeOf(query, 'receivedAt')}) AS derived
     WHERE kind <> 'library' AND ${where}`
   const tests = [
     `NOT match(text, ${quoteText(`(?-s)(${BLANK_PATTERN})`)})`,
-    ...(only ? [only.length > 0 ? `key IN ${list(only)}` : 'false'] : []),
-    ...(except.length > 0 ? [`key NOT IN ${list(except)}`] : []),
+    ...(only && !isRead ? [`key IN ${list(only)}`] : []),
+    ...(except.length > 0 && !isRead ? [`key NOT IN ${list(except)}`] : []),
   ]
-  const named = `SELECT ${by.join(', ')}, weight, receivedAt, ${nameOfPath('pair.1')} AS key, pair.2 AS text FROM (${events})`
+  const key = isRead ? 'pair.1' : nameOfPath('pair.1')
+  const named = `SELECT ${by.join(', ')}, weight, receivedAt, ${key} AS key, assumeNotNull(pair.2) AS text FROM (${events})`
   const parameters = `SELECT * FROM (${named}) WHERE ${tests.join(' AND ')}`
   const group = [...by, 'key'].join(', ')
   const counted = 'toInt64(count(*)) AS events, sum(weight) AS weight, max(receivedAt) AS lastAt'
