@@ -13,6 +13,7 @@ import { SeenBatches } from '../ingest/seen-batches.ts'
 import { Spool } from '../ingest/spool.ts'
 import { Cluster, type TestCollector } from './cluster.fixture.ts'
 import { forward } from './forward-segments.ts'
+import { RejectedSegments } from './rejected-segments.ts'
 import { stateOf } from './replica.ts'
 
 let cluster: Cluster
@@ -120,6 +121,8 @@ test('batches of waiting segments are not in memory, and their repeats are still
       interrupt() {},
       close() {},
     },
+    rejected: new RejectedSegments(root.path),
+    notifyOperator() {},
     instance: stateOf(db).instance,
     name: 'test',
     folder: root.path,

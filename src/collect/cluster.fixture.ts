@@ -28,8 +28,8 @@ export interface Without {
 /** A collector whose jobs run only when a test says so. */
 export class TestCollector {
   link: Link = 'up'
-  /** Called when a segment is claimed and about to be inserted. */
-  beforeInsert: () => Promise<void> = async () => {}
+  /** Called with the name of a segment that is claimed and about to be inserted. */
+  beforeInsert: (segment: string) => Promise<void> = async () => {}
   readonly log: string[] = []
   private inserts = 0
   private constructor(
@@ -115,7 +115,7 @@ export class TestCollector {
         return {
           ...outlet,
           insert: async (segment, token, scan) => {
-            await this.beforeInsert()
+            await this.beforeInsert(segment.name)
             return outlet.insert(segment, tokenOf(token), scan)
           },
         }

@@ -4,6 +4,7 @@ import { createAlert } from '../alerts/alert-store.ts'
 import { absences, addCollector, listCollectors, removeCollector } from '../collectors/store.ts'
 import { PLAIN_PRIVACY } from '../conditions/privacy-settings.ts'
 import { MINUTE_MS, SECOND_MS } from '../core/clock.ts'
+import { AppError } from '../core/error.ts'
 import { rotateToken, setHostnameStatus } from '../domains/store.ts'
 import { evaluate, WokenAlerts } from '../evaluation/evaluate-alerts.ts'
 import { ClickhouseHistory } from '../warehouse/clickhouse/clickhouse-history.ts'
@@ -103,6 +104,61 @@ describe('nothing is lost or doubled', () => {
     a.link = 'up'
     await cluster.settle(a, b)
     expect(await stored()).toEqual(['1', '1'])
+  })
+})
+
+describe('a segment that is always rejected', () => {
+  const FAULT = new AppError('upstream', 'ClickHouse: error 53')
+
+  test('does not delay later ones, and is stored once after the next start', async () => {
+    const { a, b, send, stored, usage } = await newPair()
+    await send(a, '01', '1')
+    let first = ''
+    a.beforeInsert = async (segment) => {
+      first ||= segment
+      if (segment === first) throw FAULT
+    }
+    await cluster.settle(a)
+    expect(await stored()).toEqual([])
+    for (const one of ['2', '3']) {
+      await send(a, `0${one}`, one)
+      await cluster.settle(a)
+    }
+    expect(await stored()).toEqual(['2', '3'])
+    expect(a.log).toContainEqual(expect.stringMatching(/^segment \d+ can't be stored: ClickHouse: error 53\./))
+    // Its sender tries again, also at another collector.
+    expect((await send(a, '01', '1')).status).toBe(202)
+    await send(b, '01', '1')
+    await cluster.settle(a, b)
+    await a.kill()
+    await cluster.settle(a)
+    expect(await stored()).toEqual(['2', '3'])
+    a.beforeInsert = async () => {}
+    await cluster.settle(a)
+    expect(await stored()).toEqual(['2', '3'])
+    await a.kill()
+    await cluster.settle(a)
+    await cluster.settle(a)
+    expect(await stored()).toEqual(['1', '2', '3'])
+    expect(usage()).toBe(3)
+  })
+
+  test('waits with all others while none is accepted', async () => {
+    const { a, send, stored } = await newPair()
+    a.beforeInsert = async () => {
+      throw FAULT
+    }
+    const ids = Array.from({ length: 15 }, (_, n) => String(10 + n))
+    for (const id of ids) {
+      await send(a, id, id)
+      await cluster.settle(a)
+    }
+    expect(a.log.filter((line) => line.includes("can't be stored"))).toEqual([])
+    await a.kill()
+    a.beforeInsert = async () => {}
+    await cluster.settle(a)
+    await cluster.settle(a)
+    expect(await stored()).toEqual(ids)
   })
 })
 

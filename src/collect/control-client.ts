@@ -77,11 +77,16 @@ export class ControlClient {
     if (reply.kind === 'error') throw new AppError('unavailable', `the control node can't be reached: ${reply.message}`)
     if (reply.status === 200) return parsed(reply.body)
     const reason = `the control node answered ${reply.status}: ${errorIn(reply.body)}`
-    throw new AppError(
-      reply.status === 401 ? 'unauthorized' : reply.status === 409 ? 'conflict' : 'unavailable',
-      reason,
-    )
+    throw new AppError(CODES[reply.status] ?? 'unavailable', reason)
   }
+}
+
+/** Codes for statuses with which the same request is answered again. `upstream`: the request itself is at fault. */
+const CODES: Readonly<Record<number, AppError['code']>> = {
+  400: 'upstream',
+  401: 'unauthorized',
+  409: 'conflict',
+  413: 'upstream',
 }
 
 /** Proxies can answer 200 with an HTML page. */

@@ -38,6 +38,7 @@ import { ControlClient } from './control-client.ts'
 import { DoorReport } from './door-report.ts'
 import { forward } from './forward-segments.ts'
 import { Patience } from './patience.ts'
+import { RejectedSegments } from './rejected-segments.ts'
 import { Replica, stateOf } from './replica.ts'
 
 /**
@@ -84,7 +85,8 @@ export interface CollectProcess {
 export async function openCollect(options: CollectOptions): Promise<CollectProcess> {
   const { config, clock, log } = options
   const paths = folderPaths(config.data)
-  for (const path of [paths.folder, paths.spool, paths.events]) mkdirSync(path, { recursive: true, mode: 0o700 })
+  for (const path of [paths.folder, paths.spool, paths.events, paths.rejected])
+    mkdirSync(path, { recursive: true, mode: 0o700 })
   await using opened = new AsyncDisposableStack()
   opened.adopt(lockFolder(paths.folder), (unlock) => unlock())
   if (existsSync(paths.key)) throw otherProcess(paths, 'server')
@@ -162,6 +164,7 @@ export async function openCollect(options: CollectOptions): Promise<CollectProce
     },
   )
   const { instance } = replica
+  const rejected = new RejectedSegments(paths.rejected)
   const forwarding = {
     db,
     spool,
@@ -169,6 +172,8 @@ export async function openCollect(options: CollectOptions): Promise<CollectProce
     collector: ingest.collector,
     control,
     outlet,
+    rejected,
+    notifyOperator: base.notifyOperator,
     instance,
     name: instance,
     folder: join(paths.events, 'tmp'),
@@ -176,7 +181,7 @@ export async function openCollect(options: CollectOptions): Promise<CollectProce
   const patience = new Patience(log, clock)
   const metrics = async () => [
     ...((await ingest.metrics?.()) ?? []),
-    ...metricsOf(spool, clock, replica),
+    ...metricsOf(spool, clock, { replica, rejected }),
     ...timings.metrics(),
   ]
   const health = collectorHealth({
@@ -277,7 +282,11 @@ function rulesChanged(db: Db, rules: ActiveRules, rows: readonly ChangedRow[]): 
   }
 }
 
-function metricsOf(spool: Spool, clock: Clock, replica: Replica): Metric[] {
+function metricsOf(
+  spool: Spool,
+  clock: Clock,
+  { replica, rejected }: { replica: Replica; rejected: RejectedSegments },
+): Metric[] {
   return [
     {
       name: 'tagwarden_collect_lag_seconds',
@@ -290,6 +299,12 @@ function metricsOf(spool: Spool, clock: Clock, replica: Replica): Metric[] {
       help: 'Segments of the spool that wait for the control node or the event history.',
       type: 'gauge',
       value: spool.segments().length,
+    },
+    {
+      name: 'tagwarden_collect_rejected_segments',
+      help: 'Segments that could not be stored although later ones could.',
+      type: 'gauge',
+      value: rejected.size,
     },
     {
       name: 'tagwarden_collect_live_collectors',

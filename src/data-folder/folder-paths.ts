@@ -11,6 +11,8 @@ export interface FolderPaths {
   claims: string
   /** Batches that are waiting for evaluation. */
   late: string
+  /** Segments of a collector that could not be stored. */
+  rejected: string
   /** Screenshots and HAR files, with one folder per run. */
   runs: string
   /** Profiles of running browsers. They can be deleted when no browser is running. */
@@ -30,6 +32,7 @@ export function folderPaths(folder: string): FolderPaths {
     spool: join(folder, 'spool'),
     claims: join(folder, 'claims.sqlite'),
     late: join(folder, 'spool/late'),
+    rejected: join(folder, 'rejected'),
     runs: join(folder, 'runs'),
     browsers: join(folder, 'browsers'),
     backupDraft: join(folder, 'backup-draft'),

@@ -23,7 +23,8 @@ export interface NameChanges {
 export interface SegmentOutlet {
   /**
    * Stores a segment, and runs a query on its events alone. Has no effect on the event history if the segment was stored
-   * before with the same token. Throws `unavailable` with the reason if ClickHouse does not store it.
+   * before with the same token. Throws `unavailable` with the reason if ClickHouse can't store it at the moment, and
+   * `upstream` if it rejects it.
    */
   insert(segment: SealedSegment, token: string, scan: Query): Promise<{ content: SegmentContent; names: NameChanges }>
   /** To be called after names that are counted separately have changed in the database. */
@@ -62,7 +63,8 @@ export async function openSegmentOutlet({ folder, db, clock, address }: OutletOp
       } catch (error) {
         // Otherwise, the files themselves may be at fault.
         if (!(error instanceof ClickhouseError && error.isTemporary)) waiting = null
-        throw error instanceof ClickhouseError ? new AppError('unavailable', reasonOf(error)) : error
+        if (!(error instanceof ClickhouseError)) throw error
+        throw new AppError(error.isTemporary ? 'unavailable' : 'upstream', reasonOf(error))
       }
       waiting = null
       await parquet.remove(names.flatMap((path) => path ?? []))
