@@ -9,9 +9,10 @@ import { clickhouseLibrary } from './clickhouse-library.ts'
 
 /*
  * ClickHouse servers as child processes, from the package `chdb`: `clickhouse local` listens on HTTP and on the native
- * protocol. Shards of a cluster find each other. Like the servers of a real cluster, they have the same ports, and
- * therefore different addresses, which only Linux has without further configuration. ClickHouse regards 127.0.0.1 as the
- * server itself. Replicated tables and `ON CLUSTER` don't work.
+ * protocol. Like the servers of a real cluster, shards have the same ports, and therefore different addresses, which only
+ * Linux has without further configuration. Queries of the whole cluster must be sent to the first server: ClickHouse
+ * regards 127.0.0.1 as the server itself. A server that connects to itself by another address sometimes aborts after a
+ * failed query. Replicated tables and `ON CLUSTER` don't work.
  */
 
 const USER = 'tagwarden'
@@ -52,7 +53,7 @@ export class ClickhouseServer {
   /** Starts servers that form a cluster if there is more than one, and creates the tables. */
   static async open(count = 1, options: ServerOptions = {}): Promise<ClickhouseServer[]> {
     const ports = { http: await freePort(), tcp: await freePort() }
-    const hosts = Array.from({ length: count }, (_, at) => `127.0.0.${count === 1 ? 1 : at + 2}`)
+    const hosts = Array.from({ length: count }, (_, at) => `127.0.0.${at + 1}`)
     const servers = hosts.map((host) => {
       const folder = mkdtempSync(join(tmpdir(), 'clickhouse-'))
       configure(folder, { hosts, port: ports.tcp }, options)

@@ -55,7 +55,7 @@ async function open() {
   const answers = async (url: string) => {
     const all = await Promise.all(questions.map((path) => ask('GET', url + path, key)))
     // Known for the default engine only.
-    return all.map(({ diskBytes, oldestEventAt, ...answer }) => answer)
+    return all.map(({ diskBytes, clickhouseBytes, oldestEventAt, ...answer }) => answer)
   }
   const owned = stack.move()
   return {
