@@ -34,8 +34,8 @@ interface FormCase {
   isSignedOut?: boolean
   /** The form sends a request that changes nothing (GET). */
   isRead?: boolean
-  /** The user has a second factor. The page is reloaded, because it may have read that there is none. */
-  hasSecondFactor?: boolean
+  /** Answers of the server by path, on which the form depends. The page is reloaded, because it may have read others. */
+  answers?: Readonly<Record<string, object>>
 }
 
 const button = (name: string) => named('button', name)
@@ -49,6 +49,13 @@ const connect = (provider: string): FormCase => ({
 })
 
 const FORMS: readonly FormCase[] = [
+  {
+    of: 'pages/settings/collectors-page.tsx',
+    at: '/settings/collectors',
+    opens: [button('Add collector')],
+    submit: 'Add',
+    answers: { '/v1/collectors': { eventStore: 'clickhouse', version: '1', collectors: [], nextCursor: null } },
+  },
   { of: 'pages/changes/changes-page.tsx', at: '/changes', opens: [button('Record a change')], submit: 'Record change' },
   { of: 'pages/issues/issue/comments.tsx', at: '/issues/iss_', submit: 'Add comment' },
   {
@@ -113,7 +120,7 @@ const FORMS: readonly FormCase[] = [
     submit: 'Create recovery codes',
     // The form stays open, so that the button that opens it is gone.
     isDestructive: true,
-    hasSecondFactor: true,
+    answers: { '/v1/auth/totp': { enabled: true, enabledAt: 1, recoveryCodesLeft: 9 } },
   },
   { of: 'pages/settings/digest-page.tsx', at: '/settings/digest', submit: 'Save' },
   {
@@ -288,7 +295,7 @@ function fieldsOfRequest(request: HTTPRequest): string[] {
 const PREVIEWS = ['/v1/alerts/preview', '/v1/alerts/backtest']
 
 /** Watches the writing requests of a page, and answers them with the error that is set. */
-async function intercept(page: Page, { isRead, hasSecondFactor }: FormCase) {
+async function intercept(page: Page, { isRead, answers = {} }: FormCase) {
   const state = { refusal: null as string | null, sent: [] as HTTPRequest[], answered: 0, errors: [] as string[] }
   const isWrite = (request: HTTPRequest) => {
     const { pathname } = new URL(request.url())
@@ -301,10 +308,8 @@ async function intercept(page: Page, { isRead, hasSecondFactor }: FormCase) {
       const body = JSON.stringify({ password: true, setUp: page.url().includes('/setup'), oidc: null })
       return request.respond({ status: 200, contentType: 'application/json', body })
     }
-    if (hasSecondFactor && request.method() === 'GET' && request.url().endsWith('/v1/auth/totp')) {
-      const body = JSON.stringify({ enabled: true, enabledAt: 1, recoveryCodesLeft: 9 })
-      return request.respond({ status: 200, contentType: 'application/json', body })
-    }
+    const answer = request.method() === 'GET' && answers[new URL(request.url()).pathname]
+    if (answer) return request.respond({ status: 200, contentType: 'application/json', body: JSON.stringify(answer) })
     if (isWrite(request)) state.sent.push(request)
     if (state.refusal === null || !isWrite(request)) return request.continue()
     return request.respond({
@@ -354,16 +359,13 @@ const isIdle = (pressed: Button) =>
 const spaced = (text: string) => text.replace(/\s+/g, ' ').trim()
 const withoutField = (error: string) => error.replace(/^`?[\w.[\]-]+`?:? /, '')
 
-async function openForm(
-  screen: Screen,
-  { at, opens = [], submit, given = {}, isSignedOut, hasSecondFactor }: FormCase,
-) {
+async function openForm(screen: Screen, { at, opens = [], submit, given = {}, isSignedOut, answers }: FormCase) {
   const { page } = screen
   if (isSignedOut) {
     await page.goto('about:blank')
     await page.goto(here.server.url + at)
   } else {
-    if (hasSecondFactor) {
+    if (answers) {
       await page.reload()
       await waitForPage(page)
     }
