@@ -189,6 +189,31 @@ describe.skipIf(problem !== null)(`the program on ClickHouse${reason}`, () => {
     for (const { daysOf } of organizations) expect(await daysOf()).toEqual(['day 3', 'day 2'])
   })
 
+  test('compares orders with purchases', async () => {
+    await using opened = await open()
+    const { world, domainId, flush } = opened
+    const { token } = (await world.call('GET', `/v1/domains/${domainId}`)).body
+    const vendor = 'Google Analytics 4'
+    const rules = [{ domainId, vendor, minCapturePct: 90, settlingMinutes: 5 }]
+    expect(await world.call('PUT', '/v1/orders/capture', { body: { rules } })).toMatchObject({ status: 200 })
+    const ids = Array.from({ length: 60 }, (_, n) => `O-${n}`)
+    const orders = ids.map((id) => ({ id, at: world.clock.now(), value: 10, currency: 'EUR' }))
+    expect(await world.call('POST', '/v1/orders', { body: { domainId, orders } })).toMatchObject({ status: 200 })
+    const url = (id: string) =>
+      `https://www.google-analytics.com/g/collect?v=2&tid=G-A&en=purchase&ep.transaction_id=${id}&epn.value=10&cu=EUR`
+    const hits = ids.slice(30).map((id) => ({ url: url(id) }))
+    expect(await world.collect(token, { hits })).toMatchObject({ status: 202, body: { rejected: 0 } })
+    for (let minutes = 0; minutes < 60; minutes += 5) {
+      world.clock.advance(5 * MINUTE_MS)
+      await flush()
+      await world.run('evaluate order capture')
+    }
+    const { body } = await world.call('GET', `/v1/insights/reconcile?domainId=${domainId}&days=2`)
+    expect(body.vendors).toMatchObject([{ vendor, captured: 30, missing: 30, valueMismatches: 0 }])
+    const { body: status } = await world.call('GET', '/v1/orders/capture/status')
+    expect(status.rules).toMatchObject([{ capturePct: 50, orders: 60 }])
+  })
+
   test('canary events pass through ClickHouse', async () => {
     await using opened = await open()
     const { world, flush } = opened
