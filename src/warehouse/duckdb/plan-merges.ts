@@ -21,13 +21,6 @@ export const MAX_SORTED_BYTES = 32 * 1024 * 1024
  */
 const MAX_UNPACKED_BYTES = { narrow: 1024 * 1024 * 1024, wide: 32 * 1024 * 1024 }
 const WIDE_BYTES = 1024
-/** Fraction of a run that large files of the current hour must fill to be compacted before the hour ends. */
-const EARLY_FILL = 1 / 4
-/**
- * Compacted files of an hour that together fill more than this fraction of a run are not rewritten with later files.
- * Less than `EARLY_FILL`, because compaction reduces the size.
- */
-const KEPT_FILL = EARLY_FILL / 3
 /**
  * Maximum number of rows joined per plan. After an upgrade there are months of small files, and fresh files must not
  * have to wait for them.
@@ -37,16 +30,17 @@ export const JOINED_ROWS = 1_000_000
 export const GRACE_MS = 2 * MINUTE_MS
 
 /**
- * Plans merges, most urgent first: files of hours that have ended into sorted files, files of the current hour into
- * larger ones, and small sorted files of days that have ended into one. Scanned and unscanned files are never mixed. When planning
+ * Plans merges, most urgent first: files of hours that have ended into sorted files, small files of the current hour,
+ * and small sorted files of days that have ended into one. Scanned and unscanned files are never mixed. When planning
  * is repeated until no merges remain, each organization has at most one small file per day.
  */
 export function planMerges(files: readonly EventFile[], now: Instant): Merge[] {
   const hours = groupsOf(files, ({ hour }) => String(hour))
   const merges = hours.flatMap((group): Merge[] => {
     const hour = group[0]?.hour ?? 0
-    const isOver = hour + HOUR_MS + GRACE_MS <= now
-    return isOver ? compactions(group) : mergesWithin(group.filter((file) => !isCompacted(file)))
+    if (hour + HOUR_MS + GRACE_MS <= now) return group.every(isCompacted) ? [] : compactions(group)
+    const small = group.filter((file) => !isCompacted(file) && isSmall(file))
+    return small.length < FAN_IN ? [] : [{ files: small.slice(0, FAN_IN), level: 'merged' }]
   })
   return [...merges, ...firstOf(joins(files, now))]
 }
@@ -71,25 +65,7 @@ function groupsOf(files: readonly EventFile[], nameOf: (file: EventFile) => stri
 }
 
 function compactions(files: readonly EventFile[]): Merge[] {
-  if (files.every(isCompacted)) return []
-  const done = files.filter(isCompacted).reduce((sum, file) => sum + fillOf(file), 0)
-  // Otherwise, an hour that was compacted while it lasted would be written twice.
-  const left = done > KEPT_FILL ? files.filter((file) => !isCompacted(file)) : files
-  return runsOf(left, fillOf, isCompacted).map((files) => ({ files, level: 'compacted' }))
-}
-
-/**
- * Merges small files of the current hour, and compacts its large files in parts. On a busy server, queries would
- * otherwise read up to an hour of JSON, which takes ten times as long as reading columns.
- */
-function mergesWithin(files: readonly EventFile[]): Merge[] {
-  const small = files.filter(isSmall)
-  const large = files.filter((file) => !isSmall(file))
-  const full = runsOf(large, (file) => fillOf(file) / EARLY_FILL, isCompacted).slice(0, -1)
-  return [
-    ...(small.length < FAN_IN ? [] : [{ files: small.slice(0, FAN_IN), level: 'merged' as const }]),
-    ...full.map((files) => ({ files, level: 'compacted' as const })),
-  ]
+  return runsOf(files, fillOf, isCompacted).map((files) => ({ files, level: 'compacted' }))
 }
 
 const dayOf = ({ hour }: EventFile) => Math.floor(hour / DAY_MS) * DAY_MS
