@@ -15,11 +15,11 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { AppError } from '../core/error.ts'
 import type { StoredEvent } from '../core/event.ts'
+import { syncFolder } from '../store/private-file.ts'
 import type { BatchAnswer } from './batch.ts'
 import { hashOf } from './batch-hash.ts'
 import type { LedgerNote } from './batch-report.ts'
 import type { BatchRecord } from './segment-file.ts'
-import { syncFolder } from './segment-recovery.ts'
 import { storageError } from './storage-error.ts'
 
 const fdatasyncAsync = promisify(fdatasync)

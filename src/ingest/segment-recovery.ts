@@ -1,9 +1,6 @@
 import {
-  closeSync,
-  fsyncSync,
   linkSync,
   mkdirSync,
-  openSync,
   readdirSync,
   readFileSync,
   renameSync,
@@ -14,6 +11,7 @@ import {
 } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { nullIfMissing } from '../core/file-checksum.ts'
+import { syncFolder } from '../store/private-file.ts'
 import { BatchLog } from './segment-batches.ts'
 import { LINE_END } from './segment-file.ts'
 import { type BrokenPiece, type IntactBatch, readSegment } from './segment-reader.ts'
@@ -135,10 +133,4 @@ function makeRoom(folder: string, newest: string): void {
 function statOf(path: string) {
   const { size, ctimeMs } = statSync(path)
   return { size, changedAt: ctimeMs }
-}
-
-export function syncFolder(folder: string): void {
-  const fd = openSync(folder, 'r')
-  fsyncSync(fd)
-  closeSync(fd)
 }

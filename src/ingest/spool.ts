@@ -14,10 +14,11 @@ import { promisify } from 'node:util'
 import { type Clock, HOUR_MS, type Instant, MINUTE_MS } from '../core/clock.ts'
 import type { StoredEvent } from '../core/event.ts'
 import { fileChecksum } from '../core/file-checksum.ts'
+import { syncFolder } from '../store/private-file.ts'
 import type { BatchAnswer } from './batch.ts'
 import { BatchLog } from './segment-batches.ts'
 import { type BatchLines, type BatchRecord, linesOf, SegmentEncoder } from './segment-file.ts'
-import { recoverSegment, type SegmentDamage, syncFolder } from './segment-recovery.ts'
+import { recoverSegment, type SegmentDamage } from './segment-recovery.ts'
 import { storageError } from './storage-error.ts'
 
 const fdatasyncAsync = promisify(fdatasync)

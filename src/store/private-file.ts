@@ -39,6 +39,7 @@ export function makeWholeFile(path: string, content: Uint8Array): void {
   syncFolder(dirname(path))
 }
 
+/** Makes the names of the files in a folder durable, for example after a file was created or renamed. */
 export function syncFolder(path: string): void {
   const fd = openSync(path, 'r')
   try {

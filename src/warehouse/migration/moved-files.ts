@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, renameSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { syncFolder } from '../../ingest/segment-recovery.ts'
 import type { Db } from '../../store/database.ts'
+import { syncFolder } from '../../store/private-file.ts'
 import { COUNTS } from '../duckdb/counts-rollup.ts'
 import { readManifest } from '../duckdb/manifest.ts'
 import { pagesIn } from '../duckdb/pages-relation.ts'
